@@ -146,7 +146,7 @@ BlockKey key_of(const Block& block) {
 VarMap bindings_of(const BlockRealize& realize) {
   VarMap map;
   for (std::size_t n = 0; n < realize.values.size(); ++n)
-    set(map, realize.block->iters[n].var(), realize.values[n]);
+    set_converted(map, realize.block->iters[n].var(), realize.values[n]);
   return map;
 }
 

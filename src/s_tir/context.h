@@ -65,6 +65,11 @@ void require_read_by_blocks(const Caller& caller, const Program& program, int bl
 /// Returns the key of a block that is the only one of its name without iterators, if it has none.
 BlockKey key_of(const tir::Block& block);
 
+/// Sets the value of a loop's variable or of an iterator, converted to its type.
+inline void set_converted(tir::VarMap& map, const tir::Var& var, const tir::Expr& value) {
+  tir::set(map, var, tir::cast(var.dtype(), value));
+}
+
 /// Returns the binding values of the iterators.
 tir::VarMap bindings_of(const tir::BlockRealize& realize);
 

@@ -193,7 +193,7 @@ void FuncBuilder::block(Name name, const std::vector<BlockAxis>& axes, const Bod
   for (const BlockAxis& axis : axes) {
     vars.emplace_back(axis.name, axis.dom.extent.dtype());
     opened.block.iters.emplace_back(axis.dom, vars.back(), axis.kind);
-    opened.values.push_back(axis.value);
+    opened.values.push_back(cast(vars.back().dtype(), axis.value));
   }
   state_->open.push_back(std::move(opened));
   Stmt inner = make_nop();

@@ -83,7 +83,7 @@ class Finder {
     const std::vector<std::optional<Expr>> sources = invert(*map, iters_);
     for (std::size_t n = 0; n < loops_.size(); ++n)
       if (sources[n])
-        set(of_iters_, loops_[n].var, substitute(*sources[n], of_iters_));
+        set_converted(of_iters_, loops_[n].var, substitute(*sources[n], of_iters_));
       else if (is_one(loops_[n].extent))
         set(of_iters_, loops_[n].var, substitute(loops_[n].min, of_iters_));
       else
@@ -234,11 +234,14 @@ std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& 
                                    const std::vector<Expr>& at, const arith::Facts& facts) {
   VarMap result;
   bool are_iterators = true;
+  std::vector<Expr> values;
+  for (std::size_t d = 0; d < indices.size(); ++d)
+    values.push_back(cast(indices[d].dtype(), at[d]));
   for (std::size_t d = 0; d < indices.size(); ++d) {
     if (!uses_var(indices[d], [](const Expr&) { return true; })) continue;
     are_iterators =
         are_iterators && indices[d].as<VarNode>() && !result.contains(&indices[d].node());
-    if (are_iterators) set(result, Var::of(indices[d]), at[d]);
+    if (are_iterators) set(result, Var::of(indices[d]), values[d]);
   }
   if (!are_iterators) {
     result.clear();
@@ -247,9 +250,9 @@ std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& 
       domains.push_back({iter.var(), iter.dom()->min, iter.dom()->extent});
     const auto map = find_iter_map(indices, domains, make_true());
     if (!map) return std::nullopt;
-    const std::vector<std::optional<Expr>> values = invert(*map, at);
+    const std::vector<std::optional<Expr>> iters = invert(*map, values);
     for (std::size_t n = 0; n < block.iters.size(); ++n)
-      if (values[n]) set(result, block.iters[n].var(), arith::simplify(*values[n], facts));
+      if (iters[n]) set_converted(result, block.iters[n].var(), arith::simplify(*iters[n], facts));
   }
   for (const IterVar& iter : block.iters) {
     if (result.contains(&iter.var().node())) continue;

@@ -277,7 +277,14 @@ class Verifier {
       report(name + " has " + std::to_string(b.iters.size()) + " iterators and is realized with " +
                  std::to_string(n.values.size()) + " values",
              s);
-    for (const Expr& value : n.values) expr(value);
+    for (std::size_t i = 0; i < n.values.size(); ++i) {
+      expr(n.values[i]);
+      if (i < b.iters.size() && n.values[i].dtype() != b.iters[i].var().dtype())
+        report("iterator `" + b.iters[i].name() + "` of " + name + " is of type " +
+                   b.iters[i].var().dtype().str() + ", and its value of type " +
+                   n.values[i].dtype().str(),
+               s);
+    }
     condition(n.predicate, s);
     for (const IterVar& axis : b.iters) iterator(axis, name, s);
     for (const Buffer& buffer : b.alloc_buffers) {

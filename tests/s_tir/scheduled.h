@@ -19,8 +19,9 @@ class Scheduled {
   }
   std::string script() const { return print_script(sch_.mod()); }
   std::string first_other() const {
-    return first_other_result(before_.functions.at("main"), sch_.mod().functions.at("main"));
+    return first_other_result(before_.functions.at("main"), func());
   }
+  tir::PrimFunc func() const { return sch_.mod().functions.at("main"); }
 
  private:
   tir::IRModule before_;

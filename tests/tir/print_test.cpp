@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tenon/tir/block.h"
 #include "tenon/tir/builder.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/listing.h"
@@ -391,6 +392,22 @@ TEST(Text, LaunchesOfKernelsAreReadAsTheyPrint) {
   EXPECT_EQ(print_expr(parse_expr(text)), text);
   EXPECT_THROW(call_intrin(Int(32), Intrin::launch_kernel, make_string("main_kernel0"), Expr(8)),
                TypeError);
+}
+
+TEST(Verify, FindsAnIteratorWhoseValueHasAnotherType) {
+  PrimFunc func = copy_program("i").functions.at("main");
+  const IterVar axis(Range(0, 8), Var("vi", Int(32)), IterKind::DataParallel);
+  const Block block{.iters = {axis},
+                    .reads = {},
+                    .writes = {},
+                    .name = "B",
+                    .init = std::nullopt,
+                    .body = make_nop()};
+  func.body = make_root_block({}, make_block({make_int(Int(64), 0)}, block));
+  const auto violations = verify(func, Form::Blocks);
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].what,
+            "iterator `vi` of block `B` is of type int32, and its value of type int64");
 }
 
 TEST(Verify, FindsABufferWithoutMemory) {

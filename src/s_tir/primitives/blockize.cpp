@@ -60,7 +60,7 @@ class Divider {
     std::optional<Division> result = divide(sum.digits.front());
     if (!result || is_zero(sum.base)) return result;
     Expr& part = result->is_all_outer() ? result->outer : result->base;
-    part = fold(BinaryOp::Add, part, sum.base);
+    part = part + sum.base;
     return result;
   }
 
@@ -130,7 +130,7 @@ class Divider {
       for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
         const Expr e =
             fold(BinaryOp::Mul, term->first, make_int(term->first.dtype(), term->second));
-        sum_of_terms = sum_of_terms ? fold(BinaryOp::Add, *sum_of_terms, e) : e;
+        sum_of_terms = sum_of_terms ? *sum_of_terms + e : e;
       }
       return sum_of_terms.value_or(Expr(0));
     };
@@ -366,14 +366,14 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   for (std::size_t i = 0; i < own.iters.size(); ++i) {
     const IterVar& iter = own.iters[i];
     const Division& division = divided.values[i];
-    outer_values.push_back(division.outer);
+    const DataType type = iter.var().dtype();
+    const auto number = [&](const Expr& e) { return cast(type, e); };
+    outer_values.push_back(number(division.outer));
     if (division.is_all_outer()) {
       outer_iters.push_back(iter);
       reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
       continue;
     }
-    const DataType type = iter.var().dtype();
-    const auto number = [&](const Expr& e) { return cast(type, e); };
     const Var outside = iter.var().fresh(iter.name() + "_o");
     outer_iters.emplace_back(
         Range::from_min_extent(make_int(type, 0), number(division.outer_extent)), outside,

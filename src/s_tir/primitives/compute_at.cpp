@@ -364,7 +364,7 @@ Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr pred
                             describe(move.program, move.loop));
   VarMap of_iter;
   for (std::size_t i = 0; i < values.size(); ++i)
-    set(of_iter, move.own().iters[i].var(), values[i]);
+    set_converted(of_iter, move.own().iters[i].var(), values[i]);
   arith::Facts domains;
   bind_iters(domains, move.own());
   for (const Expr& part : *instances) {
@@ -382,9 +382,12 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
   std::vector<Expr> values;
   Expr predicate = make_true();
   for (std::size_t i = 0; i < domains.size(); ++i) {
-    const Range range = domains[i].needed->to_range(*move.own().iters[i].dom(), facts);
+    const IterVar& iter = move.own().iters[i];
+    const DataType type = iter.var().dtype();
+    const Range needed = domains[i].needed->to_range(*iter.dom(), facts);
+    const Range range = Range::from_min_extent(cast(type, needed.min), cast(type, needed.extent));
     if (move.options.preserve_unit_loops || !is_one(range.extent)) {
-      const Var var("ax" + std::to_string(loops.size()), range.extent.dtype());
+      const Var var("ax" + std::to_string(loops.size()), type);
       loops.push_back(
           For{var, make_int(var.dtype(), 0), range.extent, ForKind::Serial, make_nop()});
       values.push_back(range.min + var);

@@ -49,7 +49,7 @@ bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, i
   VarMap of_iter;
   auto own = of_init.block(init).iters.begin();
   for (const IterVar& iter : block.iters)
-    if (iter.kind() == IterKind::DataParallel) set(of_iter, (own++)->var(), iter.var());
+    if (iter.kind() == IterKind::DataParallel) set_converted(of_iter, (own++)->var(), iter.var());
   InstanceSet now;
   for (const Expr& part : *begun) now.push_back(substitute(part, of_iter));
   const InstanceSet before = beginnings(*all, block);
@@ -216,7 +216,7 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
                        " do not have the same spatial iterators");
   VarMap map;
   for (std::size_t i = 0; i < spatial.size(); ++i)
-    set(map, first.block->iters[i].var(), spatial[i]->var());
+    set_converted(map, first.block->iters[i].var(), spatial[i]->var());
   for (std::size_t w = 0; w < first.block->writes.size(); ++w)
     for (std::size_t d = 0; d < first.block->writes[w].region.size(); ++d) {
       const Range own = substitute(first.block->writes[w].region[d], map);

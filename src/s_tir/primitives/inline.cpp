@@ -119,7 +119,7 @@ struct Inlining {
 
   VarMap at(const std::vector<Expr>& indices) const {
     VarMap map;
-    for (std::size_t d = 0; d < vars.size(); ++d) set(map, vars[d], indices[d]);
+    for (std::size_t d = 0; d < vars.size(); ++d) set_converted(map, vars[d], indices[d]);
     return map;
   }
 };
@@ -260,7 +260,9 @@ bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& i
                         const VarMap& values, const std::vector<Expr>& at,
                         const arith::Facts& facts) {
   for (std::size_t d = 0; d < indices.size(); ++d)
-    if (!arith::can_prove_equal(substitute(indices[d], values), at[d], facts)) return false;
+    if (!arith::can_prove_equal(substitute(indices[d], values), cast(indices[d].dtype(), at[d]),
+                                facts))
+      return false;
   return std::ranges::all_of(instances, [&](const Expr& part) {
     return arith::can_prove(substitute(part, values), facts);
   });

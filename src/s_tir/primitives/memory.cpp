@@ -209,8 +209,8 @@ Stmt copy_nest(
     const DataType type = region[d].extent.dtype();
     loops.emplace_back("ax" + std::to_string(d), type);
     facts.bind(loops.back(), Range::from_min_extent(make_int(type, 0), region[d].extent));
-    values.push_back(region[d].min + loops.back());
     const Expr size = from->shape[d];
+    values.push_back(cast(size.dtype(), region[d].min + loops.back()));
     iters.emplace_back(Range::from_extent(size), Var("v" + std::to_string(d), size.dtype()),
                        IterKind::DataParallel);
     indices.push_back(iters.back().var());
@@ -481,7 +481,7 @@ std::optional<Expr> writes_element(const Program& program, int n, int top, const
     if (!arith::can_prove(own, facts)) result = both(result, own);
   };
   for (std::size_t d = 0; d < at.size(); ++d)
-    require(make_binary(BinaryOp::Eq, substitute(store->indices[d], *values), at[d]));
+    require(substitute(store->indices[d], *values) == at[d]);
   for (const Expr& part : begun) require(substitute(part, *values));
   return result;
 }

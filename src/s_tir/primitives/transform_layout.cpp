@@ -131,7 +131,8 @@ class Relayout {
 
   std::vector<Expr> mapped(const std::vector<Expr>& indices) const {
     VarMap values;
-    for (std::size_t n = 0; n < indices.size(); ++n) set(values, map_.from()[n], indices[n]);
+    for (std::size_t n = 0; n < indices.size(); ++n)
+      set_converted(values, map_.from()[n], indices[n]);
     std::vector<Expr> result;
     for (const Expr& to : map_.to())
       result.push_back(arith::simplify(substitute(to, values), facts_));
@@ -148,7 +149,9 @@ class Relayout {
     for (std::size_t n = 0; n < region.region.size(); ++n) {
       const Range& range = region.region[n];
       begins.push_back(range.min);
-      relaxed.set(map_.from()[n], arith::Interval::from_range(range));
+      const DataType type = map_.from()[n].dtype();
+      relaxed.set(map_.from()[n], arith::Interval::from_range(Range::from_min_extent(
+                                      cast(type, range.min), cast(type, range.extent))));
     }
     if (is_point) {
       for (const Expr& begin : mapped(begins))

@@ -435,7 +435,7 @@ class Parser : public AccessParser {
     const IterVar axis(dom, Var(name.text, dom.extent.dtype()), kind);
     open.iter_vars.insert(&axis.var().node());
     open.block.iters.push_back(axis);
-    open.values.push_back(value);
+    open.values.push_back(cast(axis.var().dtype(), value));
     scopes_.define(name.text, axis.var());
   }
 
