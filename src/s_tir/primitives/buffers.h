@@ -28,6 +28,11 @@ tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr
 /// a block without iterators, such as the root, proves nothing.
 bool is_excluded_by_signature(const tir::Block& block, const tir::Buffer& buffer);
 
+/// Throws unless the statement accesses the buffer element by element: not by its address, not
+/// through a matched buffer, and not by a vector of indices.
+void require_element_accesses(const Caller& caller, const tir::Stmt& body,
+                              const tir::Buffer& buffer);
+
 /// Returns the region of that number. Throws if it does not exist. `verb`: "reads", "writes".
 const tir::BufferRegion& region_at(const Caller& caller, const Program& program, int block,
                                    const std::vector<tir::BufferRegion>& regions, int index,

@@ -86,15 +86,6 @@ class Inliner {
   std::function<Expr(const std::vector<Expr>&)> value_;
 };
 
-bool is_reached_otherwise(const Stmt& body, const Buffer& buffer) {
-  bool result = false;
-  walk(body, [&](const BlockRealize& realize) {
-    for (const MatchBuffer& match : realize.block->match_buffers)
-      result = result || match.source.buffer.same_as(buffer);
-  });
-  return result || uses_var(body, buffer->data);
-}
-
 /// Returns a statement that evaluates the value under the loops and guards of one access, in one
 /// instance of the enclosing block.
 Stmt evaluated(const arith::Access& access, const Expr& value) {
@@ -217,9 +208,7 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   const Store& store = require_store(caller, program, n);
   const Buffer buffer = store.buffer;
   require_inlinable(caller, program, n, buffer);
-  if (is_reached_otherwise(program.func().body, buffer))
-    refuse(caller,
-           "buffer `" + buffer->name + "` is matched with another buffer, or its address is used");
+  require_element_accesses(caller, program.func().body, buffer);
   std::vector<Var> vars;
   for (const Expr& index : store.indices) {
     const auto* iter = index.as<VarNode>();
@@ -372,6 +361,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   const Buffer buffer = source->buffer;
   require_inlinable(caller, program, producer, buffer);
   require_read_by_blocks(caller, program, producer);
+  require_element_accesses(caller, program.func().body, buffer);
   std::optional<std::vector<Expr>> read;
   bool is_same = true;
   walk(block.body, [&](const Load& load) {
@@ -385,9 +375,6 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   if (!read || !is_same)
     refuse(caller, describe(program, n) + " reads more than one element of `" + buffer->name +
                        "` in one instance");
-  if (is_reached_otherwise(program.func().body, buffer))
-    refuse(caller,
-           "buffer `" + buffer->name + "` is matched with another buffer, or its address is used");
   if (!covers_reads(program, producer, n, buffer))
     refuse(caller, describe(program, n) + " may read elements of `" + buffer->name + "` that " +
                        describe(program, producer) + " does not write in the same iteration");

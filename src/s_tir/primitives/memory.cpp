@@ -78,11 +78,8 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
     return map_bindings(with_buffer(child, old, with, replaced), read);
   };
   Stmt result = map_children(s, expr, stmt);
-  if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old)) {
-    Store next = *store;
-    next.buffer = with;
-    return make_stmt(std::move(next));
-  }
+  if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old))
+    return make_store(with, store->value, store->indices);
   const BlockRealize* realize = result.as<BlockRealize>();
   if (!realize) return result;
   Block block = *realize->block;
@@ -101,6 +98,29 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
     }
   if (!is_changed) return result;
   return make_block(realize->values, realize->predicate, std::move(block));
+}
+
+void require_element_accesses(const Caller& caller, const Stmt& body, const Buffer& buffer) {
+  const auto require = [&](bool holds, const std::string& access) {
+    if (!holds)
+      refuse(caller, access + "; the step changes accesses to `" + buffer->name +
+                         "` by single elements only");
+  };
+  const auto require_scalar = [&](const Buffer& of, const std::vector<Expr>& indices) {
+    if (of.same_as(buffer) && !indices.empty())
+      require(indices.back().dtype().is_scalar(),
+              "`" + tir_text(make_load(of, indices)) + "` is a vector of elements");
+  };
+  require(!uses_var(body, buffer->data), "the address of `" + buffer->name + "` is taken");
+  walk(
+      body, [&](const Load& load) { require_scalar(load.buffer, load.indices); },
+      [&](const Store& store) { require_scalar(store.buffer, store.indices); },
+      [&](const BlockRealize& realize) {
+        for (const MatchBuffer& match : realize.block->match_buffers)
+          require(!match.source.buffer.same_as(buffer), "block `" + realize.block->name +
+                                                            "` matches a part of `" + buffer->name +
+                                                            "` with `" + match.buffer->name + "`");
+      });
 }
 
 const BufferRegion& region_at(const Caller& caller, const Program& program, int n,
@@ -615,27 +635,19 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
     found = indices;
   };
   const Stmt all = own.init ? make_seq({*own.init, own.body}) : own.body;
-  bool is_matched = false;
+  require_element_accesses(caller, program.stmt(n), buffer);
   walk(
       all, [&](const Load& load) { add(load.buffer, load.indices); },
-      [&](const Store& store) { add(store.buffer, store.indices); },
-      [&](const BlockRealize& inner) {
-        is_matched = is_matched ||
-                     std::ranges::any_of(inner.block->match_buffers, [&](const MatchBuffer& match) {
-                       return match.source.buffer.same_as(buffer);
-                     });
-      });
-  if (!found || !is_single || is_matched || uses_var(all, buffer->data))
-    refuse(caller, what +
-                       (is_single ? "by its address, or through another buffer"
-                                  : "at more than one list of indices") +
-                       ", but an element of the new buffer represents one list of indices");
+      [&](const Store& store) { add(store.buffer, store.indices); });
+  if (!found || !is_single)
+    refuse(caller, what + (is_single ? "at no" : "at more than one") +
+                       " list of indices, but an element of the new buffer represents one list");
   // Variables of loops inside and of lets around the block are not defined at the copy.
   std::vector<Var> defined = free_vars(program.block(*program.scope(n)).body);
   for (const IterVar& iter : own.iters) defined.push_back(iter.var());
   for (const Expr& index : *found) {
     const bool is_determined =
-        index.dtype().is_scalar() && effect_of(index) == Effect::Pure &&
+        effect_of(index) == Effect::Pure &&
         std::ranges::all_of(free_vars(index), [&](const Var& var) {
           return std::ranges::any_of(defined, [&](const Var& v) { return v.same_as(var); });
         });

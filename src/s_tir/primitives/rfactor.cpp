@@ -105,6 +105,8 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   if (const auto law = broken_law(*body, {.regroups = true, .reorders = !is_outermost}))
     refuse(caller, "the reducer of " + what + " depends on the order of its terms: " + *law);
   f.body = std::move(*body);
+  for (const Store& output : f.body.outputs)
+    require_element_accesses(caller, program.stmt(f.block), output.buffer);
   if (const auto conflict = conflict_between_instances(program, f.block))
     refuse(caller,
            "the instances of " + what + " depend on their order: one " + *conflict + " in another");

@@ -107,12 +107,8 @@ class Relayout {
   Stmt rewritten(const Stmt& s) {
     Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
-    if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old_)) {
-      Store next = *store;
-      next.buffer = with_;
-      next.indices = mapped(store->indices);
-      return make_stmt(std::move(next));
-    }
+    if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old_))
+      return make_store(with_, store->value, mapped(store->indices));
     const BlockRealize* realize = result.as<BlockRealize>();
     if (!realize) return result;
     Block block = *realize->block;
@@ -177,24 +173,6 @@ class Relayout {
   std::vector<LoopDomain> around_;
 };
 
-void require_elements_only(const Caller& caller, const Program& program, const Buffer& buffer) {
-  if (uses_var(program.func().body, buffer->data))
-    refuse(caller, "the address of " + in_backticks(buffer->name) +
-                       " is taken, and accesses through it would not follow the layout");
-  for (int n = 0; n < program.size(); ++n) {
-    if (!program.is_block(n)) continue;
-    const Block& block = program.block(n);
-    for (const MatchBuffer& match : block.match_buffers)
-      if (match.source.buffer.same_as(buffer))
-        refuse(caller, describe(program, n) + " has a matched buffer " +
-                           in_backticks(match.buffer->name) + " in " + in_backticks(buffer->name) +
-                           ", whose shape does not follow the layout");
-    if (mentions(block.writes, buffer) && block.annotations.contains("buffer_dim_align"))
-      refuse(caller, describe(program, n) +
-                         " aligns dimensions of what it writes; transform the layout first");
-  }
-}
-
 }  // namespace
 
 PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexType type,
@@ -213,7 +191,12 @@ PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexT
                        " is a matched buffer; transform the layout of what it is matched with");
   if (!buffer->strides.empty() || !buffer->axis_separators.empty())
     refuse(caller, in_backticks(buffer->name) + " has explicit strides or physical dimensions");
-  require_elements_only(caller, program, buffer);
+  require_element_accesses(caller, func.body, buffer);
+  for (int other = 0; other < program.size(); ++other)
+    if (program.is_block(other) && mentions(program.block(other).writes, buffer) &&
+        program.block(other).annotations.contains("buffer_dim_align"))
+      refuse(caller, describe(program, other) +
+                         " aligns dimensions of what it writes; transform the layout first");
   BufferNode node = *buffer.get();
   node.shape = mapped_shape(caller, in_backticks(buffer->name), buffer->shape, map);
   node.data = node.data.fresh();
