@@ -102,6 +102,30 @@ TEST(LowerBlocks, ABufferOfTwoLoopsIsAroundBoth) {
 )");
 }
 
+TEST(LowerBlocks, ABufferKeepsTheStridesThatAMatchedBufferDeclares) {
+  for (const int stride : {16, 2}) {
+    const Chain p;
+    const Buffer b = decl_buffer({16, 16}, Int(32), {.name = "B", .scope = "global"});
+    const Buffer w =
+        decl_buffer({1, 2}, Int(32),
+                    {.name = "W", .strides = {stride, 1}, .scope = "global", .offset_factor = 1});
+    const BufferRegion part{b, {Range::from_min_extent(p.vj, 1), Range::from_min_extent(4, 2)}};
+    const Stmt producer = block("B", p.i, {element(p.a, {p.vi, 4})}, {element(b, {p.vi, 4})}, p.vi,
+                                make_store(b, make_load(p.a, {p.vi, Expr(4)}), {p.vi, Expr(4)}));
+    const Stmt consumer =
+        make_block({p.i}, {.iters = {IterVar(Range(0, 16), p.vj, IterKind::DataParallel)},
+                           .reads = {part},
+                           .writes = {element(p.c, {p.vj})},
+                           .name = "C",
+                           .init = std::nullopt,
+                           .body = make_store(p.c, make_load(w, {Expr(0), Expr(0)}), {p.vj}),
+                           .match_buffers = {{w, part}}});
+    const std::string text = loops(p.func({b}, loop(p.i, 16, make_seq({producer, consumer}))));
+    const std::string columns = stride == 16 ? "[0, 16]" : "[4, 2]";
+    EXPECT_NE(text.find("buffer_realize B([0, 16], " + columns + ")"), std::string::npos) << text;
+  }
+}
+
 TEST(LowerBlocks, AnIteratorKeepsItsValueWhereTheBlockWritesWhatItReads) {
   const Chain p;
   const Expr value = floormod(make_load(p.c, {p.i}), 16);

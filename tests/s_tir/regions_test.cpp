@@ -131,6 +131,27 @@ def main(I: T.Buffer[4, "int32"], A: T.Buffer[(8, 4), "int32"], C: T.Buffer[4, "
   EXPECT_EQ(sch.first_other(), "");
 }
 
+TEST(StorageAlign, RefusesToChangeAStrideThatAMatchedBufferDeclares) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "int32"], C: T.Buffer[(4, 8), "int32"]) -> None:
+    B = T.alloc_buffer([4, 8], dtype="int32")
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+    for i, j in T.grid(4, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            W = T.match_buffer(B[vi, vj], [1, 1], dtype="int32", strides=[8, 1], offset_factor=1)
+            C[vi, vj] = W[0, 0]
+)");
+  EXPECT_PRED2(contains, refusal([&] {
+                 sch->storage_align(sch.block("B"), {.axis = 0, .factor = 8, .offset = 3});
+               }),
+               "block `C` declares a constant stride of `W`, a part of `B`");
+}
+
 /// A producer is placed where all elements exist that the init reads, not only those of the update.
 TEST(MergeReduction, JoinsTheReadsOfInitAndUpdate) {
   Scheduled sch(R"(

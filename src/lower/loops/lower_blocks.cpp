@@ -90,6 +90,9 @@ struct Allocated {
   /// The accesses in program order.
   std::vector<BlockAccess> accesses;
   std::vector<Realize::DimAlign> align;
+  /// The first of the dimensions that stay whole, because matched buffers declare strides which
+  /// are products of their sizes.
+  std::size_t first_whole = kNone;
 };
 
 /// Whether all threads of the dimension share memory of this scope.
@@ -179,7 +182,7 @@ class BlockBufferPlanner {
   void block(const Block& b) {
     for (const Buffer& buffer : b.alloc_buffers) {
       by_data_.insert_or_assign(&buffer->data.node(), buffers_.size());
-      buffers_.push_back({buffer, here_, {}, {}});
+      buffers_.push_back({buffer, here_, {}, {}, kNone});
     }
     for (const MatchBuffer& match : b.match_buffers) {
       for (const Range& range : match.source.region) expr(range.min), expr(range.extent);
@@ -187,12 +190,32 @@ class BlockBufferPlanner {
     }
     around_.push_back(&b);
     // A view is defined at the block, even if all its uses are further inside.
-    for (const MatchBuffer& match : b.match_buffers) region(match.source, Use::View);
+    for (const MatchBuffer& match : b.match_buffers) {
+      region(match.source, Use::View);
+      keep_strides(match);
+    }
     stmt(b.body);
     around_.pop_back();
     // The n-th entry applies to the n-th buffer that the block writes.
     if (const auto found = b.annotations.find("buffer_dim_align"); found != b.annotations.end())
       alignment(b, found->second);
+  }
+
+  void keep_strides(const MatchBuffer& match) {
+    Buffer source = match.source.buffer;
+    for (auto at = matched_.find(&source->data.node()); at != matched_.end();
+         at = matched_.find(&source->data.node()))
+      source = at->second.buffer;
+    const auto found = by_data_.find(&source->data.node());
+    if (found == by_data_.end()) return;
+    const std::vector<Expr>&shape = source->shape, &strides = match.buffer->strides;
+    std::int64_t stride = 1;
+    for (std::size_t n = 1; n <= strides.size(); ++n) {
+      std::size_t& first = buffers_[found->second].first_whole;
+      if (constant_int(strides[strides.size() - n]) == stride)
+        first = std::min(first, shape.size() - n + 1);
+      stride *= constant_int(shape[shape.size() - n]).value_or(0);
+    }
   }
 
   void alignment(const Block& b, const Annotation& note) {
@@ -487,7 +510,8 @@ class BlockBufferPlanner {
     if (touched.empty() || touched.front().empty()) return whole;
     std::vector<Range> result;
     for (std::size_t d = 0; d < shape.size(); ++d)
-      result.push_back(within(arith::hull(touched[d], facts), whole[d], facts));
+      result.push_back(d < a.first_whole ? within(arith::hull(touched[d], facts), whole[d], facts)
+                                         : whole[d]);
     return result;
   }
 

@@ -864,6 +864,17 @@ PrimFunc storage_align(const Program& program, int n, int index, int axis, int f
                        " dimensions, got axis " + std::to_string(axis));
   if (factor <= 0) refuse(caller, "the factor is " + std::to_string(factor) + ", not 1 or more");
   if (axis < 0) axis += rank;
+  walk(program.func().body, [&](const BlockRealize& other) {
+    for (const MatchBuffer& match : other.block->match_buffers) {
+      const std::vector<Expr>& strides = match.buffer->strides;
+      const std::size_t dropped = buffer->shape.size() - strides.size();
+      for (std::size_t d = dropped; d <= static_cast<std::size_t>(axis); ++d)
+        if (match.source.buffer.same_as(buffer) && constant_int(strides[d - dropped]))
+          refuse(caller, "block `" + other.block->name + "` declares a constant stride of `" +
+                             match.buffer->name + "`, a part of `" + buffer->name +
+                             "`, which the alignment would change");
+    }
+  });
   const BlockRealize& realize = program.realize(n);
   Block block = *realize.block;
   std::vector<Annotation> list;
