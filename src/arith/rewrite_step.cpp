@@ -689,10 +689,11 @@ std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
         base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
     if (stays_in_step && !is_truncating(d->op)) return within_one_quotient(*d, d->of_base());
   }
-  // Multiples of the divisor in the base do not affect the remainders.
+  // Multiples of the divisor in the base do not affect the remainders. Without them, lanes of a
+  // descending ramp may be negative, so that only the floored remainder is the same.
   if (divides_step && !is_division(d->op)) {
     Expr ramp = make_ramp(known_remainder, d->ramp.stride, d->ramp.lanes);
-    return fold(d->op, ramp, n.b);
+    return fold(d->stride < 0 ? BinaryOp::FloorMod : d->op, ramp, n.b);
   }
   return std::nullopt;
 }

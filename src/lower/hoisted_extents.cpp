@@ -70,9 +70,10 @@ std::int64_t greatest_value(const Expr& extent, const std::vector<ConstantLoop>&
 
 std::optional<Expr> extent_bound(const Expr& extent, const std::vector<RangedVar>& loops) {
   if (effect_of(extent) != Effect::Pure) return std::nullopt;
-  if (const auto constant = constant_loops(extent, loops)) {
-    return make_int(extent.dtype(), std::max<std::int64_t>(greatest_value(extent, *constant), 1));
-  }
+  // A guard around the allocation may exclude the iterations in which a divisor is zero.
+  if (const auto constant = constant_loops(extent, loops))
+    return make_int(extent.dtype(), std::max<std::int64_t>(
+                                        greatest_value(with_safe_divisors(extent), *constant), 1));
   arith::Facts facts;
   arith::IntervalMap relaxed;
   for (const RangedVar& loop : loops) {

@@ -420,6 +420,12 @@ class FunctionMaker {
       refuse("`" + after.name() + "` is not computed element by element");
     if (stage.layout || graph_.stage(*graph_.find(before.op())).layout)
       refuse("their layouts are transformed");
+    // An element that is computed twice reads what its first computation has written.
+    for (const Tensor& tensor : {before, after})
+      if (const StageId id = *graph_.find(tensor.op()); !graph_.attach_path(id).empty())
+        refuse("`" + tensor.name() + "` is attached to a loop; compute it at root");
+    if (std::ranges::any_of(compute->axis, [&](const IterVar& a) { return stage.rounds_up(a); }))
+      refuse("`" + after.name() + "` is rounded up; compute it at root without round_up");
     for (const TensorReaders& output : graph_.output_readers(*graph_.find(before.op())))
       for (const StageId reader : output.readers)
         if (reader != *graph_.find(after.op()))

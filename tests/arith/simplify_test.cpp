@@ -674,6 +674,42 @@ TEST(SimplifyValues, SumsWhoseConstantsAddUpBeyondTheType) {
       }
 }
 
+Expr lane_of(const Expr& e, int lane) {
+  if (const Ramp* n = e.as<Ramp>()) return n->base + n->stride * lane;
+  if (const Broadcast* n = e.as<Broadcast>()) return n->value;
+  const Binary& n = *e.as<Binary>();
+  return make_binary(n.op, lane_of(n.a, lane), lane_of(n.b, lane));
+}
+
+/// The base is 4*x or 6*x with an offset. From x = 9 on, all lanes of descending ramps are at least
+/// 0.
+TEST(SimplifyValues, EachLaneOfADividedRampKeepsItsValue) {
+  const Var x("x");
+  constexpr int kLanes = 3, kValues = 2;
+  for (const int first : {0, 9}) {
+    Facts facts;
+    facts.bind(x, Range::from_min_extent(first, kValues));
+    for (const int scale : {4, 6})
+      for (int offset = -3; offset <= 3; ++offset)
+        for (int stride = -9; stride <= 9; ++stride)
+          for (int divisor = 1; divisor <= 8; ++divisor)
+            for (const BinaryOp op :
+                 {BinaryOp::TruncDiv, BinaryOp::TruncMod, BinaryOp::FloorDiv, BinaryOp::FloorMod}) {
+              const Expr e = make_binary(op, make_ramp(x * scale + offset, stride, kLanes),
+                                         make_broadcast(Expr(divisor), kLanes));
+              const Expr simple = simplify(e, facts);
+              for (int lane = 0; lane < kLanes; ++lane)
+                for (std::int64_t n = first; n < first + kValues; ++n) {
+                  const auto at = [&](const Var&) { return n; };
+                  ASSERT_EQ(evaluate_int(lane_of(simple, lane), at),
+                            evaluate_int(lane_of(e, lane), at))
+                      << to_text(e) << " is not " << to_text(simple) << " in lane " << lane
+                      << " at " << n;
+                }
+            }
+  }
+}
+
 TEST(SimplifyValues, RowsThatTheReferenceGetsWrong) {
   for (const Row& row : read_table("simplify.tsv")) {
     if (row.cells[0] != "weak") continue;

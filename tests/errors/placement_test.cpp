@@ -330,5 +330,24 @@ TEST(InPlace, OtherReadsAreRefused) {
       {"binds", "`both`", "stage `C` reads `A` as well"}));
 }
 
+TEST(InPlace, AStageThatMayRecomputeElementsIsRefused) {
+  Tensor A = placeholder({10}, "A");
+  Tensor B = compute(
+      {10}, {"i"}, [&](Var i) { return A(i) * 2.0f + 1.0f; }, "B");
+  Tensor C = compute(
+      {10}, {"i"}, [&](Var i) { return B(tir::max(i - 1, 0)) + B(i); }, "C");
+  const tir::Buffer both = tir::decl_buffer({Expr(10)}, Float(32), {.name = "both"});
+  const auto lowered = [&](const Schedule& s) {
+    lower(s, {both, C}, {.binds = {{A, both}, {B, both}}});
+  };
+  const Schedule attached = create_schedule(C), rounded = create_schedule(C);
+  attached[B].compute_at(attached[C], attached[C].axis(0));
+  rounded[B].round_up(rounded[B].axis(0));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lowered(attached); },
+                                     {"binds", "`both`", "`B` is attached", "at root"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lowered(rounded); },
+                                     {"binds", "`both`", "`B` is rounded up", "at root"}));
+}
+
 }  // namespace
 }  // namespace tenon::te

@@ -257,6 +257,19 @@ for (i: int32, 0, 8) {
 )");
 }
 
+TEST(RewriteStorage, ABoundOfASizeHoldsWhereAGuardExcludesADivisionByZero) {
+  EXPECT_EQ(allocations(rewritten(R"(
+  for (i: int32, 0, 5) {
+    if (0 < i) {
+      allocate(X: Pointer(global float32), float32, [floordiv(12, i)]), storage_scope = global {
+        X_1: Buffer(X, float32, [floordiv(12, i)], [])[0] = A[i]
+        B[i] = X_1[0]
+      }
+    }
+  })")),
+            "allocate(X: Pointer(global float32), float32, [12])\n");
+}
+
 TEST(RewriteStorage, ASizeWithoutABoundStaysWhereItIsKnown) {
   const std::string text = R"(for (i: int32, 0, 8) {
   let n: int32 = cast(int32, A[i])

@@ -180,6 +180,25 @@ allocate(T: Pointer(global float32), float32, [16]), storage_scope = global {
 )"));
 }
 
+TEST(VectorizeLoops, ALoopWhoseMemoryIsUsedByAddressBecomesSerial) {
+  for (const std::string address : {"T", "@tir.address_of(T_1[0], dtype=handle)"}) {
+    const std::string text = vectorized(R"(
+  for (i: int32, 0, 8) "vectorized" {
+    allocate(T: Pointer(global float32), float32, [2]), storage_scope = global {
+      T_1: Buffer(T, float32, [2], [])[0] = A[i]
+      T_1[1] = A[i]
+      @tir.call_extern("f", )" + address +
+                                        R"(, dtype=int32)
+    }
+  }
+)");
+    EXPECT_TRUE(
+        text.starts_with("for (i.s: int32, 0, 8) {\n"
+                         "  allocate(T: Pointer(global float32), float32, [2])"))
+        << text;
+  }
+}
+
 TEST(VectorizeLoops, MemoryOfLanesKeepsTheTypeOfItsIndices) {
   EXPECT_EQ(vectorized(R"(
   for (i: int64, 0i64, 8i64) "vectorized" {

@@ -24,8 +24,9 @@ bool is_lane_wise(Intrin intrin) {
 // ---- memory of lanes ----------------------------------------------------------------------------
 
 /// Returns the common width of the vectors that access the memory, each at a multiple of the width;
-/// 1 if scalars access it, nullopt for other accesses.
+/// 1 if scalars access it, nullopt for other accesses or if an address is used.
 std::optional<int> access_width(const Stmt& body, const Var& data) {
+  if (uses_var(body, data)) return std::nullopt;
   VarMap lets;
   std::optional<int> width;
   bool is_regular = true;
@@ -43,7 +44,10 @@ std::optional<int> access_width(const Stmt& body, const Var& data) {
   walk(
       body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); },
       [&](const Load& load) { note(load.buffer, load.indices.back()); },
-      [&](const Store& store) { note(store.buffer, store.indices.back()); });
+      [&](const Store& store) { note(store.buffer, store.indices.back()); },
+      [&](const Call& call) {
+        is_regular = is_regular && !(call.is(Intrin::address_of) && reads(call.args[0], data));
+      });
   return is_regular ? std::optional(width.value_or(1)) : std::nullopt;
 }
 
