@@ -88,7 +88,7 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
 
 // ---- faults of LLVM's code generators -----------------------------------------------------------
 
-// What they compile to wrong code, in minutes, or not at all (llvm_faults.md). Each is replaced
+// Code that they compile wrongly, in minutes, or not at all (llvm_faults.md). Each is replaced
 // after the last pass, because InstCombine would undo it.
 
 bool is_byte_division(const llvm::BinaryOperator& n) {
