@@ -8,6 +8,7 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/nesting.h"
+#include "tir/operands.h"
 #include "tir/operators.h"
 
 namespace tenon::tir {
@@ -386,6 +387,11 @@ Value ExprParser::function(const Token& token) {
     const Call* made = result.e.as<Call>();
     if (type && made && *type != result.e.dtype())
       result = {make_call(*type, made->callee, made->args)};
+    const Call* n = result.e.as<Call>();
+    if (const Intrin* intrin = n ? std::get_if<Intrin>(&n->callee) : nullptr)
+      if (const std::string misuse = misuse_of_call(result.e.dtype(), *intrin, n->args);
+          !misuse.empty())
+        syntax_error(token, misuse);
     return result;
   });
 }
@@ -438,9 +444,14 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
   const std::optional<Intrin> intrin = find_intrin(name);
   if (!intrin)
     syntax_error(token, "`" + token.text + "` is not a function" + (is_tvm_ ? "" : " of scripts"));
+  std::optional<DataType> common;
+  for (const Value& arg : args)
+    if (has_one_type(*intrin) && !arg.is_literal && !common) common = arg.e.dtype();
   std::vector<Expr> list;
-  for (const Value& arg : args) list.push_back(arg.e);
-  const DataType type = list.empty() ? Int(32) : list.front().dtype();
+  for (const Value& arg : args) list.push_back(common ? as_type(arg, *common, token) : arg.e);
+  const DataType type = list.empty()            ? Int(32)
+                        : returns_bool(*intrin) ? Bool(list.front().dtype().lanes)
+                                                : list.front().dtype();
   return {make_call(type, *intrin, std::move(list))};
 }
 

@@ -180,13 +180,14 @@ void ExprPrinter::floating(double value, DataType type) {
                                      : type.bits == 64 ? ""
                                      : type.bits == 32 ? "f"
                                                        : "h");
-  // The 17 digits that a double needs, without a zero fraction.
+  // The 17 digits that a double needs, without a zero fraction, except for -0.0: as an integer, its
+  // sign would be lost.
   std::string digits = std::isnan(value)   ? "nan"
                        : std::isinf(value) ? value < 0 ? "-inf" : "inf"
                                            : with_digits(as_written(value, type.element()), 17);
   if (is_modern() && !std::isfinite(value)) digits = quoted(digits);
   const bool is_whole = digits.find_first_of(".e\"") == std::string::npos;
-  put("T.", type, "(", digits, is_modern() && is_whole ? ".0)" : ")");
+  put("T.", type, "(", digits, digits == "-0" || (is_modern() && is_whole) ? ".0)" : ")");
 }
 
 // ---- variables and buffers ----------------------------------------------------------------------

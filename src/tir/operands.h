@@ -18,6 +18,14 @@ std::optional<Expr> fold_conversion(DataType type, const Expr& e);
 /// Returns the folded call; nullopt unless all arguments are constants.
 std::optional<Expr> fold_call(DataType type, Intrin intrin, std::initializer_list<Expr> args);
 
+/// Returns the sentence about a wrong number of arguments or, for math, bit operations and choice,
+/// about wrong types of arguments or result; "" for a right call.
+std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>& args);
+/// Whether the arguments and the result have the same type.
+bool has_one_type(Intrin intrin);
+/// Whether the intrinsic tests a float, such as isnan.
+bool returns_bool(Intrin intrin);
+
 /// Returns the number of lanes of an access. TypeError unless only the last index is a vector.
 int lanes_of_access(const Buffer& buffer, const std::vector<Expr>& indices);
 

@@ -158,34 +158,36 @@ std::string_view text_of(Typing typing) {
   internal_error("a typing without a text");
 }
 
-/// Throws TypeError, naming the intrinsic, for a wrong number of arguments and, for math, bit
-/// operations and choice, for wrong types of arguments or result.
-void check_intrinsic_call(DataType type, Intrin intrin, const std::vector<Expr>& args,
-                          const SourceLocation& where) {
+}  // namespace
+
+std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>& args) {
   const std::string name = "call_intrin of `" + std::string(to_string(intrin)) + "`";
   const Shape shape = shape_of(intrin);
   if (args.size() < shape.least || args.size() > shape.most.value_or(args.size())) {
     const bool is_fixed = shape.most == shape.least;
-    throw TypeError(name + ": expected " +
-                        (is_fixed     ? ""
-                         : shape.most ? "at most "
-                                      : "at least ") +
-                        std::to_string(shape.most.value_or(shape.least)) + " arguments, got " +
-                        std::to_string(args.size()),
-                    where);
+    return name + ": expected " +
+           (is_fixed     ? ""
+            : shape.most ? "at most "
+                         : "at least ") +
+           std::to_string(shape.most.value_or(shape.least)) + " arguments, got " +
+           std::to_string(args.size());
   }
-  if (fits(shape.typing, type, args)) return;
+  if (fits(shape.typing, type, args)) return "";
   std::string list;
-  for (const Expr& e : args) {
-    if (!list.empty()) list += ", ";
-    list += print_expr(e);
-    list += " of type ";
-    list += e.dtype().str();
-  }
-  throw TypeError(name + " with a value of type " + type.str() + ": it " +
-                      std::string(text_of(shape.typing)) + ", got " + list,
-                  where);
+  for (const Expr& e : args)
+    list += (list.empty() ? "" : ", ") + print_expr(e) + " of type " + e.dtype().str();
+  return name + " with a value of type " + type.str() + ": it " +
+         std::string(text_of(shape.typing)) + ", got " + list;
 }
+
+bool has_one_type(Intrin intrin) {
+  const Typing typing = shape_of(intrin).typing;
+  return typing == Typing::Floats || typing == Typing::Integers;
+}
+
+bool returns_bool(Intrin intrin) { return shape_of(intrin).typing == Typing::FloatTest; }
+
+namespace {
 
 // ---- types of operands --------------------------------------------------------------------------
 
@@ -441,7 +443,8 @@ Expr call_extern_list(const CallType& type, std::string name, std::initializer_l
 
 Expr call_intrin_list(const CallType& type, Intrin intrin, std::initializer_list<Argument> args) {
   std::vector<Expr> list = to_exprs(args);
-  check_intrinsic_call(type.type, intrin, list, type.where);
+  const std::string misuse = misuse_of_call(type.type, intrin, list);
+  if (!misuse.empty()) throw TypeError(misuse, type.where);
   return make_call(type.type, intrin, std::move(list));
 }
 

@@ -267,6 +267,23 @@ TEST(Script, ANumberTakesTheTypeOfWhatItMeets) {
             "B[0] = T.float32(1)\nB[1] = B[0] * T.float32(2) + T.float32(0.5)\n");
 }
 
+TEST(Script, ANumberTakesTheTypeOfTheOtherArgument) {
+  EXPECT_EQ(reprinted("B[0] = T.pow(B[1], 3)\nB[2] = T.fmod(2.5, B[3])\n"),
+            "B[0] = T.pow(B[1], T.float32(3), dtype=\"float32\")\n"
+            "B[2] = T.fmod(T.float32(2.5), B[3], dtype=\"float32\")\n");
+}
+
+TEST(Script, ATestOfAFloatIsABool) {
+  EXPECT_EQ(reprinted("B[0] = T.Select(T.isnan(B[1]), 1.0, B[2])\n"),
+            "B[0] = T.Select(T.isnan(B[1], dtype=\"bool\"), T.float32(1), B[2])\n");
+}
+
+TEST(Script, ANegativeZeroKeepsItsSign) {
+  for (const ScriptStyle style : {ScriptStyle::V09, ScriptStyle::Modern})
+    EXPECT_NE(body(parsed("B[0] = -0.0\n"), style).find("-0.0"), std::string::npos);
+  EXPECT_EQ(reprinted("B[0] = T.float32(-0.0)\n"), "B[0] = T.float32(-0.0)\n");
+}
+
 TEST(Script, AllocationsMayStandInALoop) {
   EXPECT_EQ(reprinted("for i in range(4):\n    C = T.alloc_buffer((4,))\n    C[i] = 1.0\n"),
             "C = T.alloc_buffer([4], dtype=\"float32\")\nfor i in T.serial(4):\n"
@@ -298,6 +315,12 @@ TEST_P(WrongScript, IsToldWithItsPlace) {
 }
 
 const Wrong kWrong[] = {
+    {"B[0] = T.exp(B[1], B[2])", "3, column 12: call_intrin of `exp`: expected 1 arguments, got 2"},
+    {"B[0] = T.pow(B[1], dtype=\"float32\")",
+     "3, column 12: call_intrin of `pow`: expected 2 arguments, got 1"},
+    {"B[0] = T.fmod(B[1], T.float64(2))",
+     "3, column 12: call_intrin of `fmod` with a value of type float32: it takes floats of its "
+     "result type, got B[1] of type float32, 2f64 of type float64"},
     {"B[x] = 1.0", "3, column 7: `x` is not defined"},
     {"C[0] = 1.0", "3, column 5: `C` is not a buffer in scope"},
     {"B[0] = 1.0 +", "3, column 17: expected an expression, got the end of the line"},
