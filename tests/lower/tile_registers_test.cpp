@@ -367,7 +367,7 @@ INSTANTIATE_TEST_SUITE_P(PromoteAccumulators, KeepsSumInMemory,
   })"},
                                          std::pair{"AVectorWhosePositionTheLoopChanges", R"(
   for (i: int32, 0, 8) {
-    A[ramp(@tir.likely(cast(int32, A[3]), dtype=int32), 1, 8)] = (A[ramp(@tir.likely(cast(int32, A[3]), dtype=int32), 1, 8)] + B[ramp((i*8), 1, 8)])
+    A[ramp(@tir.bitwise_not(cast(int32, A[3]), dtype=int32), 1, 8)] = (A[ramp(@tir.bitwise_not(cast(int32, A[3]), dtype=int32), 1, 8)] + B[ramp((i*8), 1, 8)])
   })"},
                                          std::pair{"ScalarsAreForTheCodeGenerator", R"(
   for (i: int32, 0, 8) {
