@@ -1,5 +1,6 @@
 #include "tenon/tir/expr_parser.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -388,7 +389,10 @@ Value ExprParser::function(const Token& token) {
     if (type && made && *type != result.e.dtype())
       result = {make_call(*type, made->callee, made->args)};
     const Call* n = result.e.as<Call>();
-    if (const Intrin* intrin = n ? std::get_if<Intrin>(&n->callee) : nullptr)
+    // TVM's scripts give math functions pointers to tables, for code that reads them.
+    const bool has_pointer =
+        n && std::ranges::any_of(n->args, [](const Expr& arg) { return arg.dtype().is_handle(); });
+    if (const Intrin* intrin = n && !has_pointer ? std::get_if<Intrin>(&n->callee) : nullptr)
       if (const std::string misuse = misuse_of_call(result.e.dtype(), *intrin, n->args);
           !misuse.empty())
         syntax_error(token, misuse);
