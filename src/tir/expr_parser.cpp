@@ -384,18 +384,23 @@ Value ExprParser::function(const Token& token) {
   std::vector<Value> args = arguments(type);
   return at_token(token, [&] {
     Value result = call(token, name, std::move(args));
-    // An explicit type of a call in the text takes precedence.
     const Call* made = result.e.as<Call>();
-    if (type && made && *type != result.e.dtype())
+    if (!made) return result;
+    // An explicit type of a call in the text takes precedence.
+    if (type && *type != result.e.dtype()) {
       result = {make_call(*type, made->callee, made->args)};
-    const Call* n = result.e.as<Call>();
-    // TVM's scripts give math functions pointers to tables, for code that reads them.
+      made = result.e.as<Call>();
+      if (!made) return result;
+    }
+    // TVM's scripts give math functions pointers to tables. Schedules carry such calls along; only
+    // builds refuse them (verify).
     const bool has_pointer =
-        n && std::ranges::any_of(n->args, [](const Expr& arg) { return arg.dtype().is_handle(); });
-    if (const Intrin* intrin = n && !has_pointer ? std::get_if<Intrin>(&n->callee) : nullptr)
-      if (const std::string misuse = misuse_of_call(result.e.dtype(), *intrin, n->args);
-          !misuse.empty())
-        syntax_error(token, misuse);
+        std::ranges::any_of(made->args, [](const Expr& arg) { return arg.dtype().is_handle(); });
+    const Intrin* intrin = std::get_if<Intrin>(&made->callee);
+    if (!intrin || has_pointer) return result;
+    if (const std::string misuse = misuse_of_call(result.e.dtype(), *intrin, made->args);
+        !misuse.empty())
+      syntax_error(token, misuse);
     return result;
   });
 }

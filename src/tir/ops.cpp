@@ -161,9 +161,12 @@ std::string_view text_of(Typing typing) {
 }  // namespace
 
 std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>& args) {
-  const std::string name = "call_intrin of `" + std::string(to_string(intrin)) + "`";
   const Shape shape = shape_of(intrin);
-  if (args.size() < shape.least || args.size() > shape.most.value_or(args.size())) {
+  const bool has_count =
+      args.size() >= shape.least && args.size() <= shape.most.value_or(args.size());
+  if (has_count && fits(shape.typing, type, args)) return "";
+  const std::string name = "call_intrin of `" + std::string(to_string(intrin)) + "`";
+  if (!has_count) {
     const bool is_fixed = shape.most == shape.least;
     return name + ": expected " +
            (is_fixed     ? ""
@@ -172,7 +175,6 @@ std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>
            std::to_string(shape.most.value_or(shape.least)) + " arguments, got " +
            std::to_string(args.size());
   }
-  if (fits(shape.typing, type, args)) return "";
   std::string list;
   for (const Expr& e : args)
     list += (list.empty() ? "" : ", ") + print_expr(e) + " of type " + e.dtype().str();

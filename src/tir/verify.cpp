@@ -5,6 +5,7 @@
 #include "tenon/tir/places.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
+#include "tir/operands.h"
 
 namespace tenon::tir {
 
@@ -164,6 +165,9 @@ class Verifier {
               report(
                   "argument " + std::to_string(k) + ", an address, is not an element of a buffer",
                   e);
+          if (const Intrin* intrin = std::get_if<Intrin>(&n.callee))
+            if (std::string misuse = misuse_of_call(e.dtype(), *intrin, n.args); !misuse.empty())
+              report(std::move(misuse), e);
           children(e);
         });
   }

@@ -6,6 +6,7 @@
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"
+#include "tenon/tir/verify.h"
 #include "tenon/tir/walk.h"
 #include "tests/common/operator_pairs.h"
 
@@ -276,6 +277,17 @@ TEST(Script, ANumberTakesTheTypeOfTheOtherArgument) {
 TEST(Script, ATestOfAFloatIsABool) {
   EXPECT_EQ(reprinted("B[0] = T.Select(T.isnan(B[1]), 1.0, B[2])\n"),
             "B[0] = T.Select(T.isnan(B[1], dtype=\"bool\"), T.float32(1), B[2])\n");
+}
+
+/// Schedules carry such calls of TVM's scripts along.
+TEST(Script, APointerForANumberIsParsedAndDoesNotVerify) {
+  for (const std::string call : {"T.exp(B[1], B.data)", "T.exp(B.data)", "T.pow(B.data)"}) {
+    const PrimFunc func =
+        parsed("B[0] = " + call.substr(0, call.size() - 1) + ", dtype=\"float32\")\n");
+    const std::vector<Violation> violations = verify(func, func.form);
+    ASSERT_EQ(violations.size(), 1) << call;
+    EXPECT_NE(violations[0].what.find("call_intrin of `"), std::string::npos) << violations[0].what;
+  }
 }
 
 TEST(Script, ANegativeZeroKeepsItsSign) {

@@ -3,7 +3,8 @@
 // In every form:
 // - Every variable is defined exactly once, before its uses. Definitions are parameters, shapes of
 //   parameters, loops, lets, allocations and thread axes.
-// - Operands have matching types, and conditions are Bool.
+// - Operands have matching types, and conditions are Bool. Intrinsics are called with the number
+//   and types of arguments that they take.
 // - Only the last index of an access is a vector.
 // - A buffer is accessed with its rank, inside its Realize or Allocate; a stored value has its
 //   element type.

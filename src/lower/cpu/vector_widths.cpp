@@ -123,8 +123,8 @@ class WideSplitter {
     return map_statements(s, [&](const Stmt& child) { return stmt(child); });
   }
 
-  /// LLVM miscompiles vectors of 40 lanes (llvm_faults.md): of many registers, only powers of two
-  /// are kept whole.
+  /// Whether the vector takes too many registers to be kept whole. LLVM miscompiles vectors of 40
+  /// lanes (llvm_faults.md), so that fewer are allowed if the number of lanes is no power of two.
   bool is_wide(DataType type) const {
     const int most =
         std::has_single_bit<unsigned>(type.lanes) ? kMaxRegistersOfVector : kRegistersOfPart;

@@ -228,7 +228,7 @@ Stmt copy_nest(
   for (std::size_t d = 0; d < region.size(); ++d) {
     const DataType type = region[d].extent.dtype();
     loops.emplace_back("ax" + std::to_string(d), type);
-    facts.bind(loops.back(), Range::from_min_extent(make_int(type, 0), region[d].extent));
+    facts.bind(loops.back(), Range::from_extent(region[d].extent));
     const Expr size = from->shape[d];
     values.push_back(cast(size.dtype(), region[d].min + loops.back()));
     iters.emplace_back(Range::from_extent(size), Var("v" + std::to_string(d), size.dtype()),
