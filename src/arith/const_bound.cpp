@@ -18,6 +18,7 @@ constexpr std::int64_t kPlus = Bound::kPlusInfinity;
 constexpr std::int64_t kMinus = Bound::kMinusInfinity;
 
 bool is_infinite(std::int64_t x) { return x == kPlus || x == kMinus; }
+bool is_finite(const Bound& b) { return !is_infinite(b.min) && !is_infinite(b.max); }
 
 // ---- arithmetic on ends; results outside the range of int64 are infinite ------------------------
 
@@ -217,10 +218,9 @@ class BoundOf {
       return value;
     const Bound all = Bound::of_type(type);
     // An end beyond 64 bits is infinite, as are the limits of int64 themselves.
-    const bool fits = value.min >= all.min && value.max <= all.max && !is_infinite(value.min) &&
-                      !is_infinite(value.max);
+    const bool fits = value.min >= all.min && value.max <= all.max && is_finite(value);
     if (fits) return value;
-    if (!is_infinite(value.min) && !is_infinite(value.max)) leaves_type_ = true;
+    leaves_type_ = leaves_type_ || is_finite(value);
     // If the minimum is plus infinity, all values are beyond 64 bits.
     const bool overflows =
         value.min > all.max || value.max < all.min || value.min == kPlus || value.max == kMinus;
@@ -273,8 +273,12 @@ class BoundOf {
     switch (op) {
       case BinaryOp::Add:
       case BinaryOp::Sub:
-      case BinaryOp::Mul:
-        return of_result(before_wrapping(op, a, b), e);
+      case BinaryOp::Mul: {
+        const Bound value = before_wrapping(op, a, b);
+        // An end beyond 64 bits is infinite although no operand is.
+        leaves_type_ = leaves_type_ || (!is_finite(value) && is_finite(a) && is_finite(b));
+        return of_result(value, e);
+      }
       case BinaryOp::TruncDiv:
         return of_quotient(a, b, divide(a, b, e.dtype(), truncate_divide_ends), e);
       case BinaryOp::FloorDiv:
