@@ -444,6 +444,42 @@ TEST(VectorizePlainLoops, ASumOfSomeStaysScalarWhereTheElementMayNotBeThere) {
   EXPECT_EQ(test::body_text(auto_vectorize(func, with_vectors(256))), test::body_text(func));
 }
 
+// If the condition never holds, J[0] may be no element of I.
+TEST(VectorizePlainLoops, ASumOfSomeStaysScalarWhereItsIndexReadsMemory) {
+  const auto is_guarded = [](const std::string& index) {
+    const std::string element = "T_1[" + index + "]";
+    const std::string text = test::body_text(auto_vectorize(
+        function_of("  allocate(T: Pointer(global int32), int32, [8]),"
+                    " storage_scope = global {\n"
+                    "    for (k: int32, 0, 8) {\n"
+                    "      if (2 < I[k]) {\n        T_1: Buffer(T, int32, [8], [])[" +
+                    index + "] = (" + element + " + I[k])\n      }\n    }\n  }\n"),
+        with_vectors(256)));
+    return text.find("if ") != std::string::npos;
+  };
+  EXPECT_FALSE(is_guarded("min(max(n, 0), 7)"));
+  EXPECT_TRUE(is_guarded("min(max(I[J[0]], 0), 7)"));
+}
+
+TEST(VectorizePlainLoops, ALetIsNotInlinedPastAStoreToItsElement) {
+  const tir::PrimFunc func = function_of(R"(
+  for (k: int32, 0, 8) {
+    let x: int32 = J[k] {
+      J[k] = 7
+      let y: int32 = (x*3)
+      I[k] = (y*y)
+    }
+  })");
+  EXPECT_EQ(test::body_text(auto_vectorize(func, with_vectors(256))),
+            R"(let x: int32x8 = J[ramp(0, 1, 8)]
+ {
+  J[ramp(0, 1, 8)] = broadcast(7, 8)
+  let y: int32x8 = (x*broadcast(3, 8))
+  I[ramp(0, 1, 8)] = (y*y)
+}
+)");
+}
+
 TEST(VectorizePlainLoops, RandomLoopsComputeTheSame) {
   int changed = 0;
   for (unsigned seed = 0; seed < 600; ++seed) {

@@ -27,6 +27,10 @@ struct Products {
   int apart = 0;
   /// A statement at the end of each iteration, which is given A and S.
   std::function<Stmt(const Buffer& a, const Buffer& s)> last = {};
+  /// The first element of B's vector in a step, in addition to its number, which is given S.
+  std::function<Expr(int step, const Buffer& s)> first = [](int, const Buffer&) { return Expr(0); };
+  /// Encloses the statements of an iteration.
+  std::function<Stmt(const Stmt& s)> around = [](const Stmt& s) { return s; };
 
   PrimFunc func() const {
     const Buffer a = flat("A", of_a, 64), s = flat("S", sum, 64);
@@ -37,14 +41,14 @@ struct Products {
       for (int step = 0; step < steps; ++step) {
         const Expr at = make_ramp(k * apart + row * kLanes, 1, kLanes);
         const Expr x = make_load(a, {k * 4 + row * 16 + step});
-        const Expr y = make_load(from, {make_ramp(k * 16 + step, stride, kLanes)});
+        const Expr y = make_load(from, {make_ramp(k * 16 + first(step, s) + step, stride, kLanes)});
         stores.push_back(make_store(s,
                                     make_load(s, {at}) + make_broadcast(make_cast(sum, x), kLanes) *
                                                              make_cast(sum.with_lanes(kLanes), y),
                                     {at}));
       }
     if (last) stores.push_back(last(a, s));
-    Stmt body = make_stmt(For{k, 0, extent, ForKind::Serial, make_seq(std::move(stores))});
+    Stmt body = make_stmt(For{k, 0, extent, ForKind::Serial, around(make_seq(std::move(stores)))});
     if (has_pragma)
       body = make_stmt(Attr{AttrKind::Pragma, Expr(0), "dot_products", Expr(1), body});
     return {{}, {}, body};
@@ -135,6 +139,43 @@ TEST(CombineProducts, SumsThatTheLoopReadsOrClearsShareNothing) {
   EXPECT_FALSE(share({.last = [&](const Buffer&, const Buffer& s) {
     return make_store(s, make_int(Int(32, kLanes), 0), {first});
   }}));
+}
+
+/// An element that indices name, and statements in which it changes after a let has read it.
+struct ChangedElement {
+  Buffer memory = decl_buffer({4}, Int(32), {.name = "J"});
+  Expr value = make_load(memory, {Expr(0)});
+  Var before{"x"};
+
+  Stmt around(const Stmt& s, bool changes) const {
+    const Stmt change = make_store(memory, Expr(7), {Expr(0)});
+    return make_stmt(Let{before, value, changes ? make_seq({change, s}) : s});
+  }
+};
+
+TEST(CombineProducts, TheSameElementBeforeAndAfterAStoreIsNotTheSameIndex) {
+  const ChangedElement j;
+  for (const bool changes : {false, true}) {
+    Products products{UInt(8), Int(8), Int(32)};
+    products.first = [&](int step, const Buffer&) { return step == 0 ? Expr(j.before) : j.value; };
+    products.around = [&](const Stmt& s) { return j.around(s, changes); };
+    EXPECT_EQ(combined(products.func()), changes ? 0 : 1);
+  }
+}
+
+TEST(CombineProducts, AnIndexThatTheSumsChangeIsNotCombined) {
+  Products products{UInt(8), Int(8), Int(32)};
+  products.first = [](int, const Buffer& s) { return make_load(s, {Expr(0)}); };
+  EXPECT_EQ(combined(products.func()), 0);
+}
+
+TEST(CombineProducts, SumsWhoseIndicesTheLoopChangesShareNothing) {
+  const ChangedElement j;
+  for (const Expr& index : {Expr(j.before), j.value})
+    for (const bool changes : {false, true})
+      EXPECT_EQ(share({.first = [&](int, const Buffer&) { return index; },
+                       .around = [&](const Stmt& s) { return j.around(s, changes); }}),
+                !changes);
 }
 
 TEST(CombineProducts, NothingIsTakenBackBehindALoopOfNoIterations) {

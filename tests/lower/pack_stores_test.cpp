@@ -86,6 +86,20 @@ TEST(PackStores, ElementsThatAreReadUnderAConditionOfTheLaneStayApart) {
   EXPECT_TRUE(pack_stores(func, with_vectors(128)).body.same_as(func.body));
 }
 
+TEST(PackStores, TheSameElementBeforeAndAfterAStoreIsNotTheSameOperand) {
+  const auto is_packed = [](const std::string& change) {
+    const tir::PrimFunc func = function_of_integers("  let x: int32 = J[0] {\n" + change + R"(
+  I[0] = (x + I[4])
+  I[1] = (J[0] + I[5])
+  I[2] = (J[0] + I[6])
+  I[3] = (J[0] + I[7])
+  })");
+    return !pack_stores(func, with_vectors(128)).body.same_as(func.body);
+  };
+  EXPECT_TRUE(is_packed(""));
+  EXPECT_FALSE(is_packed("  J[0] = 100\n"));
+}
+
 class StaysApart : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(StaysApart, Run) { EXPECT_EQ(packed(GetParam().second), unchanged(GetParam().second)); }

@@ -471,6 +471,13 @@ TEST(ScheduleAccumulations, MovesNothingAcrossAReaderOfAnotherSum) {
 
 // ---- the pass -----------------------------------------------------------------------------------
 
+TEST(ScheduleAccumulations, MovesNothingAcrossASumOfSomeOfTheSameElements) {
+  std::string text = kHalves;
+  for (std::size_t at; (at = text.find("[ramp(8, 1, 8)] = ")) != text.npos;)
+    for (int n = 0; n < 2; ++n) text.replace(text.find("sums_1[ramp(8", at - 7) + 12, 1, "4");
+  EXPECT_EQ(order_in(ordered(text, 4)), "0:0 0:1 0:2 1:0 1:1 1:2 ");
+}
+
 TEST(TileRegisters, LeavesBuffersThatMayOverlapAlone) {
   tir::PrimFunc func = test::parse_function(test::function_text(R"(
   for (i: int32, 0, 2) {

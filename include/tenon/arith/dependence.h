@@ -23,10 +23,10 @@
 
 namespace tenon::arith {
 
-/// The memory that a function writes, and its buffer views.
+/// The memory that a function writes, and its buffer views. The body is walked at the first query.
 class WrittenMemory {
  public:
-  explicit WrittenMemory(const tir::Stmt& body);
+  explicit WrittenMemory(tir::Stmt body) : body_(std::move(body)) {}
   /// Whether the expression has the same value wherever it is evaluated with the same variables: it
   /// does not read written memory and calls no function with side effects.
   bool is_stable(const Expr& e) const;
@@ -35,9 +35,15 @@ class WrittenMemory {
   std::optional<Var> root_of(const Var& data) const;
 
  private:
-  std::unordered_set<const tir::ExprNode*> written_, ambiguous_;
-  /// Maps the data pointer of each view to the data pointer of its source.
-  std::unordered_map<const tir::ExprNode*, Var> source_of_;
+  struct Found {
+    std::unordered_set<const tir::ExprNode*> written, ambiguous;
+    /// Maps the data pointer of each view to the data pointer of its source.
+    std::unordered_map<const tir::ExprNode*, Var> source_of;
+  };
+  const Found& found() const;
+
+  tir::Stmt body_;
+  mutable std::optional<Found> found_;
 };
 
 enum class AccessKind : std::uint8_t { Read, Write };

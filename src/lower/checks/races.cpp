@@ -343,11 +343,9 @@ class RegionChecker {
 }  // namespace
 
 void refuse_region_races(const PrimFunc& func) {
-  std::optional<arith::WrittenMemory> memory;
+  const arith::WrittenMemory memory(func.body);
   walk(func.body, [&](const Attr& n) {
-    if (!is_pragma(n, PragmaKey::ParallelLaunchPoint)) return;
-    if (!memory) memory.emplace(func.body);
-    RegionChecker(func, *memory).check(n.body);
+    if (is_pragma(n, PragmaKey::ParallelLaunchPoint)) RegionChecker(func, memory).check(n.body);
   });
 }
 
@@ -466,7 +464,11 @@ struct Launch {
 class BlockRaces {
  public:
   BlockRaces(const Launch& launch, const PrimFunc& func)
-      : func_(func), body_(launch.body), blocks_(launch.blocks), threads_(launch.threads) {
+      : func_(func),
+        body_(launch.body),
+        blocks_(launch.blocks),
+        threads_(launch.threads),
+        memory_(launch.body) {
     std::erase_if(blocks_,
                   [](const auto& block) { return constant_int(block.second.extent) == 1; });
   }
@@ -481,7 +483,6 @@ class BlockRaces {
     std::vector<ThreadDependence> dependences;
     for (const std::pair<IterVar, Range>& block : blocks_)
       dependences.emplace_back(body_, block.first.var());
-    memory_.emplace(body_);
     body_ = leaves_where(without_lets(body_), [&](const Stmt& leaf) { return is_relevant(leaf); });
     const Footprint uses = uses_of(body_);
     if (uses.is_opaque)
@@ -597,7 +598,7 @@ class BlockRaces {
   }
 
   Footprint uses_of(const Stmt& s) const {
-    Footprint uses = arith::footprint(s, *memory_);
+    Footprint uses = arith::footprint(s, memory_);
     for (Access& access : uses.accesses) access.indices = dimensions_of(access);
     return uses;
   }
@@ -833,7 +834,7 @@ class BlockRaces {
   Memories updated_;
   /// Used for look-up only, never iterated.
   std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
-  std::optional<arith::WrittenMemory> memory_;
+  arith::WrittenMemory memory_;
   /// The axes along which blocks may execute a leaf differently, or not at all. Blocks that differ
   /// in other axes only write the same values to the same elements. For lookup only.
   std::unordered_map<const StmtNode*, AxisSet> own_axes_;

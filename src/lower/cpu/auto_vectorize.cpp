@@ -162,7 +162,7 @@ class StoredByTask {
 // ---- conversion ---------------------------------------------------------------------------------
 
 /// Returns the accumulations with selected terms; nullopt unless `s` consists of accumulations into
-/// elements that provably exist and belong to the task.
+/// elements that provably exist and belong to the task, at indices that read no memory.
 std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Facts& facts,
                            const StoredByTask& own) {
   if (const Seq* n = s.as<Seq>()) {
@@ -175,8 +175,9 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
     return make_seq(std::move(parts));
   }
   const Store* n = s.as<Store>();
-  if (!n || n->indices.size() != 1 || !is_inside(n->buffer, n->indices[0], facts) ||
-      !own.has(n->buffer, n->indices[0], facts))
+  // The condition may also guard the loads of an index.
+  if (!n || n->indices.size() != 1 || effect_of(n->indices[0]) != Effect::Pure ||
+      !is_inside(n->buffer, n->indices[0], facts) || !own.has(n->buffer, n->indices[0], facts))
     return std::nullopt;
   const std::optional<AccumulationStep> step = read_accumulation(*n, {});
   if (!step || reads(condition, n->buffer->data)) return std::nullopt;

@@ -17,6 +17,8 @@
 #include <map>
 #include <optional>
 
+#include "lower/loops/accumulation.h"
+#include "lower/loops/stable_lets.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
@@ -91,7 +93,7 @@ std::optional<Factor> factor_of(const Expr& e) {
 Expr self_of(const Store& store) { return make_load(store.buffer, store.indices); }
 
 /// Returns nullopt unless `s` is a multiply-add of vectors whose types an instruction supports and
-/// whose store does not change its own factors.
+/// whose store does not change its own factors or indices.
 std::optional<Sum> sum_of(const Stmt& s) {
   const Store* store = s.as<Store>();
   const Binary* sum = store ? as_binary(store->value, BinaryOp::Add) : nullptr;
@@ -103,9 +105,7 @@ std::optional<Sum> sum_of(const Stmt& s) {
     if (!structural_equal(self, self_of(*store))) continue;
     const std::optional<Factor> a = factor_of(product->a), b = factor_of(product->b);
     if (!a || !b || (!a->stride && !b->stride)) continue;
-    if (a->buffer->data.same_as(store->buffer->data) ||
-        b->buffer->data.same_as(store->buffer->data))
-      continue;
+    if (reads(term, store->buffer->data) || reads(store->indices[0], store->buffer->data)) continue;
     if (can_be_multiplied(a->buffer->dtype, b->buffer->dtype, store->value.dtype()))
       return Sum{*store, *a, *b};
   }
@@ -136,8 +136,9 @@ class Excess {
   void note(const Sum& sum) {
     Member& member = members_[place_of(sum)];
     if (member.factors.empty()) order_.push_back(sum);
+    for (const Expr& operand : {neighbours_of(sum.b, sum), sum.target.indices[0]})
+      operands_.push_back(operand);
     member.factors += print_expr(neighbours_of(sum.b, sum)) + ";";
-    factors_.insert(&sum.b.buffer->data.node());
     targets_.insert(&sum.target.buffer->data.node());
     products_ += sum.neighbours();
   }
@@ -145,8 +146,10 @@ class Excess {
   /// Whether the loop only adds to the sums, at loop-invariant positions, and only reads the
   /// factors. Otherwise the correction after the loop would be wrong.
   bool has_only_sums(const For& loop) const {
+    const arith::WrittenMemory memory(loop.body);
+    const auto is_stable = [&](const Expr& e) { return memory.is_stable(e); };
     int accesses = 0;
-    bool fine = true;
+    bool fine = std::ranges::all_of(operands_, is_stable);
     const auto note_access = [&](const Buffer& buffer) {
       if (targets_.contains(&buffer->data.node())) ++accesses;
     };
@@ -156,16 +159,12 @@ class Excess {
     };
     walk(
         loop.body, [&](const Load& n) { note_access(n.buffer); },
-        [&](const Let& n) { fine = fine && !is_in_target(n.var); },
-        [&](const Store& n) {
-          note_access(n.buffer);
-          fine = fine && !factors_.contains(&n.buffer->data.node());
-        },
+        [&](const Let& n) { fine = fine && !is_in_target(n.var) && is_stable(n.value); },
+        [&](const Store& n) { note_access(n.buffer); },
         // A callee that receives a pointer may write through it.
         [&](const Evaluate& n) {
-          fine = fine && !uses_var(n.value, [&](const Expr& var) {
-                   return factors_.contains(&var.node()) || targets_.contains(&var.node());
-                 });
+          fine = fine && !uses_var(n.value,
+                                   [&](const Expr& var) { return targets_.contains(&var.node()); });
         });
     return fine && accesses == 2 * products_ && !is_in_target(loop.var);
   }
@@ -249,8 +248,10 @@ class Excess {
   std::map<std::string, Member> members_;
   /// The first product of each sum.
   std::vector<Sum> order_;
-  /// The data pointers of the factors and of the sums.
-  std::unordered_set<const ExprNode*> factors_, targets_;
+  /// The `b` factors, and the indices of the sums.
+  std::vector<Expr> operands_;
+  /// The data pointers of the sums.
+  std::unordered_set<const ExprNode*> targets_;
   std::optional<Buffer> buffer_;
   int products_ = 0, lanes_ = 0, count_ = 0;
 };
@@ -268,12 +269,13 @@ Stmt without_idle_lets(const Stmt& s) {
 
 class Combiner {
  public:
+  explicit Combiner(const Stmt& body) : lets_(body) {}
+
   Stmt whole(const Stmt& s) { return placed(stmt(s)); }
 
  private:
   Stmt stmt(const Stmt& s) {
-    if (const Let* let = s.as<Let>(); let && let->value.dtype().is_index())
-      set(lets_, let->var, substitute(let->value, lets_));
+    if (const Let* let = s.as<Let>(); let && let->value.dtype().is_index()) lets_.define(*let);
     if (const Attr* attr = s.as<Attr>(); attr && is_pragma(*attr, PragmaKey::DotProducts))
       return region(*attr);
     if (const Seq* seq = s.as<Seq>(); seq && is_inside_) return combined(*seq);
@@ -435,7 +437,7 @@ class Combiner {
   /// Whether `next` starts `by` elements after `first`, with the same stride.
   bool follows(const Factor& first, const Factor& next, std::size_t by) const {
     if (!next.buffer.same_as(first.buffer) || next.stride != first.stride) return false;
-    const Expr distance = substitute(next.base, lets_) - substitute(first.base, lets_);
+    const Expr distance = lets_.flat(next.base) - lets_.flat(first.base);
     return constant_int(arith::simplify(distance)) == static_cast<std::int64_t>(by);
   }
 
@@ -443,15 +445,15 @@ class Combiner {
   std::vector<Waiting> waiting_;
   Excess* noted_ = nullptr;
   const Excess* taken_ = nullptr;
-  /// The values of the index lets in scope.
-  VarMap lets_;
+  /// The index lets in scope.
+  StableLets lets_;
 };
 
 }  // namespace
 
 PrimFunc combine_products(const PrimFunc& func, const PassOptions& options) {
   if (!options.has_dp4a) return func;
-  return with_body(func, Combiner().whole(func.body));
+  return with_body(func, Combiner(func.body).whole(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxNodesOfScalarLoop = 2000;
 
 class BodyReader {
  public:
-  explicit BodyReader(const Stmt& body) : body_(body) {}
+  explicit BodyReader(const Stmt& body) : body_(body), written_(body) {}
 
  protected:
   Expr flat(const Expr& e) const { return substitute(e, lets_); }
@@ -31,11 +31,7 @@ class BodyReader {
 
   /// Whether the index does not depend on memory that the body writes. Inlined lets would hide that
   /// such an index changes after the store.
-  bool is_stable(const Expr& index) {
-    if (effect_of(index) == Effect::Pure) return true;
-    if (!written_) written_.emplace(body_);
-    return written_->is_stable(index);
-  }
+  bool is_stable(const Expr& index) const { return written_.is_stable(index); }
 
   /// Adds an access unless it is known. Unrolled bodies repeat few indices, and clients compare all
   /// pairs.
@@ -66,8 +62,7 @@ class BodyReader {
  private:
   /// The positions of accesses by their index.
   StructuralMap<std::vector<std::size_t>> known_;
-  /// The memory that the body writes; computed lazily at the first index that reads memory.
-  std::optional<arith::WrittenMemory> written_;
+  arith::WrittenMemory written_;
 };
 
 // ---- vector bodies ------------------------------------------------------------------------------

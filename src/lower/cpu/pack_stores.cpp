@@ -17,8 +17,8 @@
 
 #include "lower/cpu/loop_body.h"
 #include "lower/loops/lanes.h"
+#include "lower/loops/stable_lets.h"
 #include "lower/rewriting.h"
-#include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -37,7 +37,7 @@ using LaneValues = std::vector<Expr>;
 /// Rolls consecutive stores into one store with a variable lane, which becomes a vector.
 class Packer {
  public:
-  Packer(const VarMap& lets, const arith::WrittenMemory& memory) : lets_(lets), memory_(memory) {}
+  explicit Packer(const StableLets& lets) : lets_(lets) {}
 
   /// Returns one vector store for the stores; nullopt if they cannot be packed.
   std::optional<Stmt> packed(std::span<const Store> stores) {
@@ -51,7 +51,7 @@ class Packer {
   }
 
  private:
-  Expr flat(const Expr& e) const { return substitute(e, lets_); }
+  Expr flat(const Expr& e) const { return lets_.flat(e); }
 
   /// Whether no lane reads an element that an earlier lane stores. A vector reads all lanes first.
   bool reads_before_stores(std::span<const Store> stores) const {
@@ -61,7 +61,7 @@ class Packer {
       const Expr index = flat(store.indices[0]);
       for (const Expr& e : {flat(store.value), index})
         if (reads(e, store.buffer->data) &&
-            arith::find_conflict(stored, arith::footprint(e, memory_),
+            arith::find_conflict(stored, arith::footprint(e, lets_.memory()),
                                  arith::Relation::same_iteration(), facts))
           return false;
       stored.accesses.push_back(arith::access_of(arith::AccessKind::Write, store.buffer, {index}));
@@ -156,19 +156,17 @@ class Packer {
   }
 
   Var lane_{"lane"};
-  const VarMap& lets_;
-  const arith::WrittenMemory& memory_;
+  const StableLets& lets_;
   /// The number of packed loads. Packing values without loads saves no work.
   int loads_ = 0;
 };
 
 class SequencePacker {
  public:
-  SequencePacker(const Stmt& body, int vector_bits) : memory_(body), vector_bits_(vector_bits) {}
+  SequencePacker(const Stmt& body, int vector_bits) : lets_(body), vector_bits_(vector_bits) {}
 
   Stmt stmt(const Stmt& s) {
-    if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int())
-      set(lets_, n->var, substitute(n->value, lets_));
+    if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int()) lets_.define(*n);
     const Seq* n = s.as<Seq>();
     if (!n) return map_statements(s, [&](const Stmt& child) { return stmt(child); });
     std::vector<Stmt> parts;
@@ -177,8 +175,7 @@ class SequencePacker {
       const std::vector<Store> run = run_from(n->stmts, begin);
       std::optional<Stmt> vector;
       std::size_t lanes = std::bit_floor(run.size());
-      if (lanes >= kMinPackedStores)
-        vector = Packer(lets_, memory_).packed(std::span(run).first(lanes));
+      if (lanes >= kMinPackedStores) vector = Packer(lets_).packed(std::span(run).first(lanes));
       if (vector) {
         parts.push_back(std::move(*vector));
         changed = true;
@@ -213,8 +210,7 @@ class SequencePacker {
         return run;
       if (!run.empty()) {
         if (!store->buffer.same_as(run[0].buffer)) return run;
-        const Expr apart =
-            substitute(store->indices[0], lets_) - substitute(run.back().indices[0], lets_);
+        const Expr apart = lets_.flat(store->indices[0]) - lets_.flat(run.back().indices[0]);
         if (!is_one(arith::simplify(apart))) return run;
       }
       run.push_back(*store);
@@ -222,9 +218,8 @@ class SequencePacker {
     return run;
   }
 
-  arith::WrittenMemory memory_;
+  StableLets lets_;
   int vector_bits_;
-  VarMap lets_;
 };
 
 }  // namespace

@@ -246,12 +246,13 @@ std::optional<Stmt> promoted(const Stmt& s, const VectorRegisters& of) {
 
 // ---- the order of accumulations -----------------------------------------------------------------
 
-/// Consecutive accumulations into local memory. Only those into the same sum depend on each other.
+/// Consecutive accumulations into local memory whose sums do not overlap, so that only those into
+/// the same sum depend on each other.
 class Run {
  public:
   explicit Run(int vector_bits) : vector_bits_(vector_bits) {}
 
-  /// Appends the statement; false if it is not an accumulation.
+  /// Appends the statement; false if it is not an accumulation, or if its sum overlaps another one.
   bool add(const Stmt& s) {
     const Store* store = s.as<Store>();
     if (!store || !is_local(store->buffer) || effect_of(store->value) == Effect::UpdateState)
@@ -269,6 +270,14 @@ class Run {
       if (!is_own) operands.push_back(operand);
     });
     if (!is_sum || reads_others) return false;
+    if (!numbers_.contains(sum)) {
+      const arith::Access access =
+          arith::access_of(arith::AccessKind::Write, store->buffer, store->indices);
+      arith::Facts facts;
+      if (arith::find_conflict(sums_, {{access}}, arith::Relation::same_iteration(), facts))
+        return false;
+      sums_.accesses.push_back(access);
+    }
     Addition addition{s, number_of(sum), {}};
     for (const Expr& operand : operands) {
       const std::size_t number = number_of(operand);
@@ -356,6 +365,7 @@ class Run {
 
   int vector_bits_;
   std::vector<Addition> additions_;
+  arith::Footprint sums_;
   /// The numbers of sums and operands. A load is either a sum or an operand.
   StructuralMap<std::size_t> numbers_;
   /// The registers of each value, and the number of additions that it is an operand of.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/loops/accumulation.h"
+#include "lower/loops/stable_lets.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
@@ -27,7 +28,7 @@ bool is_lane_wise(Intrin intrin) {
 /// 1 if scalars access it, nullopt for other accesses or if an address is used.
 std::optional<int> access_width(const Stmt& body, const Var& data) {
   if (uses_var(body, data)) return std::nullopt;
-  VarMap lets;
+  StableLets lets(body);
   std::optional<int> width;
   bool is_regular = true;
   const auto note = [&](const Buffer& buffer, const Expr& index) {
@@ -37,12 +38,12 @@ std::optional<int> access_width(const Stmt& body, const Var& data) {
     is_regular = is_regular && width.value_or(own) == own && (own == 1 || ramp);
     width = own;
     if (!ramp || !is_regular) return;
-    const Expr base = substitute(ramp->base, lets);
+    const Expr base = lets.flat(ramp->base);
     is_regular = is_one(ramp->stride) &&
                  is_zero(arith::simplify(floormod(base, make_int(base.dtype(), own))));
   };
   walk(
-      body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); },
+      body, [&](const Let& let) { lets.define(let); },
       [&](const Load& load) { note(load.buffer, load.indices.back()); },
       [&](const Store& store) { note(store.buffer, store.indices.back()); },
       [&](const Call& call) {
@@ -84,11 +85,12 @@ Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int 
 
 class Lanes {
  public:
-  Lanes(const LaneRange& range, const LaneOptions& options)
+  Lanes(const LaneRange& range, const LaneOptions& options, const Stmt& body = make_nop())
       : var_(range.var),
         min_(range.min),
         lanes_(range.count),
         options_(options),
+        inlined_(body),
         lane_("lane", var_.dtype()),
         ramp_(make_ramp(min_, make_int(var_.dtype(), 1), lanes_)) {
     set(first_, var_, min_);
@@ -158,7 +160,7 @@ class Lanes {
 
   /// Returns a ramp if the integer is linear in the iteration.
   Expr linear(const Expr& e) {
-    const Expr flat = options_.simplifies_indices ? substitute(e, values_) : e;
+    const Expr flat = options_.simplifies_indices ? inlined_.flat(e) : e;
     const Expr result = expr(flat);
     if (is_refused_ || options_.may_serialize || e.dtype().is_vector()) return result;
     if (result.same_as(flat)) return e;
@@ -166,7 +168,8 @@ class Lanes {
       return options_.simplifies_indices ? make_ramp(arith::simplify(ramp->base),
                                                      arith::simplify(ramp->stride), ramp->lanes)
                                          : result;
-    const Expr inlined = substitute(e, values_);
+    const Expr inlined = inlined_.flat(e);
+    if (uses_vectors(inlined)) return result;
     const std::optional<Expr> step = step_of(inlined, var_);
     if (!step) return result;
     const Expr base = arith::simplify(substitute(inlined, first_));
@@ -376,7 +379,7 @@ class Lanes {
   Stmt let(const Let& let, const Stmt& self) {
     Expr value = let.var.dtype().is_int() ? linear(let.value) : expr(let.value);
     if (is_refused_) return self;
-    if (!options_.may_serialize) set(values_, let.var, substitute(let.value, values_));
+    if (!options_.may_serialize) inlined_.define(let);
     Var wide(let.var.name(), value.dtype());
     if (value.dtype() == let.value.dtype()) {
       const std::optional<Expr> lane = common_lane(value);
@@ -390,7 +393,7 @@ class Lanes {
     const Ramp* ramp = value.as<Ramp>();
     if (ramp && !options_.may_serialize) {
       // The variable is the first lane, and its uses remain ramps.
-      if (options_.simplifies_indices) {
+      if (options_.simplifies_indices && inlined_.is_stable(let.value)) {
         set(lets_, let.var, value);
         return stmt(let.body);
       }
@@ -429,11 +432,16 @@ class Lanes {
 
   Stmt serial(const Stmt& s) {
     // An enclosing let holds a vector here, so that let must become serial as a whole.
-    if (!lets_.empty() && uses_var(s, [&](const Expr& var) { return lets_.contains(&var.node()); }))
-      return refuse(s);
+    if (!lets_.empty() && uses_vectors(s)) return refuse(s);
     const Var index(var_.name() + std::string(kSerial), var_.dtype());
     return make_stmt(For{index, min_, make_int(var_.dtype(), lanes_), ForKind::Serial,
                          replace_vars(s, {{&var_.node(), index}})});
+  }
+
+  /// Whether a let outside of `tree` that the tree uses has become a vector.
+  template <class Tree>
+  bool uses_vectors(const Tree& tree) const {
+    return uses_var(tree, [&](const Expr& var) { return lets_.contains(&var.node()); });
   }
 
   /// Whether the forms of TVM 0.9 are required.
@@ -473,12 +481,13 @@ class Lanes {
   Expr min_;
   int lanes_;
   LaneOptions options_;
+  StableLets inlined_;
   /// The number of the lane.
   Var lane_;
   Expr ramp_;
   arith::Facts facts_;
-  /// The first iteration, and the values of the enclosing lets.
-  VarMap first_, values_;
+  /// The first iteration.
+  VarMap first_;
   /// The enclosing lets whose values differ between lanes, and the vectors of those values.
   VarMap lets_;
   bool is_refused_ = false, is_in_index_ = false, is_in_mask_ = false;
@@ -571,7 +580,7 @@ std::optional<Expr> in_lanes(const Expr& e, const LaneRange& range, const LaneOp
 }
 
 std::optional<Stmt> in_lanes(const Stmt& s, const LaneRange& range, const LaneOptions& options) {
-  Lanes lanes(range, options);
+  Lanes lanes(range, options, s);
   Stmt result = lanes.stmt(s);
   return lanes.is_refused() ? std::nullopt : std::optional(std::move(result));
 }

@@ -25,15 +25,10 @@ namespace tenon::lowering {
 using namespace tir;
 
 PrimFunc bind_loop_ranges(const PrimFunc& func, const PassOptions&) {
-  std::optional<arith::WrittenMemory> memory;
-  const auto is_stable = [&](const Expr& e) {
-    if (effect_of(e) == Effect::Pure) return true;
-    if (!memory) memory.emplace(func.body);
-    return memory->is_stable(e);
-  };
+  const arith::WrittenMemory memory(func.body);
   return with_body(func, rewrite(func.body, [&](const For& n, const Stmt&) -> std::optional<Stmt> {
-                     const bool is_min_stable = is_stable(n.min),
-                                is_extent_stable = is_stable(n.extent);
+                     const bool is_min_stable = memory.is_stable(n.min),
+                                is_extent_stable = memory.is_stable(n.extent);
                      if (is_min_stable && is_extent_stable) return std::nullopt;
                      const Var min(n.var.name() + "_min", n.min.dtype());
                      const Var extent(n.var.name() + "_extent", n.extent.dtype());
