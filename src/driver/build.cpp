@@ -284,7 +284,7 @@ tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
     named.attrs.global_symbol = name;
     if (named.form == tir::Form::MultiDimensional || named.form == tir::Form::Blocks)
       named = lower(named, passes, where).functions.at(name);
-    if (!options.allow_parallel_reduction_race) refuse_conflicts(named, options.passes);
+    if (!options.allow_parallel_reduction_race) refuse_conflicts(named);
     result.functions.emplace(name, std::move(named));
   }
   return result;
@@ -426,8 +426,7 @@ constexpr ScheduleCheck kScheduleChecks[] = {
     [](Compilation& c, const Target&) { c.emit_warnings(); },
     [](Compilation& c, const Target&) { c.read_conditions(); },
     [](Compilation& c, const Target&) {
-      if (!c.options().allow_parallel_reduction_race)
-        refuse_conflicts(c.loops(), c.options().passes);
+      if (!c.options().allow_parallel_reduction_race) refuse_conflicts(c.loops());
     },
 };
 

@@ -174,9 +174,8 @@ std::optional<std::string> noted_conflict(const PrimFunc& func) {
   return found == func.attrs.others->end() ? std::nullopt : annotation_text(found->second);
 }
 
-std::string conflict_in(const PrimFunc& loops, lowering::LoopsToProve which,
-                        const lowering::PassOptions& options) {
-  for (const lowering::LoopProof& proof : lowering::prove_loops(loops, which, options))
+std::string conflict_in(const PrimFunc& loops, lowering::LoopsToProve which) {
+  for (const lowering::LoopProof& proof : lowering::prove_loops(loops, which))
     if (proof.conflict) return "build: " + lowering::conflict_text(loops, proof);
   return "";
 }
@@ -184,17 +183,16 @@ std::string conflict_in(const PrimFunc& loops, lowering::LoopsToProve which,
 }  // namespace
 
 void note_conflicts(PrimFunc& loops, lowering::LoopsToProve which,
-                    const lowering::PassOptions& options,
                     const std::optional<std::string>& racing) {
   if (noted_conflict(loops)) return;
   Annotations notes = loops.attrs.others ? *loops.attrs.others : Annotations();
-  notes[kConflictNote] = {make_string(racing ? *racing : conflict_in(loops, which, options))};
+  notes[kConflictNote] = {make_string(racing ? *racing : conflict_in(loops, which))};
   loops.attrs.others = std::make_shared<const Annotations>(std::move(notes));
 }
 
-void refuse_conflicts(const PrimFunc& func, const lowering::PassOptions& options) {
+void refuse_conflicts(const PrimFunc& func) {
   const std::optional<std::string> noted = noted_conflict(func);
-  const std::string text = noted ? *noted : conflict_in(func, lowering::LoopsToProve::All, options);
+  const std::string text = noted ? *noted : conflict_in(func, lowering::LoopsToProve::All);
   if (!text.empty()) throw LowerError(text);
 }
 

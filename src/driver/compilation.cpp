@@ -72,7 +72,7 @@ const tir::PrimFunc& Compilation::loops() {
               ? te::schedule_ops_as_text(graph(), inferred, args_, function, where_)
               : te::schedule_ops(graph(), inferred, args_, function, where_);
       // The loops of data axes are independent by construction.
-      note_conflicts(made, lowering::LoopsToProve::OfExternCode, options_.passes, race_of(graph()));
+      note_conflicts(made, lowering::LoopsToProve::OfExternCode, race_of(graph()));
       return made;
     });
   }
@@ -133,7 +133,7 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerOptions& options, Sour
           if (named.form == tir::Form::Blocks)
             named = lowering::run_passes(lowering::block_passes(), std::move(named),
                                          {.passes = options.passes});
-          note_conflicts(named, lowering::LoopsToProve::All, options.passes);
+          note_conflicts(named, lowering::LoopsToProve::All);
           return lowering::run_pipeline(std::move(named),
                                         {.simple_mode = options.simple_mode,
                                          .instrument_bounds = options.instrument_bounds,

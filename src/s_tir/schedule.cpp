@@ -1,6 +1,7 @@
 #include "tenon/s_tir/schedule.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "s_tir/step.h"
 #include "tenon/s_tir/primitives.h"
@@ -288,6 +289,9 @@ void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationVal
         written = {text};
         noted.value = make_string(text);
       });
+  if (const double* number = std::get_if<double>(&value); number && !std::isfinite(*number))
+    refuse(step.caller(), "the value of " + in_backticks(key) +
+                              " is not a finite number, which no trace can represent");
   if (const Expr* e = std::get_if<Expr>(&noted.value))
     if (const auto number = constant_int(*e); number && !e->dtype().is_bool())
       noted.value = *number >= INT32_MIN && *number <= INT32_MAX ? make_int(Int(32), *number) : *e;

@@ -65,11 +65,13 @@ class RVNames {
 /// Maximum nesting of lists in a parsed value; no step takes more than lists of lists.
 constexpr int kMaxNestedLists = 16;
 
-/// Returns the number with the digits that reproduce the same double, as TVM writes it.
+/// Returns a finite number with the digits that reproduce the same double, and with a fraction or
+/// an exponent, because integers have another type.
 std::string number_text(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.17g", value);
-  return buffer;
+  const std::string text = buffer;
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
 std::string trace_string(const std::string& text) {
@@ -394,10 +396,8 @@ std::string plain(const Json& value) {
 
 /// Returns JSON formatted as by Python, with a space after each comma.
 std::string text_of(const Json& value) {
-  if (value.is_number_float() && std::isfinite(value.get<double>())) {
-    const std::string text = number_text(value.get<double>());
-    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-  }
+  if (value.is_number_float() && std::isfinite(value.get<double>()))
+    return number_text(value.get<double>());
   if (!value.is_array()) return plain(value);
   std::string text;
   for (const Json& item : value) text += (text.empty() ? "" : ", ") + text_of(item);
@@ -508,8 +508,9 @@ class JsonReader {
     if (json.is_number_float()) return {json.get<double>()};
     if (!json.is_string()) error("a value is expected, not " + plain(json));
     const std::string text = json.get<std::string>();
-    if (text == "None") return {};
-    return is_input ? input(text) : TraceValue{text};
+    // A string among the inputs is quoted once more, and no attribute is optional.
+    if (!is_input) return {text};
+    return text == "None" ? TraceValue{} : input(text);
   }
 
   /// Returns a name, or the string that the text quotes.
@@ -529,7 +530,7 @@ class JsonReader {
     const auto position = json[0].get<std::int64_t>();
     if (position < 0 || position >= static_cast<std::int64_t>(result_.steps.size()))
       error("a decision is for step " + std::to_string(position) + ", which does not exist");
-    result_.steps[static_cast<std::size_t>(position)].decision = value(json[1], false);
+    result_.steps[static_cast<std::size_t>(position)].decision = value(json[1], true);
   }
 };
 

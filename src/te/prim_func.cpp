@@ -4,10 +4,12 @@
 #include <ranges>
 #include <unordered_set>
 
+#include "te/binds.h"
 #include "te/operations/body.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/te/check_reads.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/operation.h"
 #include "tenon/te/operation_kind.h"
@@ -156,21 +158,31 @@ class BlockMaker {
     std::vector<Range> domains;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const Range dom = arith::simplify(*axes[i].dom());
+      const auto is_axis = [&](const Expr& e) {
+        return std::ranges::any_of(axes,
+                                   [&](const IterVar& axis) { return e.same_as(axis.var()); });
+      };
+      if (uses_var(dom.min, is_axis) || uses_var(dom.extent, is_axis))
+        refuse(op, "a reduction over a domain that depends on an axis");
       loops.emplace_back("i" + std::to_string(i), axes[i].var().dtype());
       domains.push_back(dom);
     }
     std::vector<Stmt> blocks;
     if (n.reduction() != nullptr) {
-      blocks.push_back(reduction(op, n, axes, domains, loops));
+      blocks = reduction(op, n, axes, domains, loops);
     } else {
       for (int k = 0; k < op.num_outputs(); ++k)
         blocks.push_back(elementwise(op, k, n, axes, domains, loops));
     }
-    Stmt body = make_seq(std::move(blocks));
-    for (std::size_t i = axes.size(); i-- > 0;)
-      body = make_stmt(
-          For{loops[i], domains[i].min, domains[i].extent, ForKind::Serial, std::move(body)});
-    return body;
+    const auto in_loops = [&](Stmt body, std::size_t first, std::size_t end) {
+      for (std::size_t i = end; i-- > first;)
+        body = make_stmt(
+            For{loops[i], domains[i].min, domains[i].extent, ForKind::Serial, std::move(body)});
+      return body;
+    };
+    const std::size_t outer = blocks.size() > 1 && n.reduction() ? n.axis.size() : axes.size();
+    blocks.back() = in_loops(std::move(blocks.back()), outer, axes.size());
+    return in_loops(make_seq(std::move(blocks)), 0, outer);
   }
 
   /// A block with its own iterators for the axes.
@@ -214,10 +226,18 @@ class BlockMaker {
     return realized(std::move(f), loops);
   }
 
-  Stmt reduction(const Operation& op, const Compute& n, const std::vector<IterVar>& axes,
-                 const std::vector<Range>& domains, const std::vector<Var>& loops) {
+  /// Returns one block; two, for the init and the update, if the reduction is empty, because loops
+  /// without iterations do not run the init of a block.
+  std::vector<Stmt> reduction(const Operation& op, const Compute& n,
+                              const std::vector<IterVar>& axes, const std::vector<Range>& domains,
+                              const std::vector<Var>& loops) {
     const ReduceNode& reduce = *n.reduction();
-    Frame f = frame(op.name(), n, axes, domains);
+    const bool is_empty = std::any_of(domains.begin() + std::ssize(n.axis), domains.end(),
+                                      [](const Range& dom) { return is_zero(dom.extent); });
+    std::optional<Frame> first;
+    if (is_empty) first = frame(op.name() + "_init", n, n.axis, domains);
+    Frame f = frame(is_empty ? op.name() + "_update" : op.name(), n, axes, domains);
+    const Frame& start_frame = first ? *first : f;
     const CommReducer combiner =
         map_reducer(reduce.combiner, [&](const Expr& e) { return remapped(e, f.axes); });
     std::vector<Stmt> inits;
@@ -226,20 +246,26 @@ class BlockMaker {
     const std::size_t count = reduce.source.size();
     for (std::size_t k = 0; k < count; ++k) {
       buffers.push_back(buffer_of(op.output(static_cast<int>(k))));
-      const Expr start =
-          reduce.init.empty() ? combiner->identity[k] : remapped(reduce.init[k], f.axes);
-      inits.push_back(make_store(buffers[k], start, f.indices));
+      const Expr& start = reduce.init.empty() ? reduce.combiner->identity[k] : reduce.init[k];
+      inits.push_back(
+          make_store(buffers[k], remapped(start, start_frame.axes), start_frame.indices));
       set(operands, combiner->lhs[k], make_load(buffers[k], f.indices));
       set(operands, combiner->rhs[k], remapped(reduce.source[k], f.axes));
     }
     std::vector<Expr> values;
     for (const Expr& e : combiner->result) values.push_back(substitute(e, operands));
-    f.block.init = make_seq(std::move(inits));
+    Stmt init = make_seq(std::move(inits));
     Stmt update = stored(buffers, values, f.indices);
     const Expr condition = remapped(reduce.condition, f.axes);
     if (!is_true(condition)) update = make_stmt(If{condition, std::move(update), std::nullopt});
     f.block.body = std::move(update);
-    return realized(std::move(f), loops);
+    if (!first) {
+      f.block.init = std::move(init);
+      return {realized(std::move(f), loops)};
+    }
+    first->block.body = std::move(init);
+    const std::vector<Var> outer(loops.begin(), loops.begin() + std::ssize(n.axis));
+    return {realized(std::move(*first), outer), realized(std::move(f), loops)};
   }
 
   /// Computes all values before storing any.
@@ -326,10 +352,13 @@ PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
                         "`: no argument is computed; give the tensors to compute among them",
                     where);
   return with_deep_stack([&] {
-    if (options.blocks) return blocks_of(outputs, arguments, options, where);
     const StageGraph graph = freeze(create_schedule(outputs, where), where);
-    return schedule_ops(graph, infer_bound(graph), arguments,
-                        {.name = options.name, .binds = options.binds}, where);
+    check_binds(graph, options.binds, where);
+    const Bounds bounds = infer_bound(graph);
+    check_reads(graph, bounds, Outside::Partly);
+    if (options.blocks) return blocks_of(outputs, arguments, options, where);
+    return schedule_ops(graph, bounds, arguments, {.name = options.name, .binds = options.binds},
+                        where);
   });
 }
 

@@ -2,9 +2,9 @@
 #include <ranges>
 #include <unordered_set>
 
+#include "te/binds.h"
 #include "te/loops/program.h"
 #include "te/operations/body.h"
-#include "te/operations/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
@@ -169,16 +169,21 @@ Stmt check_factors(const Program& program, Stmt body) {
       if (!split) continue;
       const auto* by_parts = std::get_if<Split::ByParts>(&split->size);
       const Expr& size = by_parts ? by_parts->parts : std::get<Split::ByFactor>(split->size).factor;
-      const Expr is_positive = make_int(size.dtype(), 0) < size;
+      Expr is_valid = make_int(size.dtype(), 0) < size;
+      // A value of a wider type is checked before it is converted to the axis' type.
+      const Cast* cast = size.as<Cast>();
+      const Expr& given = cast ? cast->value : size;
+      const bool is_wider = given.dtype().bits > size.dtype().bits;
+      if (is_wider) is_valid = is_valid && 0 < given && given <= max_value(size.dtype());
       const bool is_known = std::ranges::any_of(
           checked, [&](const Expr& known) { return structural_equal(known, size); });
-      if (constant_int(size) || is_known || arith::can_prove(is_positive, program.facts)) continue;
+      if (constant_int(size) || is_known || arith::can_prove(is_valid, program.facts)) continue;
       checked.push_back(size);
       std::string text = (by_parts ? "split_by_nparts of " : "split of ") +
                          describe(stage, split->parent) + ": the " +
-                         (by_parts ? "number of parts" : "factor") + " `" + print_expr(size) +
-                         "` must be positive";
-      body = make_stmt(Assert{is_positive, std::move(text), std::move(body)});
+                         (by_parts ? "number of parts" : "factor") + " `" + print_expr(given) +
+                         "` must be positive" + (is_wider ? " and fit " + size.dtype().str() : "");
+      body = make_stmt(Assert{is_valid, std::move(text), std::move(body)});
     }
   }
   return body;
@@ -336,29 +341,7 @@ class FunctionMaker {
         buffers_(graph) {
     if (options.name.empty())
       throw ScheduleError("the name of a function must not be empty", where);
-    for (const auto& [tensor, buffer] : options.binds) {
-      if (!graph.find(tensor.op()))
-        throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule",
-                            where);
-      check_buffer_of(tensor, buffer, ShapeRule::NotContradicted, "binds", where);
-      if (buffer->scope() != StorageScope::Global)
-        throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
-                                "` lies in scope \"" + std::string(to_string(buffer->scope())) +
-                                "\"; arguments are in global memory",
-                            where);
-    }
-    for (std::size_t n = 0; n < options.binds.size(); ++n)
-      for (std::size_t m = 0; m < n; ++m)
-        if (options.binds[n].first.same_as(options.binds[m].first))
-          throw ScheduleError("binds: tensor `" + options.binds[n].first.name() +
-                                  "` has two buffers, `" + options.binds[m].second.name() +
-                                  "` and `" + options.binds[n].second.name() + "`",
-                              where);
-    for (std::size_t n = 0; n < options.binds.size(); ++n)
-      for (std::size_t m = 0; m < n; ++m)
-        if (options.binds[n].second->data.same_as(options.binds[m].second->data))
-          check_in_place(options.binds[m].first, options.binds[n].first,
-                         options.binds[n].second.name());
+    check_binds(graph, options.binds, where);
   }
 
   void add(const FunctionArgument& argument) {
@@ -388,6 +371,7 @@ class FunctionMaker {
         throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
                                 "` is not among the arguments; pass the buffer or the tensor",
                             where_);
+      check_has_memory(tensor);
       buffers_.set_argument(tensor, buffer);
     }
     check_placeholders();
@@ -403,47 +387,16 @@ class FunctionMaker {
   }
 
  private:
-  /// Checks that two tensors may share a buffer: one is computed elementwise from the other, and
-  /// overwritten elements have no other reader.
-  void check_in_place(const Tensor& a, const Tensor& b, const std::string& buffer) const {
-    const bool in_order = *graph_.find(a.op()) < *graph_.find(b.op());
-    const Tensor& before = in_order ? a : b;
-    const Tensor& after = in_order ? b : a;
-    const auto refuse = [&](const std::string& reason) {
-      throw ScheduleError("binds: buffer `" + buffer + "` holds tensors `" + before.name() +
-                              "` and `" + after.name() + "`, but " + reason,
+  void check_has_memory(const Tensor& tensor) const {
+    if (buffers_.is_scan_state(tensor))
+      throw ScheduleError("argument `" + tensor.name() +
+                              "` is stored in the state of a scan; pass the scan, or make the "
+                              "tensor an output of the schedule",
                           where_);
-    };
-    const FrozenStage& stage = graph_.stage(*graph_.find(after.op()));
-    const Compute* compute = stage.op.as<Compute>();
-    if (!compute || compute->reduction())
-      refuse("`" + after.name() + "` is not computed element by element");
-    if (stage.layout || graph_.stage(*graph_.find(before.op())).layout)
-      refuse("their layouts are transformed");
-    // An element that is computed twice reads what its first computation has written.
-    for (const Tensor& tensor : {before, after})
-      if (const StageId id = *graph_.find(tensor.op()); !graph_.attach_path(id).empty())
-        refuse("`" + tensor.name() + "` is attached to a loop; compute it at root");
-    if (std::ranges::any_of(compute->axis, [&](const IterVar& a) { return stage.rounds_up(a); }))
-      refuse("`" + after.name() + "` is rounded up; compute it at root without round_up");
-    for (const TensorReaders& output : graph_.output_readers(*graph_.find(before.op())))
-      for (const StageId reader : output.readers)
-        if (reader != *graph_.find(after.op()))
-          refuse("stage `" + graph_.stage(reader).origin_op.name() + "` reads `" + before.name() +
-                 "` as well");
-    for (const TensorReads& reads : collect_reads(stage.op)) {
-      if (!reads.tensor.op().same_as(graph_.stage(*graph_.find(before.op())).op)) continue;
-      for (const std::vector<Expr>& indices : reads.indices) {
-        const bool is_own =
-            std::equal(indices.begin(), indices.end(), compute->axis.begin(), compute->axis.end(),
-                       [](const Expr& e, const IterVar& axis) { return e.same_as(axis.var()); });
-        if (!is_own)
-          refuse("`" + after.name() + "` reads other elements than the one that it writes");
-      }
-    }
   }
 
   Buffer tensor_buffer(const Tensor& tensor) {
+    check_has_memory(tensor);
     if (buffers_.is_argument(tensor))
       throw ScheduleError("argument `" + tensor.name() + "` is given twice", where_);
     for (const auto& [bound, buffer] : options_.binds) {

@@ -39,6 +39,14 @@ const Operator* find_operator(const Token& token, std::string_view Operator::*si
   return nullptr;
 }
 
+/// Builds a binary operation. Arithmetic on bool is computed in int32, as by the operators of
+/// ops.h.
+Expr promoted_binary(BinaryOp op, const Expr& a, const Expr& b) {
+  const bool is_closed = is_comparison(op) || op == BinaryOp::And || op == BinaryOp::Or ||
+                         op == BinaryOp::Max || op == BinaryOp::Min;
+  return is_closed ? make_binary(op, a, b) : make_binary(op, as_number(a), as_number(b));
+}
+
 }  // namespace
 
 Value ExprParser::value() {
@@ -85,7 +93,7 @@ Value ExprParser::combine(const Token& token, const Value& a, const Value& b) {
         syntax_error(token, "`/` is for floats; integers are divided by `//`, or by T.truncdiv");
       op = BinaryOp::TruncDiv;
     }
-    return {make_binary(op, x, y)};
+    return {promoted_binary(op, x, y)};
   });
 }
 
@@ -129,7 +137,7 @@ Value ExprParser::unary() {
     if (!type.is_floating() && !type.is_integral())
       syntax_error(token, "`-` is of numbers, got " + type.str());
     if (type.is_floating()) return make_binary(BinaryOp::Mul, operand.e, make_float(type, -1));
-    return make_binary(BinaryOp::Sub, make_int(type, 0), operand.e);
+    return promoted_binary(BinaryOp::Sub, make_int(type, 0), operand.e);
   })};
 }
 
@@ -177,7 +185,8 @@ Value ExprParser::number(const Token& first, bool is_negative) {
   if (!type) type = is_tvm_ || fits(value, Int(32)) ? Int(32) : Int(64);
   if (!is_small && !is_tvm_) type = UInt(64);
   if (is_small ? !fits(value, *type) : *type != UInt(64)) refuse("` does not fit " + type->str());
-  return {make_int(*type, is_small ? value : static_cast<std::int64_t>(large)), !is_tvm_};
+  return {make_int(*type, is_small ? value : static_cast<std::int64_t>(large)), !is_tvm_,
+          is_small && is_negative && value == 0 ? -0.0 : 0};
 }
 
 bool ExprParser::is_infinity(const std::string& name) const {
@@ -298,6 +307,9 @@ Value ExprParser::conversion(const Token& token, DataType type) {
     const double inf = std::numeric_limits<double>::infinity();
     return {make_float(type, is_nan ? std::nan("") : text->value == "inf" ? inf : -inf)};
   }
+  // Old TVM 0.9 text has -0.0 as the integer -0.
+  if (operand.is_literal && type.is_floating() && std::signbit(operand.written))
+    return {make_float(type, operand.written)};
   if (operand.is_literal) return {as_type(operand, type, token)};
   if (operand.e.dtype() == type) return operand;
   return {at_token(token, [&] { return make_cast(type, operand.e); })};
@@ -429,7 +441,7 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
       continue;
     want(2);
     const auto [a, b] = alike(args[0], args[1], token);
-    return {make_binary(row.op, a, b)};
+    return {promoted_binary(row.op, a, b)};
   }
   if (name == "select" || name == "Select" || name == "if_then_else") {
     want(3);
@@ -453,9 +465,13 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
   const std::optional<Intrin> intrin = find_intrin(name);
   if (!intrin)
     syntax_error(token, "`" + token.text + "` is not a function" + (is_tvm_ ? "" : " of scripts"));
+  // The first typed argument determines the type; without one, a float literal.
+  const auto rank = [](const Value& v) {
+    return v.is_literal ? v.e.dtype().is_floating() ? 1 : 0 : 2;
+  };
   std::optional<DataType> common;
-  for (const Value& arg : args)
-    if (has_one_type(*intrin) && !arg.is_literal && !common) common = arg.e.dtype();
+  if (has_one_type(*intrin) && !args.empty())
+    common = std::ranges::max_element(args, {}, rank)->e.dtype();
   std::vector<Expr> list;
   for (const Value& arg : args) list.push_back(common ? as_type(arg, *common, token) : arg.e);
   const DataType type = list.empty()            ? Int(32)

@@ -68,6 +68,10 @@ Expr to_type(DataType type, const Expr& e) {
   return spread.dtype() == type ? spread : cast(type, spread);
 }
 
+Expr as_number(const Expr& e) {
+  return e.dtype().is_bool() ? cast(Int(32, e.dtype().lanes), e) : e;
+}
+
 void Operand::refuse_moved_from(const SourceLocation& where) {
   throw TypeError("the expression has been moved from, and has no value any more", where);
 }

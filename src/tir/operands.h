@@ -13,6 +13,9 @@ DataType common_type(DataType s, DataType t);
 /// Broadcasts and casts to the type, if it differs.
 Expr to_type(DataType type, const Expr& e);
 
+/// Returns a bool as int32, in which arithmetic on bool is computed; any other value unchanged.
+Expr as_number(const Expr& e);
+
 /// Returns the converted constant; nullopt for any other expression.
 std::optional<Expr> fold_conversion(DataType type, const Expr& e);
 /// Returns the folded call; nullopt unless all arguments are constants.

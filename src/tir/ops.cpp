@@ -211,12 +211,8 @@ Expr comparison(BinaryOp op, const Operand& a, const Operand& b) {
 Expr arithmetic(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
     Promoted p = promote(a, b);
-    if (p.a.dtype().is_bool()) {
-      const DataType type = Int(32, p.a.dtype().lanes);
-      return fold(op, cast(type, p.a), cast(type, p.b));
-    }
     refuse_pointer(op, p.a);
-    return fold(op, p.a, p.b);
+    return fold(op, as_number(p.a), as_number(p.b));
   });
 }
 
@@ -228,7 +224,7 @@ Expr integer_binary(BinaryOp op, const Operand& a, const Operand& b) {
                       "; for floats use `/`, fmod");
     if (is_zero(p.b))
       throw TypeError(std::string(to_string(op)) + " by the constant zero: " + print_expr(p.a));
-    return fold(op, p.a, p.b);
+    return fold(op, as_number(p.a), as_number(p.b));
   });
 }
 

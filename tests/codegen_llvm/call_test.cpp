@@ -130,6 +130,15 @@ TEST(Call, a_function_that_is_nowhere_is_named) {
   }
 }
 
+TEST(Call, AFunctionMayHaveTheNameOfAnIntrinsicOfLlvm) {
+  Kernel k;
+  const Buffer c = k.array({1}, Int(32));
+  const NDArray output = NDArray::zeros({1}, Int(32));
+  const IRModule module = k.module(make_store(c, Expr(7), {0}), "llvm.memset");
+  load(codegen::compile(module, host_target()))["llvm.memset"](output);
+  EXPECT_EQ(output.to_vector<std::int32_t>(), std::vector<std::int32_t>{7});
+}
+
 TEST(Call, a_function_of_imported_c) {
   Kernel k;
   const Buffer c = k.array({4}, Int(32));

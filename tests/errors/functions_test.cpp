@@ -42,6 +42,32 @@ TEST_F(FunctionTest, NeedsEveryPlaceholder) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::create_prim_func({A, A, B}); }, {"`A`", "twice"}));
 }
 
+TEST_F(FunctionTest, ABlockOverwritesNoElementsThatAreStillRead) {
+  const te::Tensor X = te::placeholder({8}, "X");
+  const te::Tensor Y = te::compute(
+      {8}, {"i"}, [&](Var i) { return X(7 - i) * 2.0f; }, "Y");
+  const tir::Buffer both = tir::decl_buffer({8}, Float(32), {.name = "both"});
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        te::create_prim_func({both}, {.binds = {{X, both}, {Y, both}}});
+      },
+      {"binds", "`both`", "`Y` reads other elements"}));
+}
+
+TEST_F(FunctionTest, OperationsReadInBounds) {
+  const te::Tensor X = te::placeholder({8}, "X");
+  const te::Tensor Y = te::compute(
+      {8}, {"i"}, [&](Var i) { return X(i) * 2.0f; }, "Y");
+  const te::Tensor Z = te::compute(
+      {4}, {"i"}, [&](Var i) { return Y(i * 3); }, "Z");
+  for (const bool blocks : {true, false})
+    EXPECT_TRUE(refuses<BoundError>(
+        [&] {
+          te::create_prim_func({X, Z}, {.blocks = blocks});
+        },
+        {"compute `Z` reads tensor `Y`", "from 0 to 9", "has 8 elements"}));
+}
+
 // ---- a function as an operation -----------------------------------------------------------------
 
 TEST_F(FunctionTest, OperationsReadAndWriteArraysOnly) {

@@ -390,6 +390,18 @@ TEST_F(ScanErrorTest, UpdatesReadEarlierSteps) {
       {"scan `S`", "`state`", "twice"});
 }
 
+TEST_F(ScanErrorTest, AStateBelongsToOneScan) {
+  const te::Tensor other = te::compute(
+      {10, 4}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) * 2.0f; }, "other");
+  const te::Tensor S = te::scan(init, update, state, {X}, "S"),
+                   T = te::scan(init, other, state, {X}, "T");
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        te::create_schedule({S.op(), T.op()});
+      },
+      {"scan `T`", "`state`", "scan `S`", "placeholder for each"}, T.op().where()));
+}
+
 TEST_F(ScanErrorTest, OnlyAScanHasATimeAxis) {
   refused([&] { A.op().scan_axis(); }, {"`A`", "not a scan"});
 }

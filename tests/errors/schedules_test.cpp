@@ -860,6 +860,34 @@ TEST_F(ScanScheduleTest, ItsUpdateStaysInItsTimeLoop) {
       << "a scan reads them as tensors, so they are not inlined";
 }
 
+TEST_F(ScanScheduleTest, ItsUpdateIsNotAnOutput) {
+  const te::Schedule both = te::create_schedule({twice, update});
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(both, {X, twice, update});
+      },
+      {"`update`", "steps of stage `sums`", "make the scan"}, sums.op().where()));
+}
+
+TEST_F(ScanScheduleTest, ItsUpdateIsReadByItsStepsOnly) {
+  const Tensor outside = te::compute(
+      {8, 16}, {"y", "x"}, [&](Var y, Var x) { return update(y, x) + sums(y, x); }, "outside");
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(te::create_schedule(outside), {X, outside});
+      },
+      {"`update`", "stage `outside` reads it", "read the scan instead"}, sums.op().where()));
+}
+
+TEST_F(ScanScheduleTest, PartsOfItsStateAreNotArguments) {
+  for (const Tensor& part : {init, update, state})
+    EXPECT_TRUE(refuses<ScheduleError>(
+        [&] {
+          lower(s, {X, part, twice});
+        },
+        {"`" + part.name() + "`", "state of a scan"}));
+}
+
 TEST_F(ScanScheduleTest, TheMemoryOfItsStateIsItsOwn) {
   for (const Tensor& part : {init, update}) {
     const std::string name = "`" + part.name() + "`";

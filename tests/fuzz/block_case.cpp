@@ -1,5 +1,7 @@
 #include "tests/fuzz/block_case.h"
 
+#include <algorithm>
+
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
 #include "tenon/s_tir/script.h"
@@ -48,6 +50,81 @@ BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep, bool for
 }
 
 namespace {
+
+/// Asserts that each access is in a declared region of the blocks around it. Ignores vectors,
+/// matched buffers, pointers, reads that a condition guards, and what a reduction reads of the
+/// buffers that it writes.
+class RegionAssertions {
+ public:
+  tir::Stmt stmt(const tir::Stmt& s) {
+    const tir::BlockRealize* realize = s.as<tir::BlockRealize>();
+    if (realize) blocks_.push_back(realize->block.get());
+    tir::Stmt result = tir::map_children(
+        s, [](const Expr& e) { return e; }, [&](const tir::Stmt& child) { return stmt(child); });
+    if (realize) {
+      blocks_.pop_back();
+      // Values may be out of bounds where the block does not run.
+      condition_ = realize->predicate;
+      for (const Expr& value : realize->values) reads(value, result);
+      condition_ = tir::make_true();
+      return result;
+    }
+    if (const tir::Store* store = s.as<tir::Store>())
+      access(store->buffer, store->indices, true, result);
+    tir::for_each_child(
+        s, [&](const Expr& e) { reads(e, result); }, [](const tir::Stmt&) {});
+    return result;
+  }
+
+ private:
+  std::vector<const tir::Block*> blocks_;
+  /// The condition under which the current statement's expressions are evaluated.
+  Expr condition_ = tir::make_true();
+
+  void reads(const Expr& e, tir::Stmt& s) {
+    if (e.as<tir::Select>() || e.as<tir::LetExpr>() || e.dtype().is_bool() ||
+        tir::as_call(e, tir::Intrin::if_then_else))
+      return;
+    if (const tir::Load* load = e.as<tir::Load>()) access(load->buffer, load->indices, false, s);
+    tir::for_each_child(e, [&](const Expr& child) { reads(child, s); });
+  }
+
+  static bool is_own(const tir::Block& block, const tir::Buffer& buffer) {
+    const auto is_same = [&](const tir::Buffer& own) { return own.same_as(buffer); };
+    return std::ranges::any_of(block.alloc_buffers, is_same) ||
+           std::ranges::any_of(block.match_buffers, is_same, &tir::MatchBuffer::buffer);
+  }
+
+  void access(const tir::Buffer& buffer, const std::vector<Expr>& indices, bool is_write,
+              tir::Stmt& s) {
+    if (std::ranges::any_of(indices, [](const Expr& e) { return e.dtype().is_vector(); })) return;
+    // The root declares nothing.
+    for (std::size_t n = blocks_.size(); n-- > 1 && !is_own(*blocks_[n], buffer);) {
+      const tir::Block& block = *blocks_[n];
+      const auto is_same = [&](const tir::BufferRegion& own) { return own.buffer.same_as(buffer); };
+      if (!is_write && block.init && std::ranges::any_of(block.writes, is_same)) continue;
+      Expr is_declared = !condition_;
+      for (const tir::BufferRegion& region : is_write ? block.writes : block.reads) {
+        if (!is_same(region)) continue;
+        Expr is_inside = tir::make_true();
+        for (std::size_t d = 0; d < indices.size(); ++d) {
+          const Range& range = region.region[d];
+          is_inside = is_inside && range.min <= indices[d] && indices[d] < range.min + range.extent;
+        }
+        is_declared = is_declared || is_inside;
+      }
+      s = tir::make_stmt(tir::Assert{is_declared,
+                                     "block `" + block.name + "` accesses elements of `" +
+                                         buffer->name + "` that it does not declare",
+                                     s});
+    }
+  }
+};
+
+tir::PrimFunc with_region_assertions(tir::PrimFunc func) {
+  func.body = RegionAssertions().stmt(func.body);
+  return func;
+}
 
 /// That the program and its trace can be written down and read back.
 std::string check_texts(const BlockCase& c) {
@@ -116,7 +193,7 @@ std::string check_nest(const BlockCase& c, bool compile) {
   if (std::string wrong = check->interpreted(before); !wrong.empty())
     return "before any step, symbol 7: " + wrong;
   try {
-    if (std::string wrong = check->interpreted(after); !wrong.empty())
+    if (std::string wrong = check->interpreted(with_region_assertions(after)); !wrong.empty())
       return "after the steps, symbol 7: " + wrong;
   } catch (const RuntimeError& error) {
     // A block that is computed again and again in loops inside of loops.
@@ -144,7 +221,9 @@ std::string check_block_case(const BlockCase& c, bool compile,
   if (c.programs == BlockPrograms::Nests) return check_nest(c, compile);
   if (std::string wrong = ProgramCheck(before).interpreted(before); !wrong.empty())
     return "before any step, symbol 7: " + wrong;
-  if (std::string wrong = verdict(check_functions(before, after)); !wrong.empty()) return wrong;
+  if (std::string wrong = verdict(check_functions(before, with_region_assertions(after)));
+      !wrong.empty())
+    return wrong;
   if (std::string wrong = check_texts(c); !wrong.empty()) return wrong;
   if (target && target->facts().is_gpu()) {
     std::string wrong = verdict(check_functions(before, after, {.target = target}));

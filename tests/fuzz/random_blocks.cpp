@@ -90,7 +90,7 @@ class ProgramWriter {
     if (is_in_tiles_ && random_.one_in(3))
       return random_.one_in(2) ? multiply(from)
                                : map({next(), from.rows, from.columns}, from.name + "[vi, vj]");
-    switch (random_.between(0, 12)) {
+    switch (random_.between(0, 13)) {
       case 0:
         return map({next(), from.rows, from.columns}, from.name + "[vi, vj] * " + number(2));
       case 1:
@@ -118,6 +118,8 @@ class ProgramWriter {
         return map_to_two(from);
       case 11:
         return reduce_to_two(from);
+      case 12:
+        return reduce_onto_bias(from);
       default:
         return pair(from);
     }
@@ -224,6 +226,19 @@ class ProgramWriter {
              .axes = line("vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])"),
              .init = identity(is_sum),
              .value = combined(to, from.name + "[vi, vk]", is_sum)});
+  }
+
+  /// Sums of rows that start from a block's values, or from an element of each row.
+  void reduce_onto_bias(const Array& from) {
+    const Array bias{next(), from.rows, {1}};
+    const bool is_computed = !random_.one_in(4);
+    if (is_computed) map(bias, from.name + "[vi, vj] + " + number(1));
+    const Array to{next(), from.rows, {1}};
+    write_block(
+        to, {.loops = "i, j, k in T.grid(" + to.rows.text() + ", 1, " + from.columns.text() + ")",
+             .axes = line("vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])"),
+             .init = (is_computed ? bias.name : from.name) + "[vi, vj]",
+             .value = combined(to, from.name + "[vi, vk]", true)});
   }
 
   /// The sum and the greatest element of each row.

@@ -328,7 +328,10 @@ class NestWriter {
     if (reduces && !random_.one_in(3)) {
       noted("block", "a reduction with an init");
       line(depth, "with T.init():");
-      line(depth + 1, target + " = " + number(random_.between(0, 2)));
+      const bool reads = random_.one_in(3);
+      if (reads) noted("block", "an init that reads");
+      line(depth + 1,
+           target + " = " + (reads ? value_without(to, spatial) : number(random_.between(0, 2))));
       const std::string operand = value_without(to, iters);
       if (!random_.one_in(4)) return line(depth, target + " = " + target + " + " + operand);
       noted("block", "another reduction");

@@ -265,6 +265,31 @@ def test_a_python_function_that_keeps_an_array_is_refused(view):
         lends_to(lambda a: kept.append(view(a)))(np.zeros(8, "float32"), np.zeros(8, "float32"))
 
 
+def test_a_python_function_that_keeps_an_array_and_raises_is_refused():
+    kept = []
+
+    def borrow(a):
+        kept.append(a)
+        raise ValueError
+
+    with pytest.raises(tenon.RuntimeError, match="`test_arrays_borrower` kept an array argument"):
+        lends_to(borrow)(np.zeros(8, "float32"), np.zeros(8, "float32"))
+
+
+def test_an_exception_does_not_keep_the_arrays_of_its_frames():
+    def read(a):
+        raise KeyError
+
+    def borrow(a):
+        try:
+            read(a)
+        except KeyError:
+            raise ValueError("own")
+
+    with pytest.raises(ValueError, match="own"):
+        lends_to(borrow)(np.zeros(8, "float32"), np.zeros(8, "float32"))
+
+
 def test_a_reference_cycle_does_not_keep_an_array():
     def borrow(a):
         cycle = [a]

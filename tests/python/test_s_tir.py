@@ -131,6 +131,11 @@ def test_an_exception_of_a_space_arrives_unchanged():
         tune.tune_tir(product(), space=bad, **quick())
 
 
+def test_a_space_returns_at_least_one_schedule():
+    with pytest.raises(TypeError, match="a space must return .*, got an empty list"):
+        tune.tune_tir(product(), space=lambda sch: [], **quick())
+
+
 def test_an_exception_of_a_postprocessor_arrives_unchanged():
     def bad(sch, target):
         raise ZeroDivisionError("in a postprocessor")

@@ -68,6 +68,18 @@ def test_split_needs_factor_or_nparts():
         s[C].split(s[C].axis[0])
 
 
+@pytest.mark.parametrize("factor", [0, -1, 2**40, 2**32 + 4])
+def test_a_factor_that_does_not_fit_the_type_of_the_axis_is_refused(factor):
+    f = te.var("f", "int64")
+    A = te.placeholder((te.var("n"),), "A")
+    B = te.compute(A.shape, lambda i: A[i] + 1, name="B")
+    s = te.create_schedule(B)
+    s[B].split(s[B].axis[0], factor=f)
+    run(s, [f, A, B], 4, np.zeros(8, "float32"), np.zeros(8, "float32"))
+    with pytest.raises(tenon.RuntimeError, match="factor `f` must be positive and fit int32"):
+        run(s, [f, A, B], factor, np.zeros(8, "float32"), np.zeros(8, "float32"))
+
+
 def test_partial_indices_read_an_element():
     A = te.placeholder((4, 4), "A")
     assert str(A[1][2]) == str(A[1, 2]) == str(A(1, 2))

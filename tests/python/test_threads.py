@@ -1,10 +1,12 @@
 """Threads of Python that compile and call."""
 
 import faulthandler
+import gc
 import os
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -143,3 +145,21 @@ def test_a_callback_that_raises_in_a_parallel_loop_arrives_unchanged():
         with pytest.raises(ArithmeticError) as caught:
             f(np.zeros(64, "float32"), np.zeros(64, "float32"))
         assert caught.value is error
+
+
+def test_the_exceptions_of_one_parallel_loop_end_with_its_call():
+    references = []
+    both = threading.Barrier(2, timeout=10)
+
+    def fail(i):
+        if i == 0 or i == 63:  # in two threads
+            both.wait()
+            error = ArithmeticError()
+            references.append(weakref.ref(error))
+            raise error
+
+    f = calls_python(fail, True)
+    with pytest.raises(ArithmeticError):
+        f(np.zeros(64, "float32"), np.zeros(64, "float32"))
+    gc.collect()
+    assert [reference() for reference in references] == [None, None]

@@ -67,6 +67,37 @@ TEST(DecomposeReduction, InitDeclaresItsReadsAndTheUpdateDoesNot) {
   EXPECT_EQ(sch.first_other(), "") << sch.script();
 }
 
+TEST(DecomposeReduction, UpdateDeclaresOtherElementsOfItsOutput) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i, k in T.grid(4, 6):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk] * C[vi + 4]
+)");
+  sch->decompose_reduction(sch.block("C"), sch.loop("C", 1));
+  EXPECT_PRED2(contains, sch.script(), "T.reads(C[vi : vi + 5], A[vi, vk])");
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
+TEST(CacheRead, InABlockCopiesWhatTheBlockDeclares) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[(4, 6), "int32"]) -> None:
+    for i, j in T.grid(4, 6):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj]
+)");
+  sch->blockize(sch.loop("C", 1));
+  sch->cache_read(sch.block("C"), 0, "global");
+  EXPECT_PRED2(contains, sch.script(), "T.grid(1, 6)");
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
 TEST(SeparateInit, IsRefusedIfTheInitUsesABufferOfTheBlock) {
   for (const std::string declaration :
        {"T.alloc_buffer([1], dtype=\"int32\")", "T.match_buffer(A[vi, 0], [1], dtype=\"int32\")"}) {

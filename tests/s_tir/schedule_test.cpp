@@ -136,6 +136,12 @@ TEST_F(Product, KindsOfLoopsAndNotes) {
   EXPECT_TRUE(normalized(text).starts_with(normalized(print_script(sch.mod()))));
 }
 
+TEST_F(Product, AnAnnotationIsAFiniteNumber) {
+  for (const double value : {HUGE_VAL, std::nan("")})
+    EXPECT_EQ(refusal([&] { sch.annotate(C, "note", value); }),
+              "annotate: the value of `note` is not a finite number, which no trace can represent");
+}
+
 TEST_F(Product, ParallelWorksAfterDecomposing) {
   sch.decompose_reduction(C, loops[2]);
   sch.parallel(loops[0]);

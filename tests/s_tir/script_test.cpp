@@ -274,6 +274,21 @@ TEST(Script, ANumberTakesTheTypeOfTheOtherArgument) {
             "B[2] = T.fmod(T.float32(2.5), B[3], dtype=\"float32\")\n");
 }
 
+TEST(Script, AFloatDeterminesTheTypeOfNumbers) {
+  EXPECT_EQ(reprinted("B[0] = T.pow(2, 0.5)\n"),
+            "B[0] = T.pow(T.float32(2), T.float32(0.5), dtype=\"float32\")\n");
+}
+
+TEST(Script, ArithmeticOnBoolIsComputedInInt32) {
+  EXPECT_EQ(reprinted("T.evaluate((B[0] < 3.0) + (B[1] < 5.0))\n"
+                      "T.evaluate(T.min(B[0] < 3.0, B[1] < 5.0))\n"
+                      "T.evaluate(-(B[0] < 3.0))\n"),
+            "T.evaluate(T.cast(B[0] < T.float32(3), \"int32\") + "
+            "T.cast(B[1] < T.float32(5), \"int32\"))\n"
+            "T.evaluate(T.min(B[0] < T.float32(3), B[1] < T.float32(5)))\n"
+            "T.evaluate(0 - T.cast(B[0] < T.float32(3), \"int32\"))\n");
+}
+
 TEST(Script, ATestOfAFloatIsABool) {
   EXPECT_EQ(reprinted("B[0] = T.Select(T.isnan(B[1]), 1.0, B[2])\n"),
             "B[0] = T.Select(T.isnan(B[1], dtype=\"bool\"), T.float32(1), B[2])\n");
@@ -294,6 +309,8 @@ TEST(Script, ANegativeZeroKeepsItsSign) {
   for (const ScriptStyle style : {ScriptStyle::V09, ScriptStyle::Modern})
     EXPECT_NE(body(parsed("B[0] = -0.0\n"), style).find("-0.0"), std::string::npos);
   EXPECT_EQ(reprinted("B[0] = T.float32(-0.0)\n"), "B[0] = T.float32(-0.0)\n");
+  EXPECT_EQ(reprinted("B[0] = T.float32(-0)\n"), "B[0] = T.float32(-0.0)\n");
+  EXPECT_EQ(reprinted("B[0] = T.float32(-1)\n"), "B[0] = T.float32(-1)\n");
 }
 
 TEST(Script, AllocationsMayStandInALoop) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tenon/s_tir/trace_steps.h"
 #include "tenon/support/error.h"
@@ -92,13 +93,33 @@ TEST(Trace, TextsAmongTheInputsKeepTheirQuotesInJson) {
 
 TEST(Trace, JsonKeepsWhatIsNotedAsItIs) {
   for (const char* const value :
-       {"\"a \\\"text\\\" of \\\\ and \\n\"", "True", "False", "1", "0.5"}) {
+       {"\"a \\\"text\\\" of \\\\ and \\n\"", "\"None\"", "True", "False", "1", "0.5"}) {
     const Trace trace =
         parse_trace(std::string("b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
                                 "sch.annotate(block_or_loop=b0, ann_key=\"key\", ann_val=") +
                     value + ")");
     EXPECT_EQ(parse_trace(trace.json()), trace) << trace.json();
   }
+}
+
+TEST(Trace, FloatsKeepTheirTypeAndTheirSign) {
+  for (const double value : {1.0, -0.0, 1e300, 0.1}) {
+    Trace trace = parse_trace(
+        "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+        "sch.annotate(block_or_loop=b0, ann_key=\"key\", ann_val=1)");
+    trace.steps[1].arguments[2] = TraceValue{value};
+    for (const std::string& text : {trace.text(), trace.json()}) {
+      const double* again = std::get_if<double>(&parse_trace(text).steps[1].arguments[2].value);
+      ASSERT_TRUE(again) << text;
+      EXPECT_EQ(std::signbit(*again), std::signbit(value)) << text;
+      EXPECT_EQ(*again, value) << text;
+    }
+  }
+}
+
+TEST(Trace, JsonKeepsTheNameNone) {
+  const Trace trace = parse_trace("b0 = sch.get_block(name=\"None\", func_name=\"main\")");
+  EXPECT_EQ(parse_trace(trace.json()), trace);
 }
 
 TEST(Trace, JsonEscapesWhatItCannotHold) {

@@ -827,6 +827,120 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomSchedule, ::testing::Range(0u, 20u));
 
 }  // namespace
 
+// Inits and updates of scans that have another role as well.
+
+namespace {
+
+struct ScanPartsTest : ::testing::Test {
+  Tensor A = placeholder({5, 3}, "A"), X = placeholder({5, 3}, "X"), Y = placeholder({5, 3}, "Y");
+  Tensor init = compute(
+      {2, 3}, {"t", "i"}, [&](Var t, Var i) { return A(t, i) + 1.0f; }, "init");
+  Tensor x = step(X, 2, "x"), y = step(Y, 3, "y");
+
+  static Tensor step(const Tensor& state, float amount, const std::string& name) {
+    return compute(
+        {5, 3}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + amount; }, name);
+  }
+
+  /// Computes the outputs from A and compares them with the definitions of their operations.
+  void expect_defined(const std::vector<Tensor>& outputs) const {
+    std::vector<Tensor> tensors = outputs;
+    tensors.insert(tensors.begin(), A);
+    EXPECT_EQ(testing::against_definition(tensors, run(create_schedule(outputs), tensors)), "");
+  }
+};
+
+TEST_F(ScanPartsTest, AStageOfTheStepsMayReadTheInit) {
+  const Tensor D = compute(
+      {5, 3}, {"t", "i"}, [&](Var t, Var i) { return init(floormod(t, 2), i) * 3.0f; }, "D");
+  const Tensor update = compute(
+      {5, 3}, {"t", "i"}, [&](Var t, Var i) { return X(t - 2, i) + D(t, i); }, "update");
+  expect_defined({scan(init, update, X, {A, D}, "S")});
+}
+
+TEST_F(ScanPartsTest, OneInitMayInitializeTwoStates) {
+  expect_defined(scan({init, init}, {x, y}, {X, Y}, {}, "S"));
+}
+
+TEST_F(ScanPartsTest, OneInitMayInitializeTwoScans) {
+  expect_defined({scan(init, x, X, {}, "S"), scan(init, y, Y, {}, "T")});
+}
+
+TEST_F(ScanPartsTest, OneUpdateMayUpdateTwoStates) {
+  const Tensor other = compute(
+      {2, 3}, {"t", "i"}, [&](Var t, Var i) { return A(t, i) * 2.0f; }, "other");
+  const Tensor update = compute(
+      {5, 3}, {"t", "i"}, [&](Var t, Var i) { return X(t - 2, i) + Y(t - 1, i); }, "update");
+  expect_defined(scan({init, other}, {update, update}, {X, Y}, {}, "S"));
+}
+
+TEST_F(ScanPartsTest, TheOutputsOfOneInitMayInitializeTwoScans) {
+  const std::vector<Tensor> both = compute_multi(
+      {2, 3}, {"t", "i"},
+      [&](Var t, Var i) {
+        return std::vector<Expr>{A(t, i) + 1.0f, A(t, i) * 2.0f};
+      },
+      "both");
+  const Tensor S = scan(both[0], x, X, {}, "S"), T = scan(both[1], y, Y, {}, "T");
+  const Tensor C = compute(
+      {5, 3}, {"t", "i"}, [&](Var t, Var i) { return S(t, i) * T(t, i); }, "C");
+  expect_defined({C});
+}
+
+TEST_F(ScanPartsTest, AScanMayInitializeAScan) {
+  const Tensor Z = placeholder({2, 3}, "Z");
+  const Tensor first = compute(
+      {1, 3}, {"t", "i"}, [&](Var t, Var i) { return A(t, i); }, "first");
+  const Tensor next = compute(
+      {2, 3}, {"t", "i"}, [&](Var t, Var i) { return Z(t - 1, i) * 2.0f; }, "next");
+  expect_defined({scan(scan(first, next, Z, {}, "inner"), x, X, {}, "S")});
+}
+
+TEST_F(ScanPartsTest, AScanMayUpdateAScan) {
+  const Tensor Z = placeholder({5, 3}, "Z");
+  const Tensor first = compute(
+      {1, 3}, {"t", "i"}, [&](Var t, Var i) { return X(t, i) + 1.0f; }, "first");
+  const Tensor next = compute(
+      {5, 3}, {"t", "i"}, [&](Var t, Var i) { return Z(t - 1, i) + X(0, i); }, "next");
+  expect_defined({scan(init, scan(first, next, Z, {}, "inner"), X, {}, "S")});
+}
+
+TEST_F(ScanPartsTest, TheInitMayBeReadBesideTheScan) {
+  const Tensor S = scan(init, x, X, {}, "S");
+  const Tensor C = compute(
+      {2, 3}, {"t", "i"}, [&](Var t, Var i) { return init(t, i) * 2.0f; }, "C");
+  const Tensor B = compute(
+      {5, 3}, {"t", "i"}, [&](Var t, Var i) { return S(t, i) * 3.0f; }, "B");
+  expect_defined({C, B});
+}
+
+TEST_F(ScanPartsTest, TheInitMayBeAnArgument) {
+  A = placeholder({2, 3}, "A");
+  expect_defined({scan(A, x, X, {}, "S")});
+}
+
+TEST_F(ScanPartsTest, TheInitMayBeAnOutput) { expect_defined({init, scan(init, x, X, {}, "S")}); }
+
+TEST_F(ScanPartsTest, AnUpdateMayReadEarlierStepsOfAnotherUpdate) {
+  // The first of these steps precedes the steps of the scan and differs from the init.
+  const Tensor later = compute(
+      {5, 3}, {"t", "i"}, [&](Var t, Var i) { return x(t - 1, i) + Y(t - 1, i); }, "later");
+  expect_defined(scan({init, init}, {x, later}, {X, Y}, {}, "S"));
+}
+
+TEST_F(ScanPartsTest, AnUpdateThatAnotherUpdateReadsAtItsOwnStepIsNotCopied) {
+  const Tensor other = compute(
+      {2, 3}, {"t", "i"}, [&](Var t, Var i) { return A(t, i) * 2.0f; }, "other");
+  const Tensor after = compute(
+      {5, 3}, {"t", "i"}, [&](Var t, Var i) { return x(t, i) + Y(t - 1, i); }, "after");
+  const std::vector<Tensor> S = scan({init, other}, {x, after}, {X, Y}, {}, "S");
+  // A, init, other, X, Y, x, after, S
+  EXPECT_EQ(create_schedule(S).stages().size(), 8u);
+  expect_defined(S);
+}
+
+}  // namespace
+
 // Random scans of which a part is read, under random schedules, compute what they compute under the
 // plain one.
 

@@ -383,6 +383,17 @@ TEST(Verify, FindsAValueWhereThreadsWriteAPlace) {
   EXPECT_EQ(violations[0].what, "argument 3, an address, is not an element of a buffer");
 }
 
+TEST(Verify, FindsACallWhoseArgumentsHaveAnotherType) {
+  PrimFunc func = copy_program("i").functions.at("main");
+  func.body = make_evaluate(
+      make_call(Float(64), Intrin::fmod, {make_float(Float(64), 1), make_float(Float(32), 2)}));
+  const auto violations = verify(func, Form::Lowered);
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].what,
+            "call_intrin of `fmod` with a value of type float64: it takes floats of its result "
+            "type, got 1f64 of type float64, 2f32 of type float32");
+}
+
 TEST(Text, LaunchesOfKernelsAreReadAsTheyPrint) {
   const Expr launch = make_call(Int(32), Intrin::launch_kernel,
                                 {make_string("main_kernel0"), Expr(8), Expr(1), Expr(1), Expr(32),

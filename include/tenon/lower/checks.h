@@ -71,11 +71,9 @@ struct LoopProof {
 enum class LoopsToProve : std::uint8_t { All, OfExternCode };
 
 /// Returns the parallel and vectorized loops in textual order, without those that the pragma
-/// independent_iterations covers. Memory that only a parallel loop uses and that each iteration
-/// writes first counts as private to the iteration, unless the options disable storage rewriting.
+/// independent_iterations covers. Iterations share memory that is allocated outside of the loop.
 std::vector<LoopProof> prove_loops(const tir::PrimFunc& func,
-                                   LoopsToProve which = LoopsToProve::All,
-                                   const PassOptions& options = {});
+                                   LoopsToProve which = LoopsToProve::All);
 /// Returns the error message for a loop with a conflict.
 std::string conflict_text(const tir::PrimFunc& func, const LoopProof& proof);
 

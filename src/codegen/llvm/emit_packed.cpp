@@ -2,6 +2,7 @@
 // computation.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "tenon/codegen/c_names.h"
 #include "tenon/runtime/c_api.h"
 
 namespace tenon::codegen {
@@ -64,9 +65,9 @@ class PackedEmitter {
     for (const Var& var : vars) types.push_back(register_type(module_.context(), var.dtype()));
     llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
     if (module_.kernels()) types.push_back(status);
-    llvm::Function* function = module_.make_function(llvm::FunctionType::get(status, types, false),
-                                                     llvm::GlobalValue::InternalLinkage,
-                                                     signature_.spec.name + "_compute");
+    llvm::Function* function = module_.make_function(
+        llvm::FunctionType::get(status, types, false), llvm::GlobalValue::InternalLinkage,
+        as_identifier(signature_.spec.name) + "_compute");
     function->addFnAttr(llvm::Attribute::NoInline);
     FunctionEmitter emitter(module_, function, computation_);
     for (unsigned n = 0; n < vars.size(); ++n) {

@@ -7,7 +7,6 @@
 #include <set>
 #include <unordered_set>
 
-#include "lower/checks/filling.h"
 #include "lower/gpu/thread_dependence.h"
 #include "lower/loops/accumulation.h"
 #include "lower/rewriting.h"
@@ -44,10 +43,8 @@ bool has_concurrent_loops(const Stmt& s) {
 
 class LoopProver {
  public:
-  LoopProver(const PrimFunc& func, LoopsToProve which, const PassOptions& options)
-      : memory_(func.body),
-        must_prove_(which == LoopsToProve::All),
-        moves_memory_(!options.disable_storage_rewrite) {
+  LoopProver(const PrimFunc& func, LoopsToProve which)
+      : memory_(func.body), must_prove_(which == LoopsToProve::All) {
     for (const BufferParam& param : func.buffers) {
       arguments_.insert(&param.declared->data.node());
       for (const Expr& extent : param.declared->shape)
@@ -75,14 +72,12 @@ class LoopProver {
     if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index() && memory_.is_stable(n->value))
       facts_.bind(n->var, n->value, /*replace=*/true);
     if (s.as<BufferView>()) must_prove_ = true;
-    if (const Allocate* n = s.as<Allocate>()) allocated_.push_back(n);
     if (const Attr* n = s.as<Attr>()) enter(*n);
     if (const If* n = s.as<If>()) {
       branches(*n);
     } else {
       for_each_statement(s, [&](const Stmt& child) { stmt(child); });
     }
-    if (s.as<Allocate>()) allocated_.pop_back();
     must_prove_ = outer_must_prove;
     is_declared_independent_ = outer_is_declared_independent;
   }
@@ -109,12 +104,7 @@ class LoopProver {
 
   void prove(const For& loop) {
     if (!must_prove_ || is_declared_independent_) return;
-    Footprint body = arith::footprint(loop.body, memory_);
-    for (const Allocate* memory : allocated_)
-      if (loop.kind == ForKind::Parallel && is_own(*memory, loop))
-        std::erase_if(body.accesses, [&](const Access& access) {
-          return access.memory_key() == &memory->data.node();
-        });
+    const Footprint body = arith::footprint(loop.body, memory_);
     LoopProof proof{loop.var, loop.kind, std::nullopt};
     const auto count = constant_int(loop.extent);
     if (count && *count >= 2)
@@ -126,22 +116,6 @@ class LoopProver {
     if (!proof.conflict)
       proof.conflict = arith::find_conflict(body, body, Relation::other_iteration(loop), facts_);
     proofs_.push_back(std::move(proof));
-  }
-
-  /// Whether rewrite-storage moves the memory into the loop, and each iteration refills it.
-  bool is_own(const Allocate& memory, const For& loop) const {
-    return moves_memory_ && mentions_memory(loop.body, memory.data) && has_plain_uses(memory) &&
-           !is_used_beside(memory.body, loop, memory.data) && fills_first(loop.body, memory);
-  }
-
-  static bool is_used_beside(const Stmt& s, const For& loop, const Var& data) {
-    if (s.as<For>() == &loop) return false;
-    if (s.as<Store>() || s.as<Evaluate>()) return mentions_memory(s, data);
-    bool found = false;
-    for_each_child(
-        s, [&](const Expr& e) { found = found || mentions_memory(e, data); },
-        [&](const Stmt& child) { found = found || is_used_beside(child, loop, data); });
-    return found;
   }
 
   /// Whether all iterations write the same elements of an argument. Memory that the function
@@ -161,21 +135,17 @@ class LoopProver {
   arith::Facts facts_;
   /// Whether loops at the current place must be proved, and whether a pragma promises independence.
   bool must_prove_, is_declared_independent_ = false;
-  bool moves_memory_;
-  /// The enclosing allocations, outermost first.
-  std::vector<const Allocate*> allocated_;
   std::vector<LoopProof> proofs_;
 };
 
 }  // namespace
 
-std::vector<LoopProof> prove_loops(const PrimFunc& func, LoopsToProve which,
-                                   const PassOptions& options) {
+std::vector<LoopProof> prove_loops(const PrimFunc& func, LoopsToProve which) {
   const bool has_any = has_concurrent_loops(func.body) &&
                        (which == LoopsToProve::All || contains<BufferView>(func.body) ||
                         contains(func.body, AttrKind::ExternScope));
   if (!has_any) return {};
-  return LoopProver(func, which, options).take();
+  return LoopProver(func, which).take();
 }
 
 std::string conflict_text(const PrimFunc& func, const LoopProof& proof) {

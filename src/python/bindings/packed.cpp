@@ -24,8 +24,9 @@ constexpr const char* kMarker = "a Python function raised exception #";
 struct PackedFunctions {
   std::mutex mutex;
   std::vector<std::pair<std::string, Callback>> functions;
+  /// The exceptions that no call has rethrown yet.
   std::map<int, std::exception_ptr> raised;
-  int number = 0;
+  int number = 0, running_calls = 0;
 };
 
 PackedFunctions& packed() {
@@ -76,6 +77,13 @@ nb::object to_object(const TenonValue& value, std::int32_t code,
   }
 }
 
+/// Clears the local variables of the functions that an exception and its causes left.
+void clear_frames(const nb::python_error& error) {
+  const nb::object clear = nb::module_::import_("traceback").attr("clear_frames");
+  for (nb::object e = nb::borrow(error.value()); !e.is_none(); e = e.attr("__context__"))
+    clear(e.attr("__traceback__"));
+}
+
 std::int32_t call_packed(std::size_t entry, const TenonValue* args, const std::int32_t* codes,
                          std::int32_t count) noexcept {
   const nb::gil_scoped_acquire gil;
@@ -86,18 +94,23 @@ std::int32_t call_packed(std::size_t entry, const TenonValue* args, const std::i
       function = packed().functions.at(entry);
     }
     const auto loan = std::make_shared<char>();
-    {
+    const auto is_kept = [&] { return loan.use_count() > 1; };
+    std::exception_ptr raised;
+    try {
       nb::list arguments;
       for (std::int32_t n = 0; n < count; ++n) arguments.append(to_object(args[n], codes[n], loan));
       function->second(*arguments);
+    } catch (const nb::python_error& error) {
+      if (is_kept()) clear_frames(error);
+      raised = std::current_exception();
     }
-    auto is_kept = [&] { return loan.use_count() > 1; };
     if (is_kept()) PyGC_Collect();  // a reference cycle is not a use
     if (is_kept())
       throw RuntimeError("the Python function `" + function->first +
                              "` kept an array argument, whose memory is valid until it returns; "
                              "keep a copy, such as array.copy_to(cpu())",
                          here());
+    if (raised) std::rethrow_exception(raised);
     return kTenonOk;
   } catch (...) {
     const std::scoped_lock lock(packed().mutex);
@@ -137,6 +150,17 @@ void register_packed_function(const std::string& name, const nb::callable& funct
 }
 
 }  // namespace
+
+RunningCall::RunningCall() {
+  const std::scoped_lock lock(packed().mutex);
+  ++packed().running_calls;
+}
+
+RunningCall::~RunningCall() {
+  std::map<int, std::exception_ptr> dropped;  // is destroyed without the lock
+  const std::scoped_lock lock(packed().mutex);
+  if (--packed().running_calls == 0) dropped.swap(packed().raised);
+}
 
 void rethrow_raised(const std::string& message) {
   const std::size_t place = message.find(kMarker);

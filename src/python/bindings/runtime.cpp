@@ -25,6 +25,7 @@ namespace {
 
 void call(const Function& function, PyObject* args) {
   const CallArguments arguments(function, args);
+  const RunningCall running;
   try {
     const nb::gil_scoped_release release;
     function.call(arguments.list(), std::nullopt);

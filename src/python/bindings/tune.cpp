@@ -32,9 +32,9 @@ std::vector<Schedule> schedules_of(nb::handle result, nb::handle passed, const c
     list.push_back(*nb::inst_ptr<Schedule>(passed));
   } else if (const Schedule * one; nb::try_cast(result, one, false) && one) {
     list.push_back(*one);
-  } else if (!nb::try_cast(result, list) || list.empty()) {
+  } else if (const bool is_list = nb::try_cast(result, list); !is_list || list.empty()) {
     throw type_error(std::string(what) + " must return a Schedule, a list of them or None, got " +
-                     nb::inst_name(result).c_str());
+                     (is_list ? "an empty list" : nb::inst_name(result).c_str()));
   }
   return list;
 }

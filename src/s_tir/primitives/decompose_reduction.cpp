@@ -66,10 +66,15 @@ Block update_of(const Block& block, const std::vector<BufferRegion>& init_reads)
   Block update = block;
   update.init = std::nullopt;
   update.reads.clear();
-  for (const BufferRegion& write : block.writes)
-    if (!mentions(block.reads, write.buffer)) update.reads.push_back(write);
-  update.reads.insert(update.reads.end(), block.reads.begin(), block.reads.end());
   const std::vector<BufferRegion> found = arith::find_block_access(update).reads;
+  for (const BufferRegion& write : block.writes) {
+    if (mentions(block.reads, write.buffer)) continue;
+    update.reads.push_back(write);
+    for (const BufferRegion& read : found)
+      if (read.buffer.same_as(write.buffer) && !uses_var(update.body, read.buffer->data))
+        update.reads.back() = read;
+  }
+  update.reads.insert(update.reads.end(), block.reads.begin(), block.reads.end());
   std::erase_if(update.reads, [&](const BufferRegion& read) {
     return mentions(init_reads, read.buffer) && !mentions(found, read.buffer) &&
            !uses_var(update.body, read.buffer->data) &&

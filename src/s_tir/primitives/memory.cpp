@@ -421,7 +421,10 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
   Place place{scope, 0};
+  // The block around the copy reads no other elements.
   std::vector<Range> region = whole_region(buffer->shape);
+  for (const BufferRegion& around : program.block(scope).reads)
+    if (around.buffer.same_as(buffer)) region = around.region;
   std::optional<int> last;
   for (const int writer : writers)
     if (writer <= n) last = writer;
@@ -468,8 +471,8 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
     return true;
   };
   NewBlock result = cached();
-  if (!writers.empty() && !is_filled(result)) {
-    // The reader needs more elements than the last writer writes.
+  if (!is_filled(result)) {
+    // The reader needs more elements than the last writer writes or the block around it declares.
     region = whole_region(buffer->shape);
     result = cached();
   }

@@ -92,10 +92,17 @@ std::optional<Interval> ends_of(const Expr& index, const Box& box) {
 
 class ReadChecker {
  public:
-  /// `need` is the condition under which the operation is computed; nullopt if it always is.
-  ReadChecker(const Operation& op, Box box, Outside refused, const std::optional<Expr>& need,
+  /// `scan` is the scan that the operation updates, if it does. `need` is the condition under which
+  /// the operation is computed; nullopt if it always is.
+  ReadChecker(const StageGraph& graph, const Operation& op, std::optional<StageId> scan, Box box,
+              Outside refused, const std::optional<Expr>& need,
               std::vector<ReadCondition>& conditions)
-      : op_(op), box_(std::move(box)), refused_(refused), conditions_(conditions) {
+      : graph_(graph),
+        op_(op),
+        scan_(scan),
+        box_(std::move(box)),
+        refused_(refused),
+        conditions_(conditions) {
     if (need) unread_ = !*need;
     for (const auto& [axis, range] : box_) {
       if (constant_int(range.extent)) continue;
@@ -127,6 +134,8 @@ class ReadChecker {
   }
 
   void check(const ProducerLoad& load) {
+    if (scan_ && refused_ == Outside::Partly) check_step(load);
+    if (is_inside_stage_) return;
     for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
       const std::optional<Interval> ends = ends_of(load.indices[dim], box_);
       if (!ends) continue;
@@ -158,15 +167,59 @@ class ReadChecker {
     require(can_prove(max >= 0), wide(max) >= 0);
     require(can_prove(max < extent), wide(max) < wide(extent));
     if (!inside) return;
-    if (unread_) inside = *unread_ || *inside;
     std::optional<Var> size;
     if (const Tensor read = Tensor::of(load); read.op().as<Placeholder>() && extent.as<VarNode>())
       size = Var::of(extent);
+    add_condition(*inside, size, text(load, dim, ends));
+  }
+
+  void add_condition(Expr condition, const std::optional<Var>& size, const std::string& message) {
+    if (unread_) condition = *unread_ || condition;
     const bool is_known = std::ranges::any_of(conditions_, [&](const ReadCondition& known) {
-      return structural_equal(known.condition, *inside) &&
+      return structural_equal(known.condition, condition) &&
              known.size.has_value() == size.has_value() && (!size || known.size->same_as(*size));
     });
-    if (!is_known) conditions_.push_back({*inside, size, text(load, dim, ends)});
+    if (!is_known) conditions_.push_back({condition, size, message});
+  }
+
+  /// Checks that an update reads earlier steps of its scan's state, directly or through stages of
+  /// the same step.
+  void check_step(const ProducerLoad& load) {
+    const std::optional<OutputId> read = graph_.find(Tensor::of(load));
+    if (!read) return;
+    std::vector<Expr> indices;
+    for (const Expr& index : load.indices) indices.push_back(substitute(index, values_));
+    const FrozenStage& stage = graph_.stage(read->stage);
+    const Compute* compute = stage.op.as<Compute>();
+    if (const std::optional<ScanPart> part = stage.scan_part(read->index)) {
+      if (part->role == ScanPart::Role::State && part->state.stage == *scan_)
+        require_earlier(indices.front(), load.producer->name());
+    } else if (compute && is_in_step(read->stage) && stages_left_ > 0) {
+      --stages_left_;
+      VarMap outer = std::exchange(values_, {});
+      for (std::size_t n = 0; n < indices.size(); ++n)
+        set(values_, compute->axis[n].var(), indices[n]);
+      const bool was_inside = std::exchange(is_inside_stage_, true);
+      visit(compute->body[static_cast<std::size_t>(read->index)]);
+      is_inside_stage_ = was_inside;
+      values_ = std::move(outer);
+    }
+  }
+
+  bool is_in_step(StageId stage) const {
+    return std::ranges::any_of(graph_.attach_path(stage),
+                               [&](const AttachPoint& loop) { return loop.stage == *scan_; });
+  }
+
+  void require_earlier(const Expr& step, const std::string& state) {
+    const Var& time = op_.axis().front().var();
+    const std::optional<Interval> ahead = ends_of(wide(step) - wide(time), box_);
+    if (!ahead || can_prove(*ahead->max() < 0)) return;
+    const std::string message =
+        "compute `" + op_.name() + "` reads state `" + state + "` at step " + print_expr(step) +
+        ", which is not computed yet at some steps; steps up to " + print_expr(time - 1) + " are";
+    if (can_prove(*ahead->max() >= 0)) throw BoundError(message, op_.where());
+    add_condition(*ahead->max() < 0, std::nullopt, message);
   }
 
   bool can_prove(const Expr& condition) const { return arith::can_prove(condition, facts_); }
@@ -192,7 +245,9 @@ class ReadChecker {
 
   static constexpr const char* kAdvice = "; read it under if_then_else, or change the shape";
 
+  const StageGraph& graph_;
   const Operation& op_;
+  const std::optional<StageId> scan_;
   const Box box_;
   const Outside refused_;
   std::vector<ReadCondition>& conditions_;
@@ -201,6 +256,11 @@ class ReadChecker {
   std::optional<Expr> unread_;
   arith::Facts facts_;
   std::vector<arith::Facts::Scope> scopes_;
+  /// Inside the body of a stage that an update reads: the values of that stage's axes.
+  VarMap values_;
+  bool is_inside_stage_ = false;
+  /// The number of such bodies that may still be visited.
+  int stages_left_ = 1000;
 };
 
 /// Returns the range of the axis as constants; nullopt if the range is not constant, or if it is
@@ -231,12 +291,15 @@ std::optional<Range> declared_range(const IterVar& axis, const Range& range) {
   return range;
 }
 
-std::optional<Box> box_of(const Operation& op, const Bounds& bounds, bool is_constant) {
+/// Returns the iterations of an operation. The update of a scan runs over the scan's steps.
+std::optional<Box> box_of(const Operation& op, const Scan* updated, const Bounds& bounds,
+                          bool is_constant) {
   Box box;
   for (const IterVar& axis : op.root_iter_vars()) {
-    const Range* range = bounds.find(axis);
+    const IterVar& loop = updated && box.empty() ? updated->scan_axis : axis;
+    const Range* range = bounds.find(loop);
     if (!range) return std::nullopt;
-    const auto known = is_constant ? constant_range(axis, *range) : declared_range(axis, *range);
+    const auto known = is_constant ? constant_range(loop, *range) : declared_range(loop, *range);
     if (!known) return std::nullopt;
     box.emplace_back(axis.var(), *known);
   }
@@ -251,13 +314,27 @@ std::vector<ReadCondition> check_reads(const StageGraph& graph, const Bounds& bo
   const std::vector<std::optional<Expr>> needs = needs_of(graph);
   for (StageId id : graph.ids()) {
     const FrozenStage& stage = graph.stage(id);
+    if (const Scan* scan = stage.op.as<Scan>(); scan && refused == Outside::Partly) {
+      const Expr &init = scan->init[0].shape()[0], &all = scan->state[0].shape()[0];
+      if (!arith::can_prove(init <= all))
+        conditions.push_back({init <= all, std::nullopt,
+                              "scan `" + stage.op.name() + "`: its init covers " +
+                                  print_expr(init) + " steps, but all steps are only " +
+                                  print_expr(all)});
+    }
     const Compute* compute = stage.op.as<Compute>();
-    if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
-    std::optional<Box> box = box_of(stage.op, bounds, true);
+    const std::optional<ScanPart> part = stage.scan_part(0);
+    std::optional<StageId> scan;
+    if (part && part->role == ScanPart::Role::Update) scan = part->state.stage;
+    if (!compute || stage.store_predicate || !graph.attach_path(scan.value_or(id)).empty())
+      continue;
+    const Scan* updated = scan ? graph.stage(*scan).op.as<Scan>() : nullptr;
+    std::optional<Box> box = box_of(stage.op, updated, bounds, true);
     // With symbolic sizes, no read is proved to be wholly out of bounds.
-    if (!box && refused == Outside::Partly) box = box_of(stage.op, bounds, false);
+    if (!box && refused == Outside::Partly) box = box_of(stage.op, updated, bounds, false);
     if (!box) continue;
-    ReadChecker checker(stage.op, std::move(*box), refused, needs[id.index()], conditions);
+    ReadChecker checker(graph, stage.op, scan, std::move(*box), refused, needs[id.index()],
+                        conditions);
     for (const Expr& body : compute->body) checker.visit(body);
   }
   return conditions;

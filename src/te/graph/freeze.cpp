@@ -155,8 +155,7 @@ class GraphBuilder {
       for (const Tensor& init : scan->init) {
         const StageId initial = *graph_.find(init.op());
         FrozenStage& state = stage(initial);
-        if (state.place || state.is_output || state.op.as<Placeholder>()) continue;
-        if (graph_.readers(initial).size() != 1) continue;
+        if (state.place) continue;
         state.place = graph_.stage(id).place;
         state.attach_where = graph_.stage(id).attach_where;
       }
@@ -187,10 +186,14 @@ class GraphBuilder {
   std::vector<AttachPoint> path_of(StageId id) const {
     const FrozenStage& stage = graph_.stage(id);
     if (!stage.place) return {};
-    if (stage.is_output)
-      fail("compute_at", stage, "it is an output of the schedule and must be computed at root",
-           stage.attach_where);
     const StageId outer = stage.place->stage;
+    if (stage.is_output)
+      fail("compute_at", stage,
+           stage.is_scan_update
+               ? "it is computed in the steps of " + describe(graph_.stage(outer)) +
+                     " and cannot be an output; make the scan an output"
+               : "it is an output of the schedule and must be computed at root",
+           stage.attach_where);
     const std::vector<IterVar>& loops = graph_.stage(outer).leaf_iter_vars;
     const std::optional<int> position = graph_.stage(outer).leaf_position(stage.place->axis);
     internal_check(position.has_value(), "a stage is attached at an axis that is no loop");
@@ -215,14 +218,12 @@ class GraphBuilder {
     }
   }
 
-  /// An initial state that several scans share is stored with the first scan.
   void add_part(const Tensor& tensor, const ScanPart& part) {
     const std::optional<OutputId> output = graph_.find(tensor);
     if (!output) return;
     FrozenStage& of_stage = stage(output->stage);
     of_stage.scan_parts.resize(static_cast<std::size_t>(of_stage.op.num_outputs()));
-    std::optional<ScanPart>& known = of_stage.scan_parts[static_cast<std::size_t>(output->index)];
-    if (!known) known = part;
+    of_stage.scan_parts[static_cast<std::size_t>(output->index)] = part;
   }
 
   void settle_scopes() {
@@ -289,8 +290,10 @@ class GraphBuilder {
     const AttachPoint& place = *graph_.stage(id).place;
     return "it is computed inside of loop `" + place.axis.name() + "` of " +
            describe(graph_.stage(place.stage)) + ", but " + describe(graph_.stage(reader)) +
-           " reads it outside of that loop; it could be computed at " + legal_places(id) + ":" +
-           draw_readers(graph_, id, place);
+           " reads it outside of that loop; " +
+           (graph_.stage(id).is_scan_update ? "read the scan instead"
+                                            : "it could be computed at " + legal_places(id) + ":" +
+                                                  draw_readers(graph_, id, place));
   }
 
   /// Checks that the state of a scan is read only inside the time loop; before it, no step has been

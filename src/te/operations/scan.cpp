@@ -64,7 +64,8 @@ void check_states_are_read(const std::string& what, const std::vector<Tensor>& u
 }
 
 void check_state(const std::string& what, std::size_t k, const Tensor& init, const Tensor& update,
-                 const Tensor& state, const IterVar& time, const SourceLocation& where) {
+                 const Tensor& state, const Expr& begin, const Expr& end,
+                 const SourceLocation& where) {
   const std::string of_state = what + ": state " + std::to_string(k);
   if (init.dtype() != state.dtype() || update.dtype() != state.dtype())
     throw TypeError(of_state + " is " + state.dtype().str() + ", its init is " +
@@ -76,14 +77,13 @@ void check_state(const std::string& what, std::size_t k, const Tensor& init, con
     throw TypeError(
         of_state + ", its init and its update must have the same number of dimensions, time first",
         where);
-  if (!arith::can_prove_equal(init.shape()[0], time.dom()->min))
+  if (!arith::can_prove_equal(init.shape()[0], begin))
     throw TypeError(of_state + ": the init covers " + tir::print_expr(init.shape()[0]) +
-                        " steps, that of state 0 covers " + tir::print_expr(time.dom()->min),
+                        " steps, that of state 0 covers " + tir::print_expr(begin),
                     where);
-  if (!arith::can_prove_equal(state.shape()[0], time.dom()->min + time.dom()->extent))
+  if (!arith::can_prove_equal(state.shape()[0], end))
     throw TypeError(of_state + " has " + tir::print_expr(state.shape()[0]) + " steps, the update " +
-                        tir::print_expr(arith::simplify(time.dom()->min + time.dom()->extent)) +
-                        "; they must be equal",
+                        tir::print_expr(end) + "; they must be equal",
                     where);
   for (std::size_t n = 1; n < state.shape().size(); ++n)
     if (!arith::can_prove_equal(state.shape()[n], init.shape()[n]) ||
@@ -131,7 +131,7 @@ std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update,
   IterVar time(Range::from_min_extent(begin, steps), Var(name + ".idx", begin.dtype()),
                IterKind::Ordered);
   for (std::size_t k = 0; k < init.size(); ++k)
-    check_state(what, k, init[k], update[k], state[k], time, where);
+    check_state(what, k, init[k], update[k], state[k], begin, end, where);
   check_states_are_read(what, update, state, where);
   std::vector<IterVar> axes = spatial_axes(name, state);
   Scan kind{std::move(time),  std::move(init),   std::move(update),

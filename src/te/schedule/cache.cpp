@@ -16,8 +16,8 @@ namespace {
 
 /// Returns an unused name: "A.shared", or "A.shared.d" if that exists, ...
 std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor,
-                            std::string_view scope) {
-  std::string name = tensor.name() + "." + std::string(scope);
+                            std::string_view suffix) {
+  std::string name = tensor.name() + "." + std::string(suffix);
   while (schedule.has_operation_named(name)) name += ".d";
   return name;
 }
@@ -36,6 +36,21 @@ Operation make_copy(const Tensor& source, std::string name, const SourceLocation
   std::vector<IterVar> axes = numbered_axes(source.shape());
   std::vector<Expr> indices(axes.begin(), axes.end());
   return make_compute(std::move(name), std::move(axes), {source(indices)}, {}, where);
+}
+
+/// Whether both are updates of the scan, and the reader reads the other one at the current step.
+bool reads_at_own_step(const Operation& reader, const Operation& read, const Scan& scan) {
+  const auto is_update = [&](const Operation& op) {
+    return op.as<Compute>() &&
+           std::ranges::any_of(scan.update, [&](const Tensor& t) { return t.op().same_as(op); });
+  };
+  return is_update(reader) && is_update(read) &&
+         std::ranges::all_of(collect_reads(reader), [&](const TensorReads& reads) {
+           return !reads.tensor.op().same_as(read) ||
+                  std::ranges::all_of(reads.indices, [&](const std::vector<Expr>& indices) {
+                    return indices[0].same_as(reader.axis()[0].var());
+                  });
+         });
 }
 
 }  // namespace
@@ -76,6 +91,40 @@ Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
   schedule.stage(copy_id).scope_where = where;
   schedule.stage(copy_id).group = schedule.stage(cached.stage).group;
   return copy.output(0);
+}
+
+void copy_shared_parts(ScheduleData& schedule, StageNumber id) {
+  const Operation op = schedule.stage(id).op;
+  Scan scan = *op.as<Scan>();
+  std::vector<Tensor*> parts;
+  for (std::vector<Tensor>* tensors : {&scan.init, &scan.update})
+    for (Tensor& tensor : *tensors) parts.push_back(&tensor);
+  // Visits readers first, because an update that is copied becomes another reader of its inputs.
+  std::ranges::stable_sort(parts, std::greater{}, [&](const Tensor* part) {
+    return schedule.position(*schedule.find(part->op()));
+  });
+  const auto has_two_roles = [&](const Operation& part) {
+    return std::ranges::any_of(parts, [&](const Tensor* a) {
+      return a->op().same_as(part) &&
+             std::ranges::any_of(parts, [&](const Tensor* b) { return a != b && a->same_as(*b); });
+    });
+  };
+  for (Tensor* tensor : parts) {
+    const Operation part = tensor->op();
+    const StageNumber number = *schedule.find(part);
+    const bool is_own =
+        !part.as<Placeholder>() && !part.as<Scan>() && !schedule.stage(number).is_output &&
+        !has_two_roles(part) &&
+        std::ranges::all_of(schedule.readers_by_age(number), [&](StageNumber reader) {
+          return reader == id || reads_at_own_step(schedule.stage(reader).op, part, scan);
+        });
+    if (is_own) continue;
+    const Operation copy =
+        make_copy(*tensor, free_cache_name(schedule, *tensor, "copy"), op.where());
+    schedule.insert_stage(copy, schedule.position(id));
+    *tensor = copy.output(0);
+  }
+  schedule.set_op(id, make_operation(op.name(), op.tag(), std::move(scan), op.where(), op.attrs()));
 }
 
 // ---- cache_write --------------------------------------------------------------------------------

@@ -139,20 +139,30 @@ GroupNumber add_group(ScheduleData& schedule, const TensorList& outputs, const T
 Schedule create_schedule(const std::vector<Operation>& outputs, SourceLocation where) {
   if (outputs.empty()) throw ScheduleError("create_schedule: needs at least one output", where);
   auto data = std::make_shared<ScheduleData>();
-  for (const Operation& op : post_dfs_order(outputs)) {
-    const StageNumber id = data->insert_stage(op, data->order.size());
-    const Scan* scan = op.as<Scan>();
-    if (!scan) continue;
-    std::vector<Tensor> inputs = scan->state;
-    inputs.insert(inputs.end(), scan->inputs.begin(), scan->inputs.end());
-    GroupData& group = data->group(add_group(*data, scan->update, inputs, false, where));
-    group.attach = AttachScanUpdate{id, scan->scan_axis};
-    group.name = op.name() + ".update";
-  }
+  for (const Operation& op : post_dfs_order(outputs)) data->insert_stage(op, data->order.size());
   for (const Operation& output : outputs) {
     const StageNumber id = *data->find(output);
     if (std::exchange(data->stage(id).is_output, true)) continue;
     data->outputs.push_back(id);
+  }
+  for (const StageNumber id : std::vector(data->order)) {
+    if (!data->stage(id).op.as<Scan>()) continue;
+    copy_shared_parts(*data, id);
+    const Operation op = data->stage(id).op;
+    const Scan& scan = *op.as<Scan>();
+    for (const Tensor& state : scan.state)
+      if (const StageData* owner = data->scan_of_state(*data->find(state.op()));
+          owner != &data->stage(id))
+        throw ScheduleError("scan `" + op.name() + "`: its state `" + state.name() +
+                                "` is a state of scan `" + owner->origin_op.name() +
+                                "` as well; declare a placeholder for each",
+                            op.where());
+    std::vector<Tensor> inputs = scan.state;
+    inputs.insert(inputs.end(), scan.inputs.begin(), scan.inputs.end());
+    GroupData& group = data->group(add_group(*data, scan.update, inputs, false, where));
+    group.attach = AttachScanUpdate{id, scan.scan_axis};
+    group.attach_where = op.where();
+    group.name = op.name() + ".update";
   }
   return Schedule(std::move(data));
 }

@@ -92,6 +92,10 @@ struct ScheduleData {
   std::unordered_set<std::string> names_;
 };
 
+/// Inserts copies of those inits and updates of a scan that cannot be stored in its state, because
+/// they are arguments, states of another scan, or used elsewhere as well.
+void copy_shared_parts(ScheduleData& schedule, StageNumber scan);
+
 /// Returns the loops of an unscheduled operation: its axes without the opaque ones, which belong to
 /// inner computations (the update of a scan, an intrinsic).
 std::vector<IterVar> loops_of(const Operation& op);
