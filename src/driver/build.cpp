@@ -430,30 +430,6 @@ constexpr ScheduleCheck kScheduleChecks[] = {
     },
 };
 
-/// Returns the function preceded by checks of those conditions whose sizes its arguments determine.
-tir::PrimFunc with_conditions(tir::PrimFunc func,
-                              const std::vector<te::ReadCondition>& conditions) {
-  std::vector<tir::Expr> sizes(func.params.begin(), func.params.end());
-  for (const tir::BufferParam& param : func.buffers)
-    sizes.insert(sizes.end(), param.declared->shape.begin(), param.declared->shape.end());
-  const auto broadcasts = [&](const tir::Var& size) {
-    return std::ranges::all_of(func.buffers, [&](const tir::BufferParam& param) {
-      return param.declared->kind == tir::BufferKind::AutoBroadcast ||
-             std::ranges::none_of(param.declared->shape,
-                                  [&](const tir::Expr& extent) { return size.same_as(extent); });
-    });
-  };
-  for (const auto& [condition, size, message] : conditions | std::views::reverse) {
-    const bool is_known = std::ranges::all_of(tir::free_vars(condition), [&](const tir::Var& var) {
-      return std::ranges::any_of(sizes, [&](const tir::Expr& known) { return var.same_as(known); });
-    });
-    if (!is_known) continue;
-    const tir::Expr holds = size && broadcasts(*size) ? condition || *size == 1 : condition;
-    func.body = tir::make_stmt(tir::Assert{holds, message, func.body});
-  }
-  return func;
-}
-
 codegen::Artifact compile_schedule(const te::Schedule& schedule,
                                    const std::vector<LowerArgument>& args, const Target& target,
                                    BuildOptions options, const SourceLocation& where,
@@ -464,13 +440,14 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
     return with_deep_stack([&] {
       Compilation compilation(schedule, args, options, where);
       for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
-      const std::vector<te::ReadCondition>& conditions = compilation.read_conditions();
+      const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
       tir::IRModule loops;
-      loops.functions.emplace(options.name, with_conditions(compilation.loops(), conditions));
+      loops.functions.emplace(options.name,
+                              lowering::with_size_checks(compilation.loops(), conditions));
       return compile_once("schedule", {{loops, target}}, options, where, watcher, [&] {
         tir::IRModule module;
         for (const auto& [name, func] : compilation.module().functions)
-          module.functions.emplace(name, with_conditions(func, conditions));
+          module.functions.emplace(name, lowering::with_size_checks(func, conditions));
         return std::vector<TargetedModule>{{module, target}};
       });
     });

@@ -55,7 +55,7 @@ const te::Bounds& Compilation::bounds() {
   return *bounds_;
 }
 
-const std::vector<te::ReadCondition>& Compilation::read_conditions() {
+const std::vector<arith::SizeCondition>& Compilation::read_conditions() {
   if (!read_conditions_) read_conditions_ = te::check_reads(graph(), bounds(), te::Outside::Partly);
   return *read_conditions_;
 }
@@ -81,13 +81,17 @@ const tir::PrimFunc& Compilation::loops() {
 
 const tir::IRModule& Compilation::module() {
   if (!module_) {
-    lowering::refuse_wrong_accesses(loops());
+    tir::PrimFunc checked = loops();
+    lowering::refuse_wrong_accesses(checked);
+    // check_reads (te) has checked the reads of stages.
+    if (!options_.simple_mode && tir::contains(checked.body, tir::AttrKind::ExternScope))
+      checked = lowering::with_size_checks(checked, lowering::size_conditions(checked));
     module_.emplace();
     module_->functions.emplace(
         options_.name,
-        lowering::run_pipeline(loops(), {.simple_mode = options_.simple_mode,
-                                         .instrument_bounds = options_.instrument_bounds,
-                                         .passes = options_.passes}));
+        lowering::run_pipeline(std::move(checked), {.simple_mode = options_.simple_mode,
+                                                    .instrument_bounds = options_.instrument_bounds,
+                                                    .passes = options_.passes}));
   }
   return *module_;
 }
@@ -130,10 +134,17 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerOptions& options, Sour
           if (named.form != tir::Form::MultiDimensional && named.form != tir::Form::Blocks)
             throw LowerError("lower: function `" + name + "` has been lowered already");
           if (named.form == tir::Form::MultiDimensional) lowering::refuse_wrong_accesses(named);
-          if (named.form == tir::Form::Blocks)
+          std::vector<arith::SizeCondition> conditions;
+          if (named.form == tir::Form::Blocks) {
+            conditions = lowering::size_conditions(named);
             named = lowering::run_passes(lowering::block_passes(), std::move(named),
                                          {.passes = options.passes});
+          }
           note_conflicts(named, lowering::LoopsToProve::All);
+          if (!options.simple_mode) {
+            std::ranges::copy(lowering::size_conditions(named), std::back_inserter(conditions));
+            named = lowering::with_size_checks(std::move(named), conditions);
+          }
           return lowering::run_pipeline(std::move(named),
                                         {.simple_mode = options.simple_mode,
                                          .instrument_bounds = options.instrument_bounds,

@@ -169,6 +169,18 @@ TEST(Simplify, ConstantsThatLeaveTheTypeStayApart) {
             "floordiv(floordiv(x, 65536), 65536)");
 }
 
+/// The factor modulo the divisor exceeds the divisor minus two: times 3, it leaves 64 bits.
+TEST(Simplify, FactorsThatLeaveTheTypeStaySmall) {
+  const Var i("i", Int(64));
+  const Expr e = floormod(i * -2, make_int(Int(64), 9183074100603368720));
+  Facts facts;
+  facts.bind(i, Range::from_min_extent(0, 4));
+  for (std::int64_t n = 0; n < 4; ++n) {
+    const auto at = [&](const Var&) { return n; };
+    EXPECT_EQ(evaluate_int(simplify(e, facts), at), evaluate_int(e, at)) << "at " << n;
+  }
+}
+
 TEST(Simplify, AlternatingRulesEnd) {
   TableScope scope("x:any");
   EXPECT_EQ(to_text(rewrite_simplify(scope.parse("((5 - x) < 3)"), scope.facts())),

@@ -933,7 +933,7 @@ TEST(CheckReads, ConditionsOnSizesAgreeWithEnumeration) {
     Tensor B = compute(
         {rows, columns}, {"i", "j"}, [&](Var i, Var j) { return A(i * a + j * b + shift); }, "B");
     const StageGraph graph = freeze(create_schedule(B));
-    std::vector<ReadCondition> found;
+    std::vector<arith::SizeCondition> found;
     bool is_refused = false;
     try {
       found = check_reads(graph, infer_bound(graph), Outside::Partly);
@@ -959,7 +959,7 @@ TEST(CheckReads, ConditionsOnSizesAgreeWithEnumeration) {
             is_inside = is_inside && index >= 0 && index < count;
           }
         bool holds = true;
-        for (const ReadCondition& each : found) holds = holds && value(each.condition) != 0;
+        for (const arith::SizeCondition& each : found) holds = holds && value(each.condition) != 0;
         const std::string what =
             tir::print_expr(extent) + " elements read by " + tir::print_expr(rows) + " x " +
             tir::print_expr(columns) + " at i*" + std::to_string(a) + " + j*" + std::to_string(b) +

@@ -28,7 +28,7 @@ class Compilation {
   const te::Bounds& bounds();
   /// The conditions on symbolic sizes under which reads are in bounds. Throws BoundError for a read
   /// that is out of bounds for all sizes.
-  const std::vector<te::ReadCondition>& read_conditions();
+  const std::vector<arith::SizeCondition>& read_conditions();
   /// The loop program before any pass, over multi-dimensional buffers. Conflicts between iterations
   /// of its loops are noted in the function; refuse_conflicts (driver/checks.h) throws them.
   const tir::PrimFunc& loops();
@@ -51,7 +51,7 @@ class Compilation {
   SourceLocation where_;
   std::optional<te::StageGraph> graph_;
   std::optional<te::Bounds> bounds_;
-  std::optional<std::vector<te::ReadCondition>> read_conditions_;
+  std::optional<std::vector<arith::SizeCondition>> read_conditions_;
   std::optional<tir::PrimFunc> loops_;
   std::optional<tir::IRModule> module_;
 };

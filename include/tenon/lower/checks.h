@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tenon/arith/dependence.h"
+#include "tenon/arith/iteration_box.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/tir/function.h"
 
@@ -48,6 +49,17 @@ std::vector<AccessProof> prove_accesses(const tir::PrimFunc& func);
 /// Throws BoundError for the first access for which is_wrong() holds. Attempts only the proofs that
 /// this needs, so that it is cheap.
 void refuse_wrong_accesses(const tir::PrimFunc& func);
+
+/// Returns the conditions on symbolic sizes under which the accesses of the function are in bounds,
+/// as far as they happen in each iteration of the loops around and have affine indices. Throws
+/// BoundError for an access that is out of bounds in an iteration for all sizes. For a block
+/// program, returns the conditions under which the inits of its reductions run. Precondition: the
+/// function is a block program or multi-dimensional.
+std::vector<arith::SizeCondition> size_conditions(const tir::PrimFunc& func);
+
+/// Returns the function preceded by checks of those conditions whose sizes its arguments determine.
+tir::PrimFunc with_size_checks(tir::PrimFunc func,
+                               const std::vector<arith::SizeCondition>& conditions);
 
 /// Returns the stage of the buffer with its source location: "B, gather.cpp:9".
 std::string stage_text(const tir::PrimFunc& func, const std::string& stage_buffer);

@@ -5,10 +5,9 @@
 //                                                     // A(i) for i < m, of n elements: m <= 0 || m <= n
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
+#include "tenon/arith/iteration_box.h"
 #include "tenon/te/infer_bound.h"
 
 namespace tenon::te {
@@ -17,22 +16,13 @@ namespace tenon::te {
 /// of bounds.
 enum class Outside { Wholly, Partly };
 
-/// A condition on symbolic sizes. If it is false, a read is out of bounds.
-struct ReadCondition {
-  tir::Expr condition;
-  /// The size of the dimension that is read, if an argument that broadcasts could have 1 here.
-  std::optional<tir::Var> size;
-  /// The error message if it is false.
-  std::string message;
-};
-
 /// Throws BoundError, naming the line of the reading operation, for an unconditional read that is
 /// provably out of bounds. Analyses affine indices, and their quotients by constants, of stages at
 /// root. With symbolic extents, `Partly` refuses reads that are out of bounds for every size at
 /// which anything is read, and returns the conditions under which the others are in bounds, without
 /// those that provably hold. Reads that are not analysed are checked at run time by
 /// `instrument_bounds`.
-std::vector<ReadCondition> check_reads(const StageGraph& graph, const Bounds& bounds,
+std::vector<arith::SizeCondition> check_reads(const StageGraph& graph, const Bounds& bounds,
                                        Outside refused);
 
 }  // namespace tenon::te

@@ -8,6 +8,7 @@
 #include "lower/rewriting.h"
 #include "tenon/arith/compute.h"
 #include "tenon/arith/interval.h"
+#include "tenon/arith/iteration_box.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/lower/checks.h"
@@ -120,8 +121,13 @@ class AccessWalk {
 
   /// Proof tries every proof. WrongOnly does only the work needed to find definite faults, and
   /// attempts only cheap proofs.
-  enum class Effort : std::uint8_t { Proof, WrongOnly };
+  /// SizesOnly collects conditions on sizes instead of calling `found`.
+  enum class Effort : std::uint8_t { Proof, WrongOnly, SizesOnly };
 
+  AccessWalk(const PrimFunc& func, std::vector<arith::SizeCondition>& conditions)
+      : AccessWalk(func, {}, Effort::SizesOnly) {
+    size_conditions_ = &conditions;
+  }
   AccessWalk(const PrimFunc& func, Found found, Effort effort = Effort::Proof)
       : func_(func),
         found_(std::move(found)),
@@ -171,8 +177,10 @@ class AccessWalk {
     for_each_expression(s, [&](const Expr& e) { expr(e); });
     if (const For* n = s.as<For>()) return loop(*n, s);
     const std::size_t guards = guards_.size(), guarded = guarded_.size(), loops = loops_.size();
+    const int conditions = conditions_;
     Scopes scopes;
     if (const Assert* n = s.as<Assert>()) assume(n->condition, scopes);
+    if (s.as<Assert>() || s.as<While>()) enter_condition();
     if (const Let* n = s.as<Let>()) enter_let(n->var, n->value);
     if (const Realize* n = s.as<Realize>()) allowed_.insert_or_assign(n->buffer.get(), n->bounds);
     if (const BufferView* n = s.as<BufferView>())
@@ -182,11 +190,13 @@ class AccessWalk {
     if (const Attr* n = s.as<Attr>();
         n && (n->kind == AttrKind::ThreadExtent || n->kind == AttrKind::VirtualThread)) {
       const Var thread = std::get<IterVar>(n->subject).var();
+      if (depends_on_loops(n->value)) enter_condition();
       enter(thread, Range::from_min_extent(make_int(thread.dtype(), 0), n->value));
     }
     const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
     loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(loops), loops_.end());
     end_guards(guards, guarded);
+    conditions_ = conditions;
     return result;
   }
 
@@ -195,6 +205,8 @@ class AccessWalk {
     if (constant_int(n.extent).value_or(1) <= 0) return s;
     Scopes scopes;
     const bool is_known = memory_.is_stable(n.min) && memory_.is_stable(n.extent);
+    const int conditions = conditions_;
+    if (!is_known || depends_on_loops(n.min) || depends_on_loops(n.extent)) enter_condition();
     if (is_known) {
       enter(n.var, Range::from_min_extent(symbolic(n.min), symbolic(n.extent)));
       // A reached iteration implies a positive extent.
@@ -203,7 +215,20 @@ class AccessWalk {
     }
     const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
     if (is_known) loops_.pop_back();
+    conditions_ = conditions;
     return result;
+  }
+
+  bool depends_on_loops(const Expr& e) const {
+    return effort_ == Effort::SizesOnly && uses_var(e, [&](const Expr& var) {
+             return std::ranges::any_of(loops_,
+                                        [&](const auto& loop) { return loop.first.same_as(var); });
+           });
+  }
+
+  /// Enters a statement whose accesses may not happen in each iteration of the loops around.
+  void enter_condition() {
+    if (effort_ == Effort::SizesOnly) ++conditions_;
   }
 
   /// Enters a loop or a thread axis.
@@ -324,7 +349,13 @@ class AccessWalk {
   }
 
   void under(const Expr& condition, const Expr& e) {
-    if (condition.dtype().is_vector()) return expr(e);
+    if (condition.dtype().is_vector()) {
+      const int conditions = conditions_;
+      enter_condition();
+      expr(e);
+      conditions_ = conditions;
+      return;
+    }
     const std::size_t guards = guards_.size(), guarded = guarded_.size();
     Scopes scopes;
     assume(condition, scopes);
@@ -438,7 +469,35 @@ class AccessWalk {
     return *stage_buffer_;
   }
 
+  /// Requires that an unconditional access is in bounds in all iterations.
+  void require_inside(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {
+    const std::vector<Range>* ranges = declared_ranges(buffer, indices.size());
+    if (!ranges || conditions_ > 0) return;
+    const arith::IterationBox box(loops_);
+    for (std::size_t dim = 0; dim < indices.size(); ++dim) {
+      const auto& [begin, extent] = (*ranges)[dim];
+      const auto lanes = ends_of(indices[dim]);
+      if (!lanes || depends_on_loops(extent)) continue;
+      const auto first = box.ends_of(lanes->first - begin),
+                 last = box.ends_of(lanes->second - begin);
+      if (!first || !last) continue;
+      const arith::Interval ends = arith::Interval::of(*first->min(), *last->max());
+      const Expr inside = box.inside(ends, extent);
+      if (is_true(inside)) continue;
+      const std::string message =
+          stage_text(func_, stage_buffer().empty() ? buffer->stage_name() : stage_buffer()) + " " +
+          arith::access_text(arith::access_of(kind, buffer, indices)) + " " +
+          arith::outside_text(dim, ends, extent);
+      if (is_zero(inside))
+        throw BoundError(message + "; access it under if_then_else, or change the shape");
+      std::optional<Var> size;
+      if (buffer->kind == BufferKind::AutoBroadcast && extent.as<VarNode>()) size = Var::of(extent);
+      arith::add_condition(*size_conditions_, {inside, size, message});
+    }
+  }
+
   void add(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {
+    if (effort_ == Effort::SizesOnly) return require_inside(kind, buffer, indices);
     Scopes scopes;
     if (effort_ == Effort::WrongOnly) {
       if (conditions_ > 0 || is_inside_first(buffer, indices)) return;
@@ -480,6 +539,7 @@ class AccessWalk {
   /// The state of the current statement.
   std::vector<Stmt> around_;
   std::vector<Stmt> checks_;
+  std::vector<arith::SizeCondition>* size_conditions_ = nullptr;
   Stmt current_;
   std::optional<std::string> stage_buffer_;
   int conditions_ = 0;
@@ -545,6 +605,74 @@ void refuse_wrong_accesses(const PrimFunc& func) {
       },
       AccessWalk::Effort::WrongOnly)
       .run();
+}
+
+// ---- conditions on sizes ------------------------------------------------------------------------
+
+namespace {
+
+/// Adds the conditions under which the inits of blocks run: each loop of a reduction has an
+/// iteration, unless another loop around has none.
+void require_inits(const Stmt& s, arith::IterationBox::Loops& around,
+                   std::vector<arith::SizeCondition>& conditions) {
+  if (const For* n = s.as<For>())
+    around.emplace_back(n->var, Range::from_min_extent(n->min, n->extent));
+  if (const BlockRealize* n = s.as<BlockRealize>(); n && n->block->init) {
+    const auto is_reduced = [&](const auto& loop) {
+      for (std::size_t k = 0; k < n->values.size(); ++k)
+        if (n->block->iters[k].kind() == IterKind::Reduce && uses_var(n->values[k], loop.first))
+          return true;
+      return false;
+    };
+    arith::IterationBox::Loops others;
+    std::ranges::copy_if(around, std::back_inserter(others), std::not_fn(is_reduced));
+    const arith::IterationBox box(std::move(others));
+    for (const auto& loop : around)
+      if (is_reduced(loop) && !constant_int(loop.second.extent))
+        arith::add_condition(
+            conditions,
+            {box.or_empty(arith::wide_position(loop.second.extent) >= 1), std::nullopt,
+             "block `" + n->block->name + "` reduces over " + print_expr(loop.second.extent) +
+                 " iterations of `" + loop.first.name() +
+                 "`, but its init runs in the first of at least one"});
+  }
+  for_each_statement(s, [&](const Stmt& child) { require_inits(child, around, conditions); });
+  if (s.as<For>()) around.pop_back();
+}
+
+}  // namespace
+
+std::vector<arith::SizeCondition> size_conditions(const PrimFunc& func) {
+  std::vector<arith::SizeCondition> conditions;
+  if (func.form == Form::Blocks) {
+    arith::IterationBox::Loops around;
+    require_inits(func.body, around, conditions);
+    return conditions;
+  }
+  AccessWalk(func, conditions).run();
+  return conditions;
+}
+
+PrimFunc with_size_checks(PrimFunc func, const std::vector<arith::SizeCondition>& conditions) {
+  std::vector<Expr> sizes(func.params.begin(), func.params.end());
+  for (const BufferParam& param : func.buffers)
+    sizes.insert(sizes.end(), param.declared->shape.begin(), param.declared->shape.end());
+  const auto broadcasts = [&](const Var& size) {
+    return std::ranges::all_of(func.buffers, [&](const BufferParam& param) {
+      return param.declared->kind == BufferKind::AutoBroadcast ||
+             std::ranges::none_of(param.declared->shape,
+                                  [&](const Expr& extent) { return size.same_as(extent); });
+    });
+  };
+  for (const auto& [condition, size, message] : conditions | std::views::reverse) {
+    const bool is_known = std::ranges::all_of(free_vars(condition), [&](const Var& var) {
+      return std::ranges::any_of(sizes, [&](const Expr& known) { return var.same_as(known); });
+    });
+    if (!is_known) continue;
+    const Expr holds = size && broadcasts(*size) ? condition || *size == 1 : condition;
+    func.body = make_stmt(Assert{holds, message, func.body});
+  }
+  return func;
 }
 
 // ---- checks at run time -------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tenon/arith/simplify.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/expr.h"
 #include "topi/ops/declare.h"
@@ -36,7 +35,7 @@ Tensor one_after_another(const ScanFunction& function, const Tensor& x, std::siz
   std::rotate(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(along),
               shape.begin() + static_cast<std::ptrdiff_t>(along) + 1);
   std::vector<Expr> first = shape;
-  first[0] = arith::simplify(tir::min(shape[0], 1));
+  first[0] = tir::min(shape[0], 1);
 
   // The element at an index whose first dimension is the time, `steps` earlier.
   const auto element = [&](Indices i, int steps) {
