@@ -8,6 +8,7 @@
 
 #include "tests/common/guarded_memory.h"
 #include "tests/common/processor_time.h"
+#include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
@@ -314,6 +315,91 @@ TEST(ReadConditions, LeaveOutStagesThatTheCallSkips) {
   NDArray a = zeros(8), nothing = zeros(0), b = zeros(8);
   EXPECT_NO_THROW(add["main"](a, nothing, 0, b));
   EXPECT_THROW(add["main"](a, nothing, 1, b), RuntimeError);
+}
+
+// ---- sizes of functions -------------------------------------------------------------------------
+
+/// Builds a function of A with `m` elements and B with `n`, both float32.
+runtime::Module build_function(const std::string& statements) {
+  std::string body;
+  for (std::size_t begin = 0; begin < statements.size();) {
+    const std::size_t end = statements.find('\n', begin);
+    body += "    " + statements.substr(begin, end - begin) + "\n";
+    begin = end == std::string::npos ? statements.size() : end + 1;
+  }
+  return build(
+      s_tir::parse_script("@T.prim_func\n"
+                          "def main(a: T.handle, b: T.handle) -> None:\n"
+                          "    m = T.var(\"int32\")\n"
+                          "    n = T.var(\"int32\")\n"
+                          "    A = T.match_buffer(a, (m,))\n"
+                          "    B = T.match_buffer(b, (n,))\n" +
+                          body));
+}
+
+TEST(SizesOfFunctions, ThatPutAReadOutOfBoundsAreRefused) {
+  const runtime::Module copy = build_function(
+      "for i in T.serial(n):\n"
+      "    B[i] = A[i * 2 + 1]");
+  NDArray a = zeros(8), b = zeros(4);
+  EXPECT_NO_THROW(copy["main"](a, b));
+  EXPECT_NO_THROW(copy["main"](zeros(0), zeros(0)));
+  NDArray more = zeros(5);
+  EXPECT_TRUE(refuses<RuntimeError>(
+      [&] { copy["main"](a, more); },
+      {"B reads A[((i*2) + 1)] at index 0 from 1 to ((n*2) - 1)", "has m elements"}));
+}
+
+TEST(SizesOfFunctions, ThatPutAWriteOutOfBoundsAreRefused) {
+  const runtime::Module copy = build_function(
+      "for i in T.serial(m):\n"
+      "    B[m - 1 - i] = A[i]");
+  EXPECT_NO_THROW(copy["main"](zeros(4), zeros(4)));
+  EXPECT_THROW(copy["main"](zeros(5), zeros(4)), RuntimeError);
+}
+
+TEST(SizesOfFunctions, LeaveOutAccessesUnderConditions) {
+  const runtime::Module copy = build_function(
+      "for i in T.serial(n):\n"
+      "    if i < m:\n"
+      "        B[i] = A[i]");
+  EXPECT_NO_THROW(copy["main"](zeros(4), zeros(8)));
+}
+
+TEST(SizesOfFunctions, LeaveOutLoopsThatDependOnOthers) {
+  const runtime::Module copy = build_function(
+      "for i in T.serial(n):\n"
+      "    for j in T.serial(T.max(i - 4, 0)):\n"
+      "        B[i] = A[j]");
+  EXPECT_NO_THROW(copy["main"](zeros(4), zeros(8)));
+}
+
+TEST(SizesOfFunctions, OfWhichAReductionHasNoIterationAreRefused) {
+  const runtime::Module sum = build_function(
+      "for i, k in T.grid(n, m):\n"
+      "    with T.block(\"B\"):\n"
+      "        vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+      "        with T.init():\n"
+      "            B[vi] = T.float32(0)\n"
+      "        B[vi] = B[vi] + A[vk]");
+  EXPECT_NO_THROW(sum["main"](zeros(1), zeros(3)));
+  EXPECT_NO_THROW(sum["main"](zeros(0), zeros(0)));
+  NDArray nothing = zeros(0), b = zeros(3);
+  EXPECT_TRUE(refuses<RuntimeError>([&] { sum["main"](nothing, b); },
+                                    {"block `B` reduces over m iterations of `k`"}));
+}
+
+TEST(ConstantAccesses, OutOfBoundsInSomeIterationAreRefused) {
+  EXPECT_TRUE(refuses<BoundError>(
+      [] {
+        build(
+            s_tir::parse_script("@T.prim_func\n"
+                                "def main(A: T.Buffer[(8,), \"float32\"], B: T.Buffer[(8,), "
+                                "\"float32\"]) -> None:\n"
+                                "    for i in T.serial(8):\n"
+                                "        B[i] = A[i + 4]\n"));
+      },
+      {"B reads A[(i + 4)] at index 0 from 4 to 11", "has 8 elements"}));
 }
 
 // ---- stores -------------------------------------------------------------------------------------

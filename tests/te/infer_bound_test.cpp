@@ -910,7 +910,7 @@ TEST(CheckReads, AStageThatIsSkippedReadsNothing) {
   EXPECT_EQ(
       conditions(B),
       std::vector<std::string>{
-          "((!(flag > 0) || (cast(int64, n) <= 0i64)) || ((cast(int64, n) - 1i64) < cast(int64, m))) or m is 1"});
+          "(!(flag > 0) || ((cast(int64, n) <= 0i64) || ((cast(int64, n) - 1i64) < cast(int64, m)))) or m is 1"});
 }
 
 TEST(CheckReads, ConditionsOnSizesAgreeWithEnumeration) {

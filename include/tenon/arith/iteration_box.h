@@ -55,7 +55,8 @@ class IterationBox {
 /// Adds the condition unless an equal one is there.
 void add_condition(std::vector<SizeCondition>& conditions, SizeCondition condition);
 
-/// Returns the rest of a message: "at index 0 from 0 to (m - 1), but this dimension has n elements".
+/// Returns the rest of a message: "at index 0 from 0 to (m - 1), but this dimension has n
+/// elements".
 std::string outside_text(std::size_t dim, const Interval& ends, const tir::Expr& extent);
 
 /// Returns the value of a position in int64, computed without wrapping.

@@ -23,6 +23,6 @@ enum class Outside { Wholly, Partly };
 /// those that provably hold. Reads that are not analysed are checked at run time by
 /// `instrument_bounds`.
 std::vector<arith::SizeCondition> check_reads(const StageGraph& graph, const Bounds& bounds,
-                                       Outside refused);
+                                              Outside refused);
 
 }  // namespace tenon::te
