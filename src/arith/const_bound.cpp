@@ -270,6 +270,8 @@ class BoundOf {
   }
 
   Bound of_operation(const Expr& e, BinaryOp op, const Bound& a, const Bound& b) const {
+    // Floats are rounded, and may be NaN.
+    if (e.dtype().is_floating()) return Bound::everything();
     switch (op) {
       case BinaryOp::Add:
       case BinaryOp::Sub:

@@ -359,6 +359,16 @@ void Facts::bind_bound(const Var& var, ConstBound bound) {
   state_->change(var, [&](State::OfVar& known) { known.bound = Bound::of(bound); });
 }
 
+void Facts::forget(const Var& var) {
+  if (!state_->find(var)) return;
+  state_->change(var, [](State::OfVar& known) {
+    known.bound.reset();
+    known.modular.reset();
+    known.value.reset();
+    known.is_data = false;
+  });
+}
+
 Facts::Scope::Scope(Scope&& other) noexcept : facts_(other.facts_), mark_(other.mark_) {
   other.facts_ = nullptr;
 }

@@ -183,7 +183,9 @@ std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
   const Call* logarithm = as_call(argument, Intrin::log2);
   const FloatImm* n = logarithm ? logarithm->args[0].as<FloatImm>() : nullptr;
   if (!n || n->value <= 0) return std::nullopt;
-  return make_float(e.dtype(), std::ceil(std::log2(n->value)));
+  const interp::Scalar steps = interp::apply(Intrin::log2, std::array{interp::floating(n->value)},
+                                             logarithm->args[0].dtype(), argument.dtype());
+  return make_float(e.dtype(), std::ceil(steps.d));
 }
 
 /// Folds bit operations on constants. Unlike in user code, any shift amount is allowed here.

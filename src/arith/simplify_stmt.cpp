@@ -99,6 +99,7 @@ class StmtSimplifier {
 
   Stmt let(const Stmt& s, const Let& n) {
     const Expr value = simple(n.value);
+    facts_.forget(n.var);
     if (may_inline(value)) {
       facts_.bind(n.var, value, true);
       const bool is_substituted = facts_.state().find(n.var)->value.has_value();

@@ -128,6 +128,63 @@ TEST(Dependence, ALoopThatUsesTheVariableOfAnEarlierLoopHasItsOwnRange) {
   EXPECT_FALSE(is_independent(loop_of(p, 8, make_seq({parts, all}))));
 }
 
+/// A[p*16 + k] for k < 24 reaches what iteration p + 1 stores.
+TEST(Dependence, LoopsThatShareAVariableHaveTheirOwnRanges) {
+  const Buffer a = memory({128});
+  const Var p("p"), k("k");
+  const Stmt store = loop_of(k, 4, make_store(a, k, {p * 16 + k + 4}));
+  const auto with_copy = [&](std::int64_t extent) {
+    const Stmt copy =
+        loop_of(k, extent, make_store(a, make_load(a, {p * 16 + k}), {p * 16 + k + 64}));
+    return loop_of(p, 2, make_seq({store, copy}));
+  };
+  EXPECT_TRUE(is_independent(with_copy(8)));
+  EXPECT_FALSE(is_independent(with_copy(24)));
+}
+
+/// For j < 7, j + j < 14 allows A[5], which iteration 1 stores.
+TEST(Dependence, AGuardMayNameAVariableTwice) {
+  const Buffer a = memory({16}), c = memory({16}, "C");
+  const Var p("p"), j("j");
+  const Stmt read = make_stmt(If{j + j < 14, make_store(c, make_load(a, {j}), {p * 8 + j}), {}});
+  const Stmt reads = make_stmt(For{j, Expr(4), Expr(4), ForKind::Serial, read});
+  EXPECT_FALSE(is_independent(loop_of(p, 2, make_seq({make_store(a, p + 7, {p * 5}), reads}))));
+}
+
+/// Modulo 2^32, all numbers are multiples of 3.
+TEST(Dependence, ProductsOfDataWrap) {
+  const Buffer a = memory({128}), c = memory({16}, "C"), numbers = memory({4}, "I");
+  const Var p("p");
+  const Expr element = make_load(numbers, {Expr(0)});
+  const auto is_apart = [&](const Expr& written, const Expr& read) {
+    return is_independent(loop_of(
+        p, 2,
+        make_seq({make_store(a, p + 7, {written}), make_store(c, make_load(a, {read}), {p * 8})})));
+  };
+  EXPECT_FALSE(is_apart(p * 3 + 1, element * 3));
+  EXPECT_TRUE(is_apart(p * 8 + 1, element * 8));
+}
+
+TEST(Dependence, ElementsAtDistancesFromDataAreToldApart) {
+  const Buffer a = memory({128}), numbers = memory({4}, "I");
+  const Var p("p");
+  const Expr base = make_load(numbers, {Expr(0)});
+  EXPECT_TRUE(is_independent(loop_of(p, 32, make_store(a, p, {base + p}))));
+  const Var n = Var::size("n");
+  EXPECT_TRUE(is_independent(
+      make_stmt(For{p, Expr(0), n, ForKind::Serial, make_store(a, p, {base + p * 2})})));
+}
+
+/// For n = 0, all iterations update A[0].
+TEST(Dependence, ADivisionThatAConditionSkipsSaysNothingAboutItsDivisor) {
+  const Var n = Var::size("n"), i("i");
+  const Buffer a = memory({64});
+  const Expr index = if_then_else(n == 0, Expr(0), i);
+  const Expr guard = n == 0 || floordiv(i, n) < 3;
+  EXPECT_FALSE(is_independent(
+      loop_of(i, 64, make_stmt(If{guard, make_store(a, make_load(a, {index}) + 1, {index}), {}}))));
+}
+
 TEST(Dependence, IndicesReadFromMemoryAreNotProvedApart) {
   const Buffer a = memory({64}), index = memory({64}, "I");
   const Var i("i");

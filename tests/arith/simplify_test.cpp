@@ -181,6 +181,42 @@ TEST(Simplify, FactorsThatLeaveTheTypeStaySmall) {
   }
 }
 
+TEST(Simplify, LogarithmsOfConstantsAreRoundedToTheirType) {
+  // In float32, the logarithm of 2^23 + 1 is 23.
+  const Expr steps = make_call(Float(32), Intrin::log2, {make_float(Float(32), 8388609.0)});
+  EXPECT_EQ(print_expr(simplify(make_call(Float(32), Intrin::ceil, {steps}))), "23f32");
+  const Expr exact = make_call(Float(64), Intrin::log2, {make_float(Float(64), 8388609.0)});
+  EXPECT_EQ(print_expr(simplify(make_call(Float(64), Intrin::ceil, {exact}))), "24f64");
+}
+
+TEST(Simplify, BoundsOfFloatsAreNotThoseOfTheirOperands) {
+  const Var i("i"), x("x", Float(32));
+  Facts facts;
+  facts.bind(i, Range::from_min_extent(2, 3));
+  const Expr low = cast(Float(32), i);
+  // NaN is an operand, and the result is rounded.
+  EXPECT_FALSE(const_bound(cast(Int(32), max(x, low)), facts).is_at_least(0));
+  EXPECT_FALSE(const_bound(cast(Int(32), cast(Float(16), i * 1024) + cast(Float(16), i)), facts)
+                   .is_below(4100 + 1));
+  EXPECT_TRUE(const_bound(cast(Int(32), low), facts).is_below(5));
+}
+
+/// Two lets, one after the other, use one variable.
+TEST(SimplifyStatements, ALetForgetsTheValueOfAnEarlierOne) {
+  const Buffer a = decl_buffer({8}, Float(32), {.name = "A"});
+  const Var x("x", Float(32));
+  const Expr element = make_load(a, {Expr(5)});
+  const auto let = [&](const Expr& value, int index) {
+    return make_stmt(Let{x, value, make_store(a, x, {Expr(index)})});
+  };
+  const Stmt both = make_seq({let(make_float(Float(32), 3), 0), let(element, 1)});
+  Facts facts;
+  const Stmt simple = simplify_stmt(both, facts);
+  EXPECT_TRUE(structural_equal(
+      simple, make_seq({make_store(a, make_float(Float(32), 3), {Expr(0)}), let(element, 1)})))
+      << print_stmt(simple);
+}
+
 TEST(Simplify, AlternatingRulesEnd) {
   TableScope scope("x:any");
   EXPECT_EQ(to_text(rewrite_simplify(scope.parse("((5 - x) < 3)"), scope.facts())),

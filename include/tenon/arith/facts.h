@@ -38,6 +38,9 @@ class Facts {
   /// States constant bounds of the variable.
   void bind_bound(const Var& var, ConstBound bound);
 
+  /// Drops all facts about the variable, as when a later let uses it for another value.
+  void forget(const Var& var);
+
   /// The lifetime of an assumption.
   class Scope {
    public:

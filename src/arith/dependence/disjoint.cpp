@@ -15,6 +15,7 @@
 #include "tenon/arith/index_terms.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
@@ -44,9 +45,18 @@ class Digits {
     const Binary* n = e.as<Binary>();
     if (n && (n->op == BinaryOp::FloorDiv || n->op == BinaryOp::FloorMod)) {
       if (const auto cut = position_of(e)) cuts_.push_back(*cut);
-      if (n->a.same_as(var_) && !constant_int(n->b)) symbols_.push_back(n->b);
+      // A division that a condition skips says nothing about its divisor.
+      if (n->a.same_as(var_) && !constant_int(n->b) && conditions_ == 0) symbols_.push_back(n->b);
     }
-    for_each_child(e, [&](const Expr& child) { add(child); });
+    const bool is_choice = e.as<Select>() || as_call(e, Intrin::if_then_else) ||
+                           (n && (n->op == BinaryOp::And || n->op == BinaryOp::Or));
+    bool is_first = true;
+    for_each_child(e, [&](const Expr& child) {
+      const bool is_conditional = is_choice && !std::exchange(is_first, false);
+      conditions_ += is_conditional ? 1 : 0;
+      add(child);
+      conditions_ -= is_conditional ? 1 : 0;
+    });
   }
 
   /// Returns 1, followed by the other positions in ascending order.
@@ -84,6 +94,7 @@ class Digits {
   Var var_;
   std::vector<std::int64_t> cuts_;
   std::vector<Expr> symbols_;
+  int conditions_ = 0;
 };
 
 /// Whether equal indices are the same element.
@@ -130,7 +141,17 @@ class Prover {
       return false;
     if (!same_layout(first.buffer, second.buffer) && !same_flat_layout(first.buffer, second.buffer))
       return false;
-    bind_inner(first), bind_inner(second);
+    bind_inner(first);
+    if (const std::optional<Access> renamed = with_own_inner(second, first))
+      return are_disjoint_as_bound(first, *renamed);
+    return are_disjoint_as_bound(first, second);
+  }
+
+ private:
+  using Scopes = std::vector<Facts::Scope>;
+
+  bool are_disjoint_as_bound(const Access& first, const Access& second) {
+    bind_inner(second);
     for (std::size_t dim = 0; dim < first.indices.size(); ++dim)
       if (const auto factor = common_factor(first.indices[dim], second.indices[dim])) {
         Access by_first = first, by_second = second;
@@ -139,9 +160,6 @@ class Prover {
       }
     return are_disjoint_in_indices(first, second);
   }
-
- private:
-  using Scopes = std::vector<Facts::Scope>;
 
   bool are_disjoint_in_indices(const Access& first, const Access& second) {
     if (const std::optional<bool> apart = apart_in_sums(first, second)) return *apart;
@@ -165,10 +183,43 @@ class Prover {
     return std::pair(in_a->a, in_b->a);
   }
 
+  static bool same_range(const std::optional<Range>& a, const std::optional<Range>& b) {
+    return a.has_value() == b.has_value() &&
+           (!a || (structural_equal(a->min, b->min) && structural_equal(a->extent, b->extent)));
+  }
+
   void bind_inner(const Access& access) {
-    for (const FreeVar& inner : access.inner)
-      if (inner.range && bound_.insert(&inner.var.node()).second)
-        facts_.bind(inner.var, *inner.range, /*replace=*/true);
+    for (const FreeVar& inner : access.inner) {
+      const auto [known, is_new] = bound_.emplace(&inner.var.node(), inner.range);
+      if (!is_new && same_range(known->second, inner.range)) continue;
+      known->second = inner.range;
+      facts_.forget(inner.var);
+      if (inner.range) facts_.bind(inner.var, *inner.range);
+      // A let whose value is not stable.
+      if (!inner.range) bind_data(inner.var, facts_);
+    }
+  }
+
+  /// Returns the access with other variables in place of those that have another range in `other`,
+  /// because two loops use them; nullopt if there are none.
+  static std::optional<Access> with_own_inner(const Access& access, const Access& other) {
+    VarMap renamed;
+    Access result = access;
+    for (FreeVar& inner : result.inner)
+      for (const FreeVar& same : other.inner)
+        if (inner.var.same_as(same.var) && !same_range(inner.range, same.range)) {
+          const Var own = inner.var.fresh();
+          set(renamed, inner.var, own);
+          inner.var = own;
+        }
+    if (renamed.empty()) return std::nullopt;
+    for (auto* list : {&result.indices, &result.guards})
+      for (Expr& e : *list) e = substitute(e, renamed);
+    for (FreeVar& inner : result.inner)
+      if (inner.range)
+        inner.range = Range::from_min_extent(substitute(inner.range->min, renamed),
+                                             substitute(inner.range->extent, renamed));
+    return result;
   }
 
   // ---- sums ----
@@ -211,6 +262,9 @@ class Prover {
     std::vector<Term> terms;
     /// Whether some summand is not a variable or has no finite bounds.
     bool is_opaque = false;
+    /// The power of two modulo which data is computed; 0 for positions. For 64 bits, a factor of it
+    /// that fits int64.
+    std::int64_t modulus = 0;
   };
 
   std::optional<Sum> difference(const Expr& second, const Expr& first, const Access& in_first,
@@ -231,6 +285,8 @@ class Prover {
         !for_each_term(first, 1, of_first, add(false)) ||
         __builtin_sub_overflow(sum.constant, of_first, &sum.constant))
       return std::nullopt;
+    if (is_wrapping_sum(first) || is_wrapping_sum(second))
+      sum.modulus = std::int64_t{1} << std::min<int>(first.dtype().bits, 62);
     for (Term& term : sum.terms) {
       const bool is_var = term.value.as<VarNode>() != nullptr;
       if (is_var) {
@@ -248,10 +304,13 @@ class Prover {
     return sum;
   }
 
+  bool is_wrapping_sum(const Expr& e) const { return e.as<Binary>() && wraps(e, facts_); }
+
   /// Whether the sum is never 0. `later` has a bit for each loop with step Other, set if the second
   /// access is in the later iteration.
   static bool misses_zero(const Sum& sum, bool by_steps, unsigned later) {
     Reach reach(sum.constant);
+    reach.add(sum.modulus, std::nullopt, std::nullopt);
     bool fits = true;
     const auto coefficient = [&](std::int64_t a, std::int64_t b) {
       std::int64_t result = 0;
@@ -316,6 +375,7 @@ class Prover {
     if (!n || !n->a.dtype().is_int()) return false;
     const bool is_less = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
     if (!is_less && n->op != BinaryOp::Gt && n->op != BinaryOp::Ge) return false;
+    if (sum.modulus != 0 || is_wrapping_sum(n->a) || is_wrapping_sum(n->b)) return false;
     const bool is_strict = n->op == BinaryOp::Lt || n->op == BinaryOp::Gt;
     const auto coefficient_in = [&](Term& term) -> std::int64_t& {
       return is_second ? term.second : term.first;
@@ -328,7 +388,8 @@ class Prover {
     const auto add = [&](const Expr& value, std::int64_t coefficient) {
       const auto term = std::ranges::find_if(
           sum.terms, [&](const Term& each) { return each.value.same_as(value); });
-      if (term == sum.terms.end() || term->related.kind != Kind::Free || coefficient == 0)
+      if (term == sum.terms.end() || term->related.kind != Kind::Free || coefficient == 0 ||
+          std::ranges::find(terms, &*term) != terms.end())
         return false;
       const std::int64_t own = coefficient_in(*term);
       if (own % coefficient != 0 || (factor && *factor != own / coefficient)) return false;
@@ -673,8 +734,8 @@ class Prover {
 
   const Relation& relation_;
   Facts& facts_;
-  /// Inner variables that already have facts.
-  std::unordered_set<const ExprNode*> bound_;
+  /// The inner variables that have facts, and their ranges.
+  std::unordered_map<const ExprNode*, std::optional<Range>> bound_;
   /// The state of the current pair: the variables that its cases created, their values, and whether
   /// an extent is symbolic.
   std::vector<Var> made_;

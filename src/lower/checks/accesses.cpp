@@ -239,8 +239,9 @@ class AccessWalk {
   }
 
   void enter_let(const Var& var, const Expr& value) {
+    facts_.forget(var);
     if (!value.dtype().is_index() || !memory_.is_stable(value)) return;
-    facts_.bind(var, value, /*replace=*/true);
+    facts_.bind(var, value);
     if (effort_ == Effort::WrongOnly) first_.enter(var, value);
   }
 

@@ -69,8 +69,10 @@ class LoopProver {
       if (!constant_int(n->extent) && memory_.is_stable(n->extent))
         scopes.push_back(facts_.assume(make_int(n->extent.dtype(), 1) <= n->extent));
     }
-    if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index() && memory_.is_stable(n->value))
-      facts_.bind(n->var, n->value, /*replace=*/true);
+    if (const Let* n = s.as<Let>()) {
+      facts_.forget(n->var);
+      if (n->value.dtype().is_index() && memory_.is_stable(n->value)) facts_.bind(n->var, n->value);
+    }
     if (s.as<BufferView>()) must_prove_ = true;
     if (const Attr* n = s.as<Attr>()) enter(*n);
     if (const If* n = s.as<If>()) {
