@@ -452,24 +452,22 @@ void require_order(const Move& move, const Program& after, int n) {
                  " would move past a statement that it depends on or that depends on it: it " +
                  *conflict);
   };
-  using Side = Passing::Side;
   const bool runs_later = move.block < move.loop;
-  Passing from(program, move.block, top, runs_later ? Side::After : Side::Before);
+  PassingOptions from{.excepts_repeated_readers = !runs_later,
+                      .over = parts_between(program, top, move.block, move.loop)};
   if (runs_later)
-    from.except([&](int other, int loop) { return writes_same_again(program, other, loop); });
-  else
-    from.except_repeated_readers();
-  refuse_on(from.over(parts_between(program, top, move.block, move.loop)).find_conflict());
-  if (runs_later)
-    return refuse_on(
-        Passing(after, n, top_after, Side::Before).comparing(Compared::WithWrites).find_conflict());
+    from.is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); };
+  refuse_on(find_passing_conflict(program, move.block, top, runs_later ? Side::After : Side::Before,
+                                  from));
+  const auto refuse_after = [&](Side side, const PassingOptions& options) {
+    refuse_on(find_passing_conflict(after, n, top_after, side, options));
+  };
+  if (runs_later) return refuse_after(Side::Before, {.compared = Compared::WithWrites});
   // All inputs exist in the last iteration of a loop that repeats all instances.
-  refuse_on(Passing(after, n, top_after, Side::After)
-                .except([&](int other, int loop) { return runs_after_last(after, n, other, loop); })
-                .find_conflict());
-  refuse_on(Passing(after, n, top_after, Side::After)
-                .comparing(Compared::WritesWithReads)
-                .find_conflict());
+  refuse_after(Side::After, {.is_excepted = [&](int other, int loop) {
+                 return runs_after_last(after, n, other, loop);
+               }});
+  refuse_after(Side::After, {.compared = Compared::WritesWithReads});
 }
 
 void check_after(const Move& move, const Program& after) {

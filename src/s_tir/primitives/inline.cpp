@@ -180,25 +180,23 @@ void require_same_value(const Inlining& i, int consumer) {
       refuse(i.caller, "the value of " + describe(program, i.producer) + " differs where " +
                            describe(program, consumer) + " reads it: it " + *conflict);
   };
-  refuse_on(
-      Passing(program, i.producer, top, Passing::Side::After)
-          .comparing(Compared::ReadsWithWrites)
-          .except([&](int other, int loop) { return writes_same_again(program, other, loop); })
-          .over(parts_between(program, top, i.producer, consumer))
-          .find_conflict());
+  refuse_on(find_passing_conflict(
+      program, i.producer, top, Side::After,
+      {.compared = Compared::ReadsWithWrites,
+       .is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); },
+       .over = parts_between(program, top, i.producer, consumer)}));
   std::vector<Stmt> reads;
   for (const arith::Access& access : accesses_of(program, consumer)) {
     if (access.is_write() || !access.buffer.same_as(i.store.buffer)) continue;
     if (!is_covered) require_written(i, consumer, access);
     reads.push_back(evaluated(access, substitute(i.store.value, i.at(access.indices))));
   }
-  Passing at_consumer(program, consumer, top, Passing::Side::Before);
-  at_consumer.as(make_seq(std::move(reads)))
-      .comparing(Compared::ReadsWithWrites)
-      .with_own_instances();
+  PassingOptions at_consumer{.own = make_seq(std::move(reads)),
+                             .compared = Compared::ReadsWithWrites,
+                             .with_own_instances = true};
   // A block of a single store reads before it writes.
-  if (!program.block(consumer).body.as<Store>()) at_consumer.over({program.stmt(consumer)});
-  refuse_on(at_consumer.find_conflict());
+  if (!program.block(consumer).body.as<Store>()) at_consumer.over = {program.stmt(consumer)};
+  refuse_on(find_passing_conflict(program, consumer, top, Side::Before, at_consumer));
 }
 
 }  // namespace
@@ -321,21 +319,17 @@ void require_earlier(const Caller& caller, const Program& program, int consumer,
                         std::nullopt});
   };
   const int top = program.common(producer, consumer);
-  refuse_on(Passing(program, consumer, top, Passing::Side::Before)
-                .as(bound(consumer, own.first))
-                .over(parts_between(program, top, producer, consumer))
-                .find_conflict());
-  refuse_on(Passing(program, producer, top, Passing::Side::After)
-                .as(bound(producer, own.second))
-                .find_conflict());
+  refuse_on(find_passing_conflict(program, consumer, top, Side::Before,
+                                  {.own = bound(consumer, own.first),
+                                   .over = parts_between(program, top, producer, consumer)}));
+  refuse_on(find_passing_conflict(program, producer, top, Side::After,
+                                  {.own = bound(producer, own.second)}));
   const int merged = *after.find_block(program.key_of(producer));
   const std::vector<int> loops = after.loops_of(merged);
   if (loops.empty()) return;
-  refuse_on(Passing(after, merged, *after.parent(loops.front()), Passing::Side::After)
-                .comparing(Compared::WritesWithReads)
-                .with_own_instances()
-                .only_own()
-                .find_conflict());
+  refuse_on(
+      find_passing_conflict(after, merged, *after.parent(loops.front()), Side::After,
+                            {.compared = Compared::WritesWithReads, .only_own_instances = true}));
 }
 
 }  // namespace

@@ -393,12 +393,12 @@ std::optional<std::string> written_behind(const Program& program, const Place& p
                                           const Buffer& buffer) {
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
   const std::size_t part = *part_of(program, place.at, reader);
-  return Passing(program, reader, top_of(program, place.at), Passing::Side::Before)
-      .as(accesses_as_stmt(program, reader, buffer, false))
-      .comparing(Compared::ReadsWithWrites)
-      .over({parts.begin() + static_cast<std::ptrdiff_t>(place.position),
-             parts.begin() + static_cast<std::ptrdiff_t>(part)})
-      .find_conflict();
+  return find_passing_conflict(
+      program, reader, top_of(program, place.at), Side::Before,
+      {.own = accesses_as_stmt(program, reader, buffer, false),
+       .compared = Compared::ReadsWithWrites,
+       .over = {parts.begin() + static_cast<std::ptrdiff_t>(place.position),
+                parts.begin() + static_cast<std::ptrdiff_t>(part)}});
 }
 
 }  // namespace
@@ -544,23 +544,23 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     require_begun(caller, program, n);
     // The cache holds the sum until it is complete.
     if (const auto loop = outermost_reduction_loop(program, n))
-      if (const auto conflict = Passing(program, n, *program.parent(*loop), Passing::Side::Before)
-                                    .as(accesses_as_stmt(program, n, buffer, false))
-                                    .comparing(Compared::ReadsWithWrites)
-                                    .find_conflict())
+      if (const auto conflict =
+              find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
+                                    {.own = accesses_as_stmt(program, n, buffer, false),
+                                     .compared = Compared::ReadsWithWrites}))
         refuse(caller,
                describe(program, n) +
                    " accumulates into elements that other statements write in between: it " +
                    *conflict);
   }
-  Passing delayed(program, n, top_of(program, place.at), Passing::Side::After);
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
   const std::size_t own = *part_of(program, place.at, n) + 1;
-  delayed.as(accesses_as_stmt(program, n, buffer, true))
-      .over({parts.begin() + static_cast<std::ptrdiff_t>(own),
-             parts.begin() + static_cast<std::ptrdiff_t>(place.position)});
-  if (is_update) delayed.with_own_instances();
-  if (const auto conflict = delayed.find_conflict())
+  if (const auto conflict = find_passing_conflict(
+          program, n, top_of(program, place.at), Side::After,
+          {.own = accesses_as_stmt(program, n, buffer, true),
+           .with_own_instances = is_update,
+           .over = {parts.begin() + static_cast<std::ptrdiff_t>(own),
+                    parts.begin() + static_cast<std::ptrdiff_t>(place.position)}}))
     refuse(caller,
            describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
@@ -807,11 +807,10 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   const Place place{scope, is_read ? part : part + 1};
   if (!is_read)
     require_unchanged_control(caller, program, n, parts_of(body_of(program, scope))[part], copy);
-  const Passing::Side side = is_read ? Passing::Side::Before : Passing::Side::After;
-  Passing moved(program, n, top_of(program, scope), side);
-  moved.as(accesses_as_stmt(program, n, buffer, !is_read))
-      .comparing(is_read ? Compared::ReadsWithWrites : Compared::All);
-  if (const auto conflict = moved.find_conflict())
+  if (const auto conflict = find_passing_conflict(
+          program, n, top_of(program, scope), is_read ? Side::Before : Side::After,
+          {.own = accesses_as_stmt(program, n, buffer, !is_read),
+           .compared = is_read ? Compared::ReadsWithWrites : Compared::All}))
     refuse(caller, describe(program, n) + " would " + (is_read ? "read" : "write") + " `" +
                        buffer->name + "` too " + (is_read ? "early" : "late") + ": it " +
                        *conflict);

@@ -111,10 +111,9 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
     refuse(caller,
            "the instances of " + what + " depend on their order: one " + *conflict + " in another");
   // The partial results are computed before all other statements below the loops.
-  const Passing::Side before = Passing::Side::Before;
-  if (const auto conflict = Passing(program, f.block, *program.parent(f.loops.front()), before)
-                                .comparing(Compared::ReadsWithWrites)
-                                .find_conflict())
+  if (const auto conflict =
+          find_passing_conflict(program, f.block, *program.parent(f.loops.front()), Side::Before,
+                                {.compared = Compared::ReadsWithWrites}))
     refuse(caller,
            "the partial results of " + what + " would be computed too early: it " + *conflict);
   return f;
