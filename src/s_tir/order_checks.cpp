@@ -16,11 +16,6 @@ using arith::Relation;
 
 namespace {
 
-bool reduces(const Block& block) {
-  return std::ranges::any_of(block.iters,
-                             [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
-}
-
 /// Returns the statement with blocks replaced by their bodies, and with all loops made serial.
 Stmt opened(const Stmt& s) {
   const std::function<Stmt(const Stmt&)> serial = [&](const Stmt& at) -> Stmt {
@@ -92,10 +87,8 @@ Stmt init_of(const BlockRealize& realize) {
 }
 
 /// Returns the block without its init.
-Stmt update_of(const BlockRealize& realize) {
-  Block update = *realize.block;
-  update.init = std::nullopt;
-  return make_block(realize.values, realize.predicate, std::move(update));
+Stmt update_of(const Stmt& block) {
+  return with_changed_block(block, [](Block& update) { update.init = std::nullopt; });
 }
 
 }  // namespace
@@ -192,13 +185,7 @@ std::vector<Stmt> parts_between(const Program& program, int top, int first, int 
   std::vector<Stmt> result;
   const Seq* seq = program.stmt(top).as<Seq>();
   if (!seq) return result;
-  const auto position_of = [&](int n) {
-    while (*program.parent(n) != top) n = *program.parent(n);
-    std::size_t position = 0;
-    while (!seq->stmts[position].same_as(program.stmt(n))) ++position;
-    return position;
-  };
-  const std::size_t a = position_of(first), b = position_of(second);
+  const std::size_t a = *part_of(program, top, first), b = *part_of(program, top, second);
   for (std::size_t n = std::min(a, b) + 1; n < std::max(a, b); ++n) result.push_back(seq->stmts[n]);
   return result;
 }
@@ -250,19 +237,12 @@ bool reduces_upwards(const Program& program, int n) {
   auto map = find_iter_map(realize.values, loops, realize.predicate);
   if (!map) map = find_iter_map(realize.values, loops, make_true());
   if (!map) return false;
-  std::vector<const DigitSum*> pending;
+  bool counts_down = false;
   for (std::size_t i = 0; i < realize.values.size(); ++i)
-    if (realize.block->iters[i].kind() == IterKind::Reduce) pending.push_back(&map->values[i]);
-  while (!pending.empty()) {
-    const DigitSum& sum = *pending.back();
-    pending.pop_back();
-    for (const Digit& digit : sum.digits) {
-      if (digit.scale < 0) return false;
-      if (const auto* source = std::get_if<DigitSum>(&map->marks[digit.mark].source))
-        pending.push_back(source);
-    }
-  }
-  return true;
+    if (realize.block->iters[i].kind() == IterKind::Reduce)
+      for_each_digit(*map, {&map->values[i], 1},
+                     [&](const Digit& digit) { counts_down |= digit.scale < 0; });
+  return !counts_down;
 }
 
 /// Throws unless the init of every sum precedes its updates.
@@ -458,7 +438,7 @@ std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost
     };
     const BlockRealize& realize = program.realize(block);
     if (realize.block->init) add(true, init_of(realize));
-    add(false, update_of(realize));
+    add(false, update_of(program.stmt(block)));
   }
   for (const Part& a : parts)
     for (const Part& b : parts) {
@@ -490,7 +470,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   // The updates of a sum commute, but they must follow its init.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool is_with_init) {
     const Block& block = program.block(n);
-    return !is_with_init && mentions(block.writes, buffer) && reduces(block) &&
+    return !is_with_init && mentions(block.writes, buffer) && has_kind(block, IterKind::Reduce) &&
            is_commutative_reduction(program, n);
   };
   const auto place = [](const std::vector<int>& order, int loop) {

@@ -45,14 +45,12 @@ void require_inlinable(const Caller& caller, const Program& program, int n, cons
 /// Returns the function without the allocation of a buffer in a block.
 PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   const Program program(func);
-  for (int n = 0; n < program.size(); ++n) {
-    if (!program.is_block(n)) continue;
-    const BlockRealize& realize = program.realize(n);
-    Block block = *realize.block;
-    const auto removed =
-        std::erase_if(block.alloc_buffers, [&](const Buffer& own) { return own.same_as(buffer); });
-    if (removed) return program.with(n, make_block(realize.values, realize.predicate, block));
-  }
+  const auto is_it = [&](const Buffer& own) { return own.same_as(buffer); };
+  for (int n = 0; n < program.size(); ++n)
+    if (program.is_block(n) && std::ranges::any_of(program.block(n).alloc_buffers, is_it))
+      return program.with(n, with_changed_block(program.stmt(n), [&](Block& block) {
+                            std::erase_if(block.alloc_buffers, is_it);
+                          }));
   return func;
 }
 
@@ -75,12 +73,7 @@ class Inliner {
   }
 
  private:
-  Expr expr(const Expr& e) const {
-    return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-      if (!load.buffer.same_as(buffer_)) return std::nullopt;
-      return value_(load.indices);
-    });
-  }
+  Expr expr(const Expr& e) const { return replace_loads(e, buffer_, value_); }
 
   const Buffer& buffer_;
   std::function<Expr(const std::vector<Expr>&)> value_;
@@ -295,14 +288,6 @@ VarMap paired_instances(const Caller& caller, const Program& program, int consum
   return *values;
 }
 
-/// Returns the expression with loads of a buffer replaced by 0, to find its other reads.
-Expr without_loads(const Expr& e, const Buffer& buffer) {
-  return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-    if (!load.buffer.same_as(buffer)) return std::nullopt;
-    return make_const(buffer->dtype, 0);
-  });
-}
-
 /// Throws if moving the consumer to the producer's position reorders it with a statement that it
 /// depends on or that depends on it. `own`: the consumer's store without its reads from the
 /// producer, once in terms of the consumer's iterators and once in terms of the producer's.
@@ -374,11 +359,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
                        describe(program, producer) + " does not write in the same iteration");
   const VarMap map = paired_instances(caller, program, n, producer, *read, source->indices);
   // The value with the read element replaced by the producer's value.
-  const Expr value =
-      rewrite(store.value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-        if (!load.buffer.same_as(buffer)) return std::nullopt;
-        return source->value;
-      });
+  const Expr value = replace_loads(store.value, buffer, [&](const auto&) { return source->value; });
   // Substitutes only the consumer's iterators; the producer's are distinct variables.
   std::vector<Expr> indices;
   for (const Expr& index : store.indices) indices.push_back(substitute(index, map));
@@ -389,7 +370,8 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   const PrimFunc changed =
       program.with(producer, make_block(realize.values, realize.predicate, next));
   Store alone = store;
-  alone.value = without_loads(store.value, buffer);
+  alone.value =
+      replace_loads(store.value, buffer, [&](const auto&) { return make_const(buffer->dtype, 0); });
   const Stmt moved = substitute(make_stmt(Store(alone)), map);
   const Program middle(changed);
   require_earlier(caller, program, n, producer, {alone, *moved.as<Store>()}, middle);
