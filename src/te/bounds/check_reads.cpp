@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "te/bounds/stage_needs.h"
+#include "te/operations/declare.h"
 #include "tenon/arith/index_terms.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
@@ -234,13 +235,9 @@ class ReadChecker {
 
   std::string text(const ProducerLoad& load, std::size_t dim, const Interval& ends) const {
     return "compute `" + op_.name() + "` reads tensor `" + load.producer->name() + "` at index " +
-           std::to_string(dim) + " from " + text_of(*ends.min()) + " to " + text_of(*ends.max()) +
-           ", but this dimension has " + print_expr(load.producer->shape()[dim]) + " elements";
-  }
-
-  static std::string text_of(const Expr& end) {
-    const auto value = constant_int(end);
-    return value ? std::to_string(*value) : print_expr(end);
+           std::to_string(dim) + " from " + plain_text(*ends.min()) + " to " +
+           plain_text(*ends.max()) + ", but this dimension has " +
+           print_expr(load.producer->shape()[dim]) + " elements";
   }
 
   static constexpr const char* kAdvice = "; read it under if_then_else, or change the shape";
