@@ -5,6 +5,7 @@
 #include "te/binds.h"
 #include "te/loops/program.h"
 #include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
