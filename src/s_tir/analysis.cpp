@@ -31,10 +31,6 @@ bool reads_what_it_writes(const Block& block) {
       block.writes, [&](const BufferRegion& write) { return mentions(block.reads, write.buffer); });
 }
 
-bool has_kind(const Block& block, IterKind kind) {
-  return std::ranges::any_of(block.iters, [&](const IterVar& iter) { return iter.kind() == kind; });
-}
-
 /// Returns the name of a reduction iterator that is used in an index of a write.
 std::optional<std::string> reduced_index(const Block& block) {
   for (const IterVar& iter : block.iters) {
@@ -105,7 +101,7 @@ Classified classify(const Program& program, int n) {
 namespace {
 
 /// Whether the second block reads a buffer that the first one writes.
-bool feeds(const Block& first, const Block& second) {
+int feeds(const Block& first, const Block& second) {
   return std::ranges::any_of(
       second.reads, [&](const BufferRegion& read) { return mentions(first.writes, read.buffer); });
 }
@@ -123,36 +119,34 @@ int dependences(const Block& first, const Block& second) {
   return count;
 }
 
+/// Returns the siblings before or after the block, each as often as `count` of the two states.
+std::vector<int> related(const Program& program, int block, bool is_before,
+                         int (*count)(const Block& first, const Block& second)) {
+  std::vector<int> result;
+  for (const int other : siblings(program, block)) {
+    if (other == block || (other < block) != is_before) continue;
+    const auto [first, second] = std::minmax(other, block);
+    result.insert(result.end(), count(program.block(first), program.block(second)), other);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<int> producers(const Program& program, int block) {
-  std::vector<int> result;
-  for (const int other : siblings(program, block))
-    if (other < block && feeds(program.block(other), program.block(block))) result.push_back(other);
-  return result;
+  return related(program, block, true, feeds);
 }
 
 std::vector<int> consumers(const Program& program, int block) {
-  std::vector<int> result;
-  for (const int other : siblings(program, block))
-    if (other > block && feeds(program.block(block), program.block(other))) result.push_back(other);
-  return result;
+  return related(program, block, false, feeds);
 }
 
 std::vector<int> dependence_sources(const Program& program, int block) {
-  std::vector<int> result;
-  for (const int other : siblings(program, block))
-    if (other < block)
-      result.insert(result.end(), dependences(program.block(other), program.block(block)), other);
-  return result;
+  return related(program, block, true, dependences);
 }
 
 std::vector<int> dependence_targets(const Program& program, int block) {
-  std::vector<int> result;
-  for (const int other : siblings(program, block))
-    if (other > block)
-      result.insert(result.end(), dependences(program.block(block), program.block(other)), other);
-  return result;
+  return related(program, block, false, dependences);
 }
 
 std::optional<int> other_half(const Program& program, int block) {

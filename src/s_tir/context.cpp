@@ -1,6 +1,7 @@
 #include "s_tir/context.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
@@ -69,6 +70,10 @@ std::vector<Buffer> buffers_of(const std::vector<BufferRegion>& regions) {
 bool mentions(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
   return std::ranges::any_of(
       regions, [&](const BufferRegion& region) { return region.buffer.same_as(buffer); });
+}
+
+bool has_kind(const Block& block, IterKind kind) {
+  return std::ranges::any_of(block.iters, [&](const IterVar& iter) { return iter.kind() == kind; });
 }
 
 bool is_unconditional_below(const Program& program, int n, int top) {
@@ -150,9 +155,53 @@ VarMap bindings_of(const BlockRealize& realize) {
   return map;
 }
 
+std::vector<Range> element_at(const std::vector<Expr>& indices) {
+  std::vector<Range> region;
+  for (const Expr& index : indices)
+    region.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
+  return region;
+}
+
+Expr replace_loads(const Expr& e, const Buffer& buffer,
+                   FunctionRef<Expr(const std::vector<Expr>&)> value) {
+  return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+    if (!load.buffer.same_as(buffer)) return std::nullopt;
+    return value(load.indices);
+  });
+}
+
 std::vector<Stmt> parts_of(const Stmt& s) {
   const Seq* seq = s.as<Seq>();
   return seq ? seq->stmts : std::vector<Stmt>{s};
+}
+
+Stmt body_of(const Program& program, int n) {
+  if (program.is_loop(n)) return program.loop(n).body;
+  return program.is_block(n) ? program.block(n).body : program.stmt(n);
+}
+
+std::optional<std::size_t> part_of(const Program& program, int at, int n) {
+  if (!program.is_below(n, at)) return std::nullopt;
+  const std::vector<Stmt> parts = parts_of(body_of(program, at));
+  for (; n != at; n = *program.parent(n))
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i].same_as(program.stmt(n))) return i;
+  return std::nullopt;
+}
+
+Stmt in_loops(const std::vector<LoopDomain>& loops, Stmt body) {
+  for (const LoopDomain& loop : std::views::reverse(loops))
+    body = make_stmt(For{loop.var, loop.min, loop.extent, ForKind::Serial, std::move(body)});
+  return body;
+}
+
+Stmt in_loops(const Program& program, const std::vector<int>& loops, Stmt body) {
+  for (const int n : std::views::reverse(loops)) {
+    For loop = program.loop(n);
+    loop.body = std::move(body);
+    body = make_stmt(std::move(loop));
+  }
+  return body;
 }
 
 Stmt replace_inside(const Stmt& root, const Stmt& old, const Stmt& with) {

@@ -35,6 +35,7 @@ void require_matched_scope(const Caller& caller, const Program& program, const t
 /// Returns the distinct buffers of the regions, in order of first occurrence.
 std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& regions);
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);
+bool has_kind(const tir::Block& block, tir::IterKind kind);
 
 /// Whether there are only loops and sequences, but no branches and lets, between a statement and
 /// the enclosing node `top`.
@@ -73,8 +74,29 @@ inline void set_converted(tir::VarMap& map, const tir::Var& var, const tir::Expr
 /// Returns the binding values of the iterators.
 tir::VarMap bindings_of(const tir::BlockRealize& realize);
 
+/// Returns the region of one element.
+std::vector<tir::Range> element_at(const std::vector<tir::Expr>& indices);
+/// Returns the expression with each load of the buffer replaced by `value` of its indices.
+tir::Expr replace_loads(const tir::Expr& e, const tir::Buffer& buffer,
+                        FunctionRef<tir::Expr(const std::vector<tir::Expr>&)> value);
 /// Returns the statement as a list of statements in sequence.
 std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
+/// Returns the body of a loop or block, and any other statement itself.
+tir::Stmt body_of(const Program& program, int n);
+/// Returns the index of the part of `body_of(at)` that contains the statement `n`; nullopt if no
+/// part does.
+std::optional<std::size_t> part_of(const Program& program, int at, int n);
+/// Returns the body in serial loops, or in copies of loops of the program, outermost first.
+tir::Stmt in_loops(const std::vector<LoopDomain>& loops, tir::Stmt body);
+tir::Stmt in_loops(const Program& program, const std::vector<int>& loops, tir::Stmt body);
+/// Returns the statement, a block, with the block changed by `change`.
+template <class F>
+tir::Stmt with_changed_block(const tir::Stmt& s, F change) {
+  const tir::BlockRealize& realize = *s.as<tir::BlockRealize>();
+  tir::Block block = *realize.block;
+  change(block);
+  return tir::make_block(realize.values, realize.predicate, std::move(block));
+}
 
 /// Returns `root` with the inner statement `old`, found by identity, replaced.
 tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);

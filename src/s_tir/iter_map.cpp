@@ -11,13 +11,6 @@ using namespace tir;
 
 namespace {
 
-/// Returns the product; nullopt beyond 64 bits.
-std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
-  return result;
-}
-
 /// number < limit
 struct Bound {
   Expr number;
@@ -359,27 +352,14 @@ class Detector {
 
   bool digits_are_independent() const {
     std::vector<std::vector<Digit>> digits(map_.marks.size());
-    std::vector<bool> is_visited(map_.marks.size(), false);
-    std::vector<int> pending;
-    const auto collect = [&](const DigitSum& sum) {
-      for (const Digit& digit : sum.digits) {
-        digits[digit.mark].push_back(digit);
-        if (!is_visited[digit.mark]) pending.push_back(digit.mark);
-        is_visited[digit.mark] = true;
-      }
-    };
-    for (const DigitSum& value : map_.values) collect(value);
-    while (!pending.empty()) {
-      const Mark& mark = map_.marks[pending.back()];
-      pending.pop_back();
-      if (const DigitSum* sum = std::get_if<DigitSum>(&mark.source)) collect(*sum);
-    }
+    for_each_digit(map_, map_.values,
+                   [&](const Digit& digit) { digits[digit.mark].push_back(digit); });
     for (std::size_t n = 0; n < digits.size(); ++n)
-      if (is_visited[n] && !are_disjoint(digits[n], map_.marks[n].extent)) return false;
+      if (!digits[n].empty() && !are_disjoint(digits[n], map_.marks[n].extent)) return false;
     // The bound of a number is only valid if the values use the whole number or none of its digits.
     for (const Group& group : groups_) {
-      const auto is_used = [&](const Digit& digit) { return is_visited[digit.mark]; };
-      if (group.is_constrained && !is_visited[group.mark] &&
+      const auto is_used = [&](const Digit& digit) { return !digits[digit.mark].empty(); };
+      if (group.is_constrained && digits[group.mark].empty() &&
           std::ranges::any_of(group.digits, is_used))
         return false;
     }
@@ -431,23 +411,36 @@ std::vector<Expr> conjuncts(const Expr& condition) {
   return result;
 }
 
-std::vector<std::int64_t> told_apart(const IterMap& map) {
-  std::vector<std::int64_t> result(map.marks.size(), 1);
+std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
+                    FunctionRef<void(const Digit&)> f) {
   std::vector<bool> is_visited(map.marks.size(), false);
   std::vector<const DigitSum*> pending;
-  for (const DigitSum& value : map.values) pending.push_back(&value);
+  for (const DigitSum& sum : sums) pending.push_back(&sum);
   while (!pending.empty()) {
     const DigitSum& sum = *pending.back();
     pending.pop_back();
     for (const Digit& digit : sum.digits) {
-      std::int64_t& count = result[digit.mark];
-      count = digit.extent == kUnknownExtent ? kUnknownExtent : count * digit.extent;
+      f(digit);
       if (is_visited[digit.mark]) continue;
       is_visited[digit.mark] = true;
       if (const auto* below = std::get_if<DigitSum>(&map.marks[digit.mark].source))
         pending.push_back(below);
     }
   }
+}
+
+std::vector<std::int64_t> told_apart(const IterMap& map) {
+  std::vector<std::int64_t> result(map.marks.size(), 1);
+  for_each_digit(map, map.values, [&](const Digit& digit) {
+    std::int64_t& count = result[digit.mark];
+    count = digit.extent == kUnknownExtent ? kUnknownExtent : count * digit.extent;
+  });
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "tenon/support/function_ref.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::s_tir {
@@ -73,6 +74,10 @@ std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
                                      const tir::Expr& predicate,
                                      DigitForm form = DigitForm::Reduced);
 
+/// Calls `f` on every digit of the sums and of the numbers that they consist of.
+void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
+                    FunctionRef<void(const Digit&)> f);
+
 /// Returns, for each mark, how many of its values its digits distinguish: the product of the
 /// extents of its digits in all numbers that the values consist of.
 std::vector<std::int64_t> told_apart(const IterMap& map);
@@ -80,6 +85,9 @@ std::vector<std::int64_t> told_apart(const IterMap& map);
 /// Returns a value as an expression of the loop variables, most significant digit first.
 tir::Expr to_expr(const IterMap& map, const DigitSum& sum);
 tir::Expr to_expr(const IterMap& map, const Digit& digit);
+
+/// Returns the product; nullopt beyond 64 bits.
+std::optional<std::int64_t> product(std::int64_t a, std::int64_t b);
 
 /// Returns the operands of a conjunction.
 std::vector<tir::Expr> conjuncts(const tir::Expr& condition);

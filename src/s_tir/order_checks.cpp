@@ -16,11 +16,6 @@ using arith::Relation;
 
 namespace {
 
-bool reduces(const Block& block) {
-  return std::ranges::any_of(block.iters,
-                             [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
-}
-
 /// Returns the statement with blocks replaced by their bodies, and with all loops made serial.
 Stmt opened(const Stmt& s) {
   const std::function<Stmt(const Stmt&)> serial = [&](const Stmt& at) -> Stmt {
@@ -92,10 +87,8 @@ Stmt init_of(const BlockRealize& realize) {
 }
 
 /// Returns the block without its init.
-Stmt update_of(const BlockRealize& realize) {
-  Block update = *realize.block;
-  update.init = std::nullopt;
-  return make_block(realize.values, realize.predicate, std::move(update));
+Stmt update_of(const Stmt& block) {
+  return with_changed_block(block, [](Block& update) { update.init = std::nullopt; });
 }
 
 }  // namespace
@@ -122,44 +115,13 @@ std::string conflict_text(const Conflict& conflict) {
 
 // ---- a block that passes others -----------------------------------------------------------------
 
-Passing::Passing(const Program& program, int block, int top, Side side)
-    : program_(program), block_(block), top_(top), side_(side), own_(program.stmt(block)) {}
-
-Passing& Passing::as(Stmt own) {
-  own_ = std::move(own);
-  return *this;
-}
-Passing& Passing::comparing(Compared compared) {
-  compared_ = compared;
-  return *this;
-}
-Passing& Passing::except(std::function<bool(int other, int loop)> is_excepted) {
-  is_excepted_ = std::move(is_excepted);
-  return *this;
-}
-Passing& Passing::except_repeated_readers() {
-  except_readers_ = true;
-  return *this;
-}
-Passing& Passing::with_own_instances() {
-  with_own_ = true;
-  return *this;
-}
-Passing& Passing::only_own() {
-  only_own_ = true;
-  return *this;
-}
-Passing& Passing::over(std::vector<Stmt> parts) {
-  over_ = std::move(parts);
-  return *this;
-}
-
-std::optional<std::string> Passing::find_conflict() const {
-  int standing = block_;
-  while (*program_.parent(standing) != top_) standing = *program_.parent(standing);
-  std::vector<Stmt> whole = over_;
-  whole.push_back(program_.stmt(standing));
-  const Footprints footprints(program_, make_seq(std::move(whole)));
+std::optional<std::string> find_passing_conflict(const Program& program, int block, int top,
+                                                 Side side, const PassingOptions& options) {
+  int standing = block;
+  while (*program.parent(standing) != top) standing = *program.parent(standing);
+  std::vector<Stmt> whole = options.over;
+  whole.push_back(program.stmt(standing));
+  const Footprints footprints(program, make_seq(std::move(whole)));
   std::optional<Conflict> found;
   const auto compare = [&](const Stmt& own, const Stmt& other, const For* later, int at,
                            Compared compared) {
@@ -171,7 +133,7 @@ std::optional<std::string> Passing::find_conflict() const {
       Relation relation = Relation::same_iteration();
       if (later)
         relation = std::move(relation).with(
-            *later, side_ == Side::Before ? Relation::Step::Earlier : Relation::Step::Later);
+            *later, side == Side::Before ? Relation::Step::Earlier : Relation::Step::Later);
       found = arith::find_conflict(a, b, relation, facts);
     };
     using arith::AccessKind;
@@ -182,30 +144,35 @@ std::optional<std::string> Passing::find_conflict() const {
     check(only(mine, AccessKind::Read), writes);
     if (compared == Compared::WithWrites) check(only(mine, AccessKind::Write), writes);
   };
-  Stmt own = own_;
-  for (int at = block_; *program_.parent(at) != top_; at = *program_.parent(at)) {
-    const int parent = *program_.parent(at);
-    const Stmt& outer = program_.stmt(parent);
+  Stmt own = options.own.value_or(program.stmt(block));
+  for (int at = block; *program.parent(at) != top; at = *program.parent(at)) {
+    const int parent = *program.parent(at);
+    const Stmt& outer = program.stmt(parent);
     if (const Seq* seq = outer.as<Seq>()) {
       bool is_before = true;
       for (const Stmt& part : seq->stmts) {
-        if (part.same_as(program_.stmt(at)))
+        if (part.same_as(program.stmt(at)))
           is_before = false;
-        else if (is_before == (side_ == Side::Before) && !only_own_)
-          compare(own, part, nullptr, parent, compared_);
+        else if (is_before == (side == Side::Before) && !options.only_own_instances)
+          compare(own, part, nullptr, parent, options.compared);
       }
-    } else if (program_.is_loop(parent)) {
-      for (const int other : program_.child_blocks(parent)) {
-        if (other == block_ ? !with_own_ : only_own_) continue;
-        if (is_excepted_ && is_excepted_(other, parent)) continue;
-        const bool is_repeated = except_readers_ && !depends_on(program_, other, parent);
-        compare(own, alone_below(program_, other, parent, program_.stmt(other)),
-                &program_.loop(parent), parent, is_repeated ? Compared::WithWrites : compared_);
+    } else if (program.is_loop(parent)) {
+      for (const int other : program.child_blocks(parent)) {
+        const bool is_passed = other == block
+                                   ? options.with_own_instances || options.only_own_instances
+                                   : !options.only_own_instances;
+        if (!is_passed) continue;
+        if (options.is_excepted && options.is_excepted(other, parent)) continue;
+        const bool is_repeated =
+            options.excepts_repeated_readers && !depends_on(program, other, parent);
+        compare(own, alone_below(program, other, parent, program.stmt(other)),
+                &program.loop(parent), parent,
+                is_repeated ? Compared::WithWrites : options.compared);
       }
     }
-    own = around(outer, program_.stmt(at), own);
+    own = around(outer, program.stmt(at), own);
   }
-  for (const Stmt& part : over_) compare(own, part, nullptr, top_, compared_);
+  for (const Stmt& part : options.over) compare(own, part, nullptr, top, options.compared);
   if (!found) return std::nullopt;
   return conflict_text(*found);
 }
@@ -218,13 +185,7 @@ std::vector<Stmt> parts_between(const Program& program, int top, int first, int 
   std::vector<Stmt> result;
   const Seq* seq = program.stmt(top).as<Seq>();
   if (!seq) return result;
-  const auto position_of = [&](int n) {
-    while (*program.parent(n) != top) n = *program.parent(n);
-    std::size_t position = 0;
-    while (!seq->stmts[position].same_as(program.stmt(n))) ++position;
-    return position;
-  };
-  const std::size_t a = position_of(first), b = position_of(second);
+  const std::size_t a = *part_of(program, top, first), b = *part_of(program, top, second);
   for (std::size_t n = std::min(a, b) + 1; n < std::max(a, b); ++n) result.push_back(seq->stmts[n]);
   return result;
 }
@@ -276,30 +237,21 @@ bool reduces_upwards(const Program& program, int n) {
   auto map = find_iter_map(realize.values, loops, realize.predicate);
   if (!map) map = find_iter_map(realize.values, loops, make_true());
   if (!map) return false;
-  std::vector<const DigitSum*> pending;
+  bool counts_down = false;
   for (std::size_t i = 0; i < realize.values.size(); ++i)
-    if (realize.block->iters[i].kind() == IterKind::Reduce) pending.push_back(&map->values[i]);
-  while (!pending.empty()) {
-    const DigitSum& sum = *pending.back();
-    pending.pop_back();
-    for (const Digit& digit : sum.digits) {
-      if (digit.scale < 0) return false;
-      if (const auto* source = std::get_if<DigitSum>(&map->marks[digit.mark].source))
-        pending.push_back(source);
-    }
-  }
-  return true;
+    if (realize.block->iters[i].kind() == IterKind::Reduce)
+      for_each_digit(*map, {&map->values[i], 1},
+                     [&](const Digit& digit) { counts_down |= digit.scale < 0; });
+  return !counts_down;
 }
 
 /// Throws unless the init of every sum precedes its updates.
 void require_init_first(const Caller& caller, const Program& program, int n) {
   const std::optional<int> loop = outermost_reduction_loop(program, n);
   if (!loop || !program.block(n).init || reduces_upwards(program, n)) return;
-  const auto conflict = Passing(program, n, *program.parent(*loop), Passing::Side::Before)
-                            .as(init_of(program.realize(n)))
-                            .with_own_instances()
-                            .only_own()
-                            .find_conflict();
+  const auto conflict =
+      find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
+                            {.own = init_of(program.realize(n)), .only_own_instances = true});
   if (conflict)
     refuse(caller, "the init of " + describe(program, n) +
                        " does not provably precede its updates: it " + *conflict +
@@ -317,10 +269,9 @@ void require_begun(const Caller& caller, const Program& program, int n) {
 }
 
 void require_init_passes(const Caller& caller, const Program& program, int n, int loop) {
-  const auto conflict = Passing(program, n, *program.parent(loop), Passing::Side::Before)
-                            .as(init_of(program.realize(n)))
-                            .with_own_instances()
-                            .find_conflict();
+  const auto conflict =
+      find_passing_conflict(program, n, *program.parent(loop), Side::Before,
+                            {.own = init_of(program.realize(n)), .with_own_instances = true});
   if (conflict)
     refuse(caller, "in front of " + describe(program, loop) + ", the init of " +
                        describe(program, n) + " would run too early: it " + *conflict);
@@ -487,7 +438,7 @@ std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost
     };
     const BlockRealize& realize = program.realize(block);
     if (realize.block->init) add(true, init_of(realize));
-    add(false, update_of(realize));
+    add(false, update_of(program.stmt(block)));
   }
   for (const Part& a : parts)
     for (const Part& b : parts) {
@@ -519,7 +470,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   // The updates of a sum commute, but they must follow its init.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool is_with_init) {
     const Block& block = program.block(n);
-    return !is_with_init && mentions(block.writes, buffer) && reduces(block) &&
+    return !is_with_init && mentions(block.writes, buffer) && has_kind(block, IterKind::Reduce) &&
            is_commutative_reduction(program, n);
   };
   const auto place = [](const std::vector<int>& order, int loop) {

@@ -23,45 +23,31 @@ enum class Compared : unsigned char {
   WritesWithReads,
 };
 
-/// The statements that a block's instances pass when the block is moved, on one side of the block.
-class Passing {
- public:
-  enum class Side : unsigned char { Before, After };
+/// The side of a block on which a move passes other statements.
+enum class Side : unsigned char { Before, After };
 
-  /// The block passes everything that runs before (after) it in one iteration of the loops outside
-  /// `top`, within the direct child of `top` that contains the block.
-  Passing(const Program& program, int block, int top, Side side);
-
-  /// Compares the accesses of the statement `own` instead of all accesses of the block, for example
-  /// only the accesses of its init or only its reads of one buffer.
-  Passing& as(tir::Stmt own);
-  Passing& comparing(Compared compared);
+/// The accesses and statements that find_passing_conflict compares.
+struct PassingOptions {
+  /// A statement whose accesses are compared instead of all accesses of the block, for example only
+  /// the accesses of its init or only its reads of one buffer.
+  std::optional<tir::Stmt> own = std::nullopt;
+  Compared compared = Compared::All;
   /// Excludes instances of `other` in earlier or later iterations of `loop`.
-  Passing& except(std::function<bool(int other, int loop)> is_excepted);
+  std::function<bool(int other, int loop)> is_excepted = nullptr;
   /// Excludes readers whose instances a loop repeats: only their last execution must follow the
   /// block's writes.
-  Passing& except_repeated_readers();
-  /// Also passes the block's other instances.
-  Passing& with_own_instances();
-  /// Passes only the block's other instances.
-  Passing& only_own();
-  /// Also passes these parts of `top`.
-  Passing& over(std::vector<tir::Stmt> parts);
-
-  /// Returns a phrase about the first conflict: "reads A[i], and block `W` writes A[j]". Nullopt if
-  /// there is provably none.
-  std::optional<std::string> find_conflict() const;
-
- private:
-  const Program& program_;
-  int block_, top_;
-  Side side_;
-  tir::Stmt own_;
-  Compared compared_ = Compared::All;
-  std::function<bool(int, int)> is_excepted_;
-  bool with_own_ = false, only_own_ = false, except_readers_ = false;
-  std::vector<tir::Stmt> over_;
+  bool excepts_repeated_readers = false;
+  /// Whether the block also passes its own other instances, or only those.
+  bool with_own_instances = false, only_own_instances = false;
+  /// Parts of `top` that the block passes as well.
+  std::vector<tir::Stmt> over = {};
 };
+
+/// Moves the block past everything that runs before (after) it in one iteration of the loops
+/// outside `top`, within the direct child of `top` that contains the block. Returns a phrase about
+/// the first conflict: "reads A[i], and block `W` writes A[j]". Nullopt if there is provably none.
+std::optional<std::string> find_passing_conflict(const Program& program, int block, int top,
+                                                 Side side, const PassingOptions& options = {});
 
 /// Returns the accesses of one instance of a block, in terms of the enclosing loops' variables.
 std::vector<arith::Access> accesses_of(const Program& program, int block);

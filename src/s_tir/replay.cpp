@@ -24,18 +24,21 @@ class Replayer {
  private:
   // ---- arguments ----
 
+  [[noreturn]] void fail(const std::string& what) const {
+    throw TypeError(std::string(info_->name) + ": " + what);
+  }
+
   template <class T>
   const T& value(std::string_view name) const {
     const TraceValue& argument = step_->arguments[parameter_index(*info_, name)];
     if (const T* own = std::get_if<T>(&argument.value)) return *own;
-    throw TypeError(std::string(info_->name) + ": argument `" + std::string(name) +
-                    "` has the wrong type");
+    fail("argument `" + std::string(name) + "` has the wrong type");
   }
+  const std::string& text(std::string_view name) const { return value<std::string>(name); }
   int integer(std::string_view name) const { return int_of(value<std::int64_t>(name), name); }
   int int_of(std::int64_t number, std::string_view name) const {
     if (std::in_range<int>(number)) return static_cast<int>(number);
-    throw TypeError(std::string(info_->name) + ": `" + std::string(name) + "` is " +
-                    std::to_string(number) + ", which is out of range");
+    fail("`" + std::string(name) + "` is " + std::to_string(number) + ", which is out of range");
   }
   RV known(const RV& rv) const {
     const auto entry = handles_.find(rv.number);
@@ -45,14 +48,11 @@ class Replayer {
   RV handle(std::string_view name) const { return known(value<RV>(name)); }
   BlockRV block(std::string_view name = "block") const {
     const RV rv = handle(name);
-    if (rv.kind != RV::Kind::Block)
-      throw TypeError(std::string(info_->name) + ": argument `" + std::string(name) +
-                      "` is not a block");
+    if (rv.kind != RV::Kind::Block) fail("argument `" + std::string(name) + "` is not a block");
     return BlockRV(rv.number);
   }
   LoopRV loop_of(const RV& rv) const {
-    if (rv.kind != RV::Kind::Loop)
-      throw TypeError(std::string(info_->name) + ": an argument is not a loop");
+    if (rv.kind != RV::Kind::Loop) fail("an argument is not a loop");
     return LoopRV(rv.number);
   }
   LoopRV loop(std::string_view name = "loop") const { return loop_of(handle(name)); }
@@ -65,7 +65,7 @@ class Replayer {
     std::vector<LoopRV> result;
     for (const TraceValue& item : value<TraceValue::List>(name)) {
       const RV* rv = std::get_if<RV>(&item.value);
-      if (!rv) throw TypeError(std::string(info_->name) + ": an argument is not a loop");
+      if (!rv) fail("an argument is not a loop");
       result.push_back(loop_of(known(*rv)));
     }
     return result;
@@ -106,8 +106,8 @@ class Replayer {
       if (is_fine) result.push_back(integer ? static_cast<T>(*integer) : static_cast<T>(*number));
     }
     if (is_fine) return result;
-    throw TypeError(std::string(info_->name) + ": " + what + " is not a list of " +
-                    (std::is_floating_point_v<T> ? "numbers" : "integers"));
+    fail(std::string(what) + " is not a list of " +
+         (std::is_floating_point_v<T> ? "numbers" : "integers"));
   }
   /// Returns the recorded decision; null without a decision and if samples are to be drawn again.
   const TraceValue* decision() const {
@@ -120,7 +120,7 @@ class Replayer {
     if (!own) return std::nullopt;
     if (const auto* number = std::get_if<std::int64_t>(&own->value))
       return int_of(*number, "decision");
-    throw TypeError(std::string(info_->name) + ": the decision is not an integer");
+    fail("the decision is not an integer");
   }
   ComputeAtOptions compute_at_options() const {
     return {.preserve_unit_loops = value<bool>("preserve_unit_loops"), .index = integer("index")};
@@ -150,8 +150,7 @@ class Replayer {
     using Kind = InstructionKind;
     switch (step_->kind) {
       case Kind::GetBlock:
-        return give(RV(schedule_.get_block(value<std::string>("name"),
-                                           value<std::string>("func_name"), where_)));
+        return give(RV(schedule_.get_block(text("name"), text("func_name"), where_)));
       case Kind::GetLoops:
         return give(schedule_.get_loops(block(), where_));
       case Kind::GetChildBlocks:
@@ -183,16 +182,16 @@ class Replayer {
       case Kind::Unroll:
         return schedule_.unroll(loop(), where_);
       case Kind::Bind:
-        return schedule_.bind(loop(), value<std::string>("thread_axis"), where_);
+        return schedule_.bind(loop(), text("thread_axis"), where_);
       case Kind::CacheRead:
         return give(RV(schedule_.cache_read(block(), integer("read_buffer_index"),
-                                            value<std::string>("storage_scope"), where_)));
+                                            text("storage_scope"), where_)));
       case Kind::CacheWrite:
         return give(RV(schedule_.cache_write(block(), integer("write_buffer_index"),
-                                             value<std::string>("storage_scope"), where_)));
+                                             text("storage_scope"), where_)));
       case Kind::Reindex:
         return give(RV(schedule_.reindex(block(), integer("buffer_index"),
-                                         value<std::string>("buffer_index_type"), where_)));
+                                         text("buffer_index_type"), where_)));
       case Kind::ComputeAt:
         return schedule_.compute_at(block(), loop(), compute_at_options(), where_);
       case Kind::ReverseComputeAt:
@@ -210,24 +209,22 @@ class Replayer {
       case Kind::StorageAlign:
         return schedule_.storage_align(block(), storage_align_options(), where_);
       case Kind::SetScope:
-        return schedule_.set_scope(block(), integer("buffer_index"),
-                                   value<std::string>("storage_scope"), where_);
+        return schedule_.set_scope(block(), integer("buffer_index"), text("storage_scope"), where_);
       case Kind::Blockize:
         return give(RV(schedule_.blockize(loop(), where_)));
       case Kind::Tensorize:
-        return schedule_.tensorize(block_or_loop(), value<std::string>("tensor_intrin"), where_);
+        return schedule_.tensorize(block_or_loop(), text("tensor_intrin"), where_);
       case Kind::TransformLayout:
         return schedule_.transform_layout(block(), integer("buffer_index"),
-                                          value<std::string>("buffer_index_type"),
-                                          IndexMap::parse(value<std::string>("index_map")), where_);
+                                          text("buffer_index_type"),
+                                          IndexMap::parse(text("index_map")), where_);
       case Kind::TransformBlockLayout:
-        return schedule_.transform_block_layout(
-            block(), IndexMap::parse(value<std::string>("index_map")), where_);
+        return schedule_.transform_block_layout(block(), IndexMap::parse(text("index_map")),
+                                                where_);
       case Kind::Annotate:
-        return schedule_.annotate(block_or_loop(), value<std::string>("ann_key"), annotation(),
-                                  where_);
+        return schedule_.annotate(block_or_loop(), text("ann_key"), annotation(), where_);
       case Kind::Unannotate:
-        return schedule_.unannotate(block_or_loop(), value<std::string>("ann_key"), where_);
+        return schedule_.unannotate(block_or_loop(), text("ann_key"), where_);
       case Kind::EnterPostproc:
         return schedule_.enter_postproc();
     }

@@ -26,7 +26,7 @@ Factors::Factors(const std::vector<ExprRV>& sampled) : vector(sampled.begin(), s
 
 std::vector<LoopRV> Schedule::split(LoopRV loop, const Factors& factors,
                                     const SplitOptions& options, Where where) {
-  Step step(own(), InstructionKind::Split, "split", where);
+  Step step(own(), InstructionKind::Split, where);
   TraceValue::List written;
   std::vector<std::optional<std::int64_t>> numbers;
   for (const Factor& factor : factors)
@@ -44,80 +44,68 @@ std::vector<LoopRV> Schedule::split(LoopRV loop, const Factors& factors,
           written.push_back({RV(value)});
           numbers.push_back(step.number(value));
         });
-  step.with(RV(loop))
+  step.with(loop)
       .with(std::move(written))
       .with(options.preserve_unit_iters)
       .with(options.disable_predication);
-  const Step::Place place = step.loop(loop);
-  return step.finish(place, s_tir::split(place.program, place.n, numbers, options, where));
+  return step.apply(loop, s_tir::split, numbers, options);
 }
 
 LoopRV Schedule::fuse(const std::vector<LoopRV>& loops, const FuseOptions& options, Where where) {
-  Step step(own(), InstructionKind::Fuse, "fuse", where);
+  Step step(own(), InstructionKind::Fuse, where);
   std::vector<int> fused;
   const Step::Place place = step.with(loops).with(options.preserve_unit_iters).loops(loops, fused);
   return step.finish(place, s_tir::fuse(place.program, fused, options, where));
 }
 
 void Schedule::reorder(const std::vector<LoopRV>& loops, Where where) {
-  Step step(own(), InstructionKind::Reorder, "reorder", where);
+  Step step(own(), InstructionKind::Reorder, where);
   std::vector<int> order;
   const Step::Place place = step.with(loops).loops(loops, order);
   step.finish(place, s_tir::reorder(place.program, order, where));
 }
 
 LoopRV Schedule::add_unit_loop(BlockOrLoop target, Where where) {
-  Step step(own(), InstructionKind::AddUnitLoop, "add_unit_loop", where);
-  const Step::Place place = step.with(target.rv()).block_or_loop(target.rv());
-  return step.finish(place, s_tir::add_unit_loop(place.program, place.n, where));
+  return Step(own(), InstructionKind::AddUnitLoop, where)
+      .with(target.rv())
+      .apply(target.rv(), s_tir::add_unit_loop);
 }
 
 void Schedule::parallel(LoopRV loop, Where where) {
-  Step step(own(), InstructionKind::Parallel, "parallel", where);
-  const Step::Place place = step.with(RV(loop)).loop(loop);
-  step.finish(place, s_tir::parallel(place.program, place.n, where));
+  Step(own(), InstructionKind::Parallel, where).with(loop).apply(loop, s_tir::parallel);
 }
 
 void Schedule::vectorize(LoopRV loop, Where where) {
-  Step step(own(), InstructionKind::Vectorize, "vectorize", where);
-  const Step::Place place = step.with(RV(loop)).loop(loop);
-  step.finish(place, s_tir::vectorize(place.program, place.n, where));
+  Step(own(), InstructionKind::Vectorize, where).with(loop).apply(loop, s_tir::vectorize);
 }
 
 void Schedule::unroll(LoopRV loop, Where where) {
-  Step step(own(), InstructionKind::Unroll, "unroll", where);
-  const Step::Place place = step.with(RV(loop)).loop(loop);
-  step.finish(place, s_tir::unroll(place.program, place.n, where));
+  Step(own(), InstructionKind::Unroll, where).with(loop).apply(loop, s_tir::unroll);
 }
 
 void Schedule::bind(LoopRV loop, const Name& thread_axis, Where where) {
-  Step step(own(), InstructionKind::Bind, "bind", where);
-  step.with(RV(loop)).with(thread_axis);
+  Step step(own(), InstructionKind::Bind, where);
+  step.with(loop).with(thread_axis);
   const ThreadTag thread = ThreadTag::parse(thread_axis, where);
-  const Step::Place place = step.loop(loop);
-  step.finish(place, s_tir::bind(place.program, place.n, thread, where));
+  step.apply(loop, s_tir::bind, thread);
 }
 
 // ---- memory -------------------------------------------------------------------------------------
 
 BlockRV Schedule::cache_read(BlockRV block, int read_buffer_index, const Name& storage_scope,
                              Where where) {
-  Step step(own(), InstructionKind::CacheRead, "cache_read", where);
-  step.with(RV(block)).with(read_buffer_index).with(storage_scope);
+  Step step(own(), InstructionKind::CacheRead, where);
+  step.with(block).with(read_buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
-  const Step::Place place = step.block(block);
-  return step.finish(place,
-                     s_tir::cache_read(place.program, place.n, read_buffer_index, scope, where));
+  return step.apply(block, s_tir::cache_read, read_buffer_index, scope);
 }
 
 BlockRV Schedule::cache_write(BlockRV block, int write_buffer_index, const Name& storage_scope,
                               Where where) {
-  Step step(own(), InstructionKind::CacheWrite, "cache_write", where);
-  step.with(RV(block)).with(write_buffer_index).with(storage_scope);
+  Step step(own(), InstructionKind::CacheWrite, where);
+  step.with(block).with(write_buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
-  const Step::Place place = step.block(block);
-  return step.finish(place,
-                     s_tir::cache_write(place.program, place.n, write_buffer_index, scope, where));
+  return step.apply(block, s_tir::cache_write, write_buffer_index, scope);
 }
 
 namespace {
@@ -132,47 +120,43 @@ BufferIndexType parse_index_type(const Caller& caller, const std::string& type) 
 
 BlockRV Schedule::reindex(BlockRV block, int buffer_index, const Name& buffer_index_type,
                           Where where) {
-  Step step(own(), InstructionKind::Reindex, "reindex", where);
-  step.with(RV(block)).with(buffer_index).with(buffer_index_type);
+  Step step(own(), InstructionKind::Reindex, where);
+  step.with(block).with(buffer_index).with(buffer_index_type);
   const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
-  const Step::Place place = step.block(block);
-  return step.finish(place, s_tir::reindex(place.program, place.n, buffer_index, type, where));
+  return step.apply(block, s_tir::reindex, buffer_index, type);
 }
 
 void Schedule::set_scope(BlockRV block, int buffer_index, const Name& storage_scope, Where where) {
-  Step step(own(), InstructionKind::SetScope, "set_scope", where);
-  step.with(RV(block)).with(buffer_index).with(storage_scope);
+  Step step(own(), InstructionKind::SetScope, where);
+  step.with(block).with(buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
-  const Step::Place place = step.block(block);
-  step.finish(place, s_tir::set_scope(place.program, place.n, buffer_index, scope, where));
+  step.apply(block, s_tir::set_scope, buffer_index, scope);
 }
 
 void Schedule::storage_align(BlockRV block, const StorageAlignOptions& options, Where where) {
-  Step step(own(), InstructionKind::StorageAlign, "storage_align", where);
-  step.with(RV(block))
+  Step step(own(), InstructionKind::StorageAlign, where);
+  step.with(block)
       .with(options.buffer_index)
       .with(options.axis)
       .with(options.factor)
       .with(options.offset);
-  const Step::Place place = step.block(block);
-  step.finish(place, s_tir::storage_align(place.program, place.n, options.buffer_index,
-                                          options.axis, options.factor, options.offset, where));
+  step.apply(block, s_tir::storage_align, options.buffer_index, options.axis, options.factor,
+             options.offset);
 }
 
 void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buffer_index_type,
                                 const IndexMap& index_map, Where where) {
-  Step step(own(), InstructionKind::TransformLayout, "transform_layout", where);
-  step.with(RV(block)).with(buffer_index).with(buffer_index_type).with(index_map.text());
+  Step step(own(), InstructionKind::TransformLayout, where);
+  step.with(block).with(buffer_index).with(buffer_index_type).with(index_map.text());
   const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
-  const Step::Place place = step.block(block);
-  step.finish(
-      place, s_tir::transform_layout(place.program, place.n, buffer_index, type, index_map, where));
+  step.apply(block, s_tir::transform_layout, buffer_index, type, index_map);
 }
 
 void Schedule::transform_block_layout(BlockRV block, const IndexMap& index_map, Where where) {
-  Step step(own(), InstructionKind::TransformBlockLayout, "transform_block_layout", where);
-  const Step::Place place = step.with(RV(block)).with(index_map.text()).block(block);
-  step.finish(place, s_tir::transform_block_layout(place.program, place.n, index_map, where));
+  Step(own(), InstructionKind::TransformBlockLayout, where)
+      .with(block)
+      .with(index_map.text())
+      .apply(block, s_tir::transform_block_layout, index_map);
 }
 
 // ---- compute locations  -------------------------------------------------------------------------
@@ -184,7 +168,7 @@ namespace {
 template <class Moved, class Inlined>
 void compute_at_loop(Step step, BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                      Moved moved, Inlined inlined) {
-  step.with(RV(block)).with(RV(loop)).with(options.preserve_unit_loops).with(options.index);
+  step.with(block).with(loop).with(options.preserve_unit_loops).with(options.index);
   const SourceLocation where = step.caller().where;
   const Step::Place place = step.block(block);
   if (const auto* none = std::get_if<NoLoop>(&step.meaning(loop))) {
@@ -201,42 +185,41 @@ void compute_at_loop(Step step, BlockRV block, LoopRV loop, const ComputeAtOptio
 
 void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                           Where where) {
-  compute_at_loop({own(), InstructionKind::ComputeAt, "compute_at", where}, block, loop, options,
+  compute_at_loop({own(), InstructionKind::ComputeAt, where}, block, loop, options,
                   s_tir::compute_at, s_tir::compute_inline);
 }
 
 void Schedule::reverse_compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                                   Where where) {
-  compute_at_loop({own(), InstructionKind::ReverseComputeAt, "reverse_compute_at", where}, block,
-                  loop, options, s_tir::reverse_compute_at, s_tir::reverse_compute_inline);
+  compute_at_loop({own(), InstructionKind::ReverseComputeAt, where}, block, loop, options,
+                  s_tir::reverse_compute_at, s_tir::reverse_compute_inline);
 }
 
 void Schedule::compute_inline(BlockRV block, Where where) {
-  Step step(own(), InstructionKind::ComputeInline, "compute_inline", where);
-  const Step::Place place = step.with(RV(block)).block(block);
-  step.finish(place, s_tir::compute_inline(place.program, place.n, where));
+  Step(own(), InstructionKind::ComputeInline, where)
+      .with(block)
+      .apply(block, s_tir::compute_inline);
 }
 
 void Schedule::reverse_compute_inline(BlockRV block, Where where) {
-  Step step(own(), InstructionKind::ReverseComputeInline, "reverse_compute_inline", where);
-  const Step::Place place = step.with(RV(block)).block(block);
-  step.finish(place, s_tir::reverse_compute_inline(place.program, place.n, where));
+  Step(own(), InstructionKind::ReverseComputeInline, where)
+      .with(block)
+      .apply(block, s_tir::reverse_compute_inline);
 }
 
 // ---- reductions, blocks, annotations  -----------------------------------------------------------
 
 BlockRV Schedule::decompose_reduction(BlockRV block, LoopRV loop, Where where) {
-  Step step(own(), InstructionKind::DecomposeReduction, "decompose_reduction", where);
-  const Step::Place place = step.with(RV(block)).with(RV(loop)).block(block),
-                    target = step.loop(loop);
+  Step step(own(), InstructionKind::DecomposeReduction, where);
+  const Step::Place place = step.with(block).with(loop).block(block), target = step.loop(loop);
   if (target.function != place.function)
     refuse(step.caller(), "the block and the loop belong to different functions");
   return step.finish(place, s_tir::decompose_reduction(place.program, place.n, target.n, where));
 }
 
 void Schedule::merge_reduction(BlockRV init, BlockRV update, Where where) {
-  Step step(own(), InstructionKind::MergeReduction, "merge_reduction", where);
-  step.with(RV(init)).with(RV(update));
+  Step step(own(), InstructionKind::MergeReduction, where);
+  step.with(init).with(update);
   const Step::Place first = step.block(init), second = step.block(update);
   if (first.function != second.function)
     refuse(step.caller(), "the blocks belong to different functions");
@@ -244,19 +227,21 @@ void Schedule::merge_reduction(BlockRV init, BlockRV update, Where where) {
 }
 
 BlockRV Schedule::rfactor(LoopRV loop, int factor_axis, Where where) {
-  Step step(own(), InstructionKind::RFactor, "rfactor", where);
-  const Step::Place place = step.with(RV(loop)).with(factor_axis).loop(loop);
-  return step.finish(place, s_tir::rfactor(place.program, place.n, factor_axis, where));
+  return Step(own(), InstructionKind::RFactor, where)
+      .with(loop)
+      .with(factor_axis)
+      .apply(loop, s_tir::rfactor, factor_axis);
 }
 
 BlockRV Schedule::blockize(LoopRV loop, Where where) {
-  Step step(own(), InstructionKind::Blockize, "blockize", where);
-  const Step::Place place = step.with(RV(loop)).with(true).loop(loop);
-  return step.finish(place, s_tir::blockize(place.program, place.n, where));
+  return Step(own(), InstructionKind::Blockize, where)
+      .with(loop)
+      .with(true)
+      .apply(loop, s_tir::blockize);
 }
 
 void Schedule::tensorize(BlockOrLoop target, const Name& tensor_intrin, Where where) {
-  Step step(own(), InstructionKind::Tensorize, "tensorize", where);
+  Step step(own(), InstructionKind::Tensorize, where);
   step.with(target.rv()).with(tensor_intrin).with(true);
   const std::optional<TensorIntrin> intrin = find_tensor_intrin(tensor_intrin);
   if (!intrin) {
@@ -266,13 +251,12 @@ void Schedule::tensorize(BlockOrLoop target, const Name& tensor_intrin, Where wh
     refuse(step.caller(), "no tensor intrinsic is called " + in_backticks(tensor_intrin) +
                               (known.empty() ? "; none is registered" : "; there are " + known));
   }
-  const Step::Place place = step.block_or_loop(target.rv());
-  step.finish(place, s_tir::tensorize(place.program, place.n, *intrin, where));
+  step.apply(target.rv(), s_tir::tensorize, *intrin);
 }
 
 void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationValue& value,
                         Where where) {
-  Step step(own(), InstructionKind::Annotate, "annotate", where);
+  Step step(own(), InstructionKind::Annotate, where);
   TraceValue written;
   Annotation noted{Expr(0)};
   match(
@@ -295,20 +279,19 @@ void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationVal
   if (const Expr* e = std::get_if<Expr>(&noted.value))
     if (const auto number = constant_int(*e); number && !e->dtype().is_bool())
       noted.value = *number >= INT32_MIN && *number <= INT32_MAX ? make_int(Int(32), *number) : *e;
-  const Step::Place place =
-      step.with(target.rv()).with(key).with(std::move(written)).block_or_loop(target.rv());
-  step.finish(place, s_tir::annotate(place.program, place.n, key, std::move(noted), where));
+  step.with(target.rv()).with(key).with(std::move(written));
+  step.apply(target.rv(), s_tir::annotate, key, noted);
 }
 
 void Schedule::unannotate(BlockOrLoop target, const Name& key, Where where) {
-  Step step(own(), InstructionKind::Unannotate, "unannotate", where);
-  const Step::Place place = step.with(target.rv()).with(key).block_or_loop(target.rv());
-  step.finish(place, s_tir::unannotate(place.program, place.n, key, where));
+  Step(own(), InstructionKind::Unannotate, where)
+      .with(target.rv())
+      .with(key)
+      .apply(target.rv(), s_tir::unannotate, key);
 }
 
 void Schedule::enter_postproc() {
-  Step step(own(), InstructionKind::EnterPostproc, "enter_postproc", Where::current());
-  step.record();
+  Step(own(), InstructionKind::EnterPostproc, Where::current()).record();
 }
 
 // ---- queries ------------------------------------------------------------------------------------
@@ -352,7 +335,7 @@ Schedule::State& Schedule::own() {
 // ---- look-up  -----------------------------------------------------------------------------------
 
 BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where) {
-  Step step(own(), InstructionKind::GetBlock, "get_block", where);
+  Step step(own(), InstructionKind::GetBlock, where);
   step.with(name).with(func_name);
   if (!mod().functions.contains(func_name)) {
     std::string known;
@@ -376,8 +359,8 @@ BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where
 }
 
 std::vector<LoopRV> Schedule::get_loops(BlockRV block, Where where) {
-  Step step(own(), InstructionKind::GetLoops, "get_loops", where);
-  step.with(RV(block));
+  Step step(own(), InstructionKind::GetLoops, where);
+  step.with(block);
   const Step::Place place = step.block(block);
   std::vector<LoopRV> result;
   for (const int n : place.program.loops_of(place.n))
@@ -406,30 +389,27 @@ std::vector<int> children(const Program& program, int n) { return program.child_
 }  // namespace
 
 std::vector<BlockRV> Schedule::get_child_blocks(BlockOrLoop parent, Where where) {
-  return related({own(), InstructionKind::GetChildBlocks, "get_child_blocks", where}, parent.rv(),
-                 children);
+  return related({own(), InstructionKind::GetChildBlocks, where}, parent.rv(), children);
 }
 
 std::vector<BlockRV> Schedule::get_producers(BlockRV block, Where where) {
-  return related({own(), InstructionKind::GetProducers, "get_producers", where}, block,
-                 dependence_sources);
+  return related({own(), InstructionKind::GetProducers, where}, block, dependence_sources);
 }
 
 std::vector<BlockRV> Schedule::get_consumers(BlockRV block, Where where) {
-  return related({own(), InstructionKind::GetConsumers, "get_consumers", where}, block,
-                 dependence_targets);
+  return related({own(), InstructionKind::GetConsumers, where}, block, dependence_targets);
 }
 
 std::int64_t Schedule::get(ExprRV value, Where where) const {
-  return Step(*state_, InstructionKind::EnterPostproc, "get", where).number(value);
+  return Step(*state_, "get", where).number(value);
 }
 For Schedule::get(LoopRV loop, Where where) const {
-  const Step step(*state_, InstructionKind::EnterPostproc, "get", where);
+  const Step step(*state_, "get", where);
   const Step::Place place = step.loop(loop);
   return place.program.loop(place.n);
 }
 BlockRealize Schedule::get(BlockRV block, Where where) const {
-  const Step step(*state_, InstructionKind::EnterPostproc, "get", where);
+  const Step step(*state_, "get", where);
   const Step::Place place = step.block(block);
   return place.program.realize(place.n);
 }
@@ -543,8 +523,8 @@ std::vector<std::int64_t> repaired(std::vector<std::int64_t> tile, std::int64_t 
 
 std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTileOptions& options,
                                                   Where where) {
-  Step step(own(), InstructionKind::SamplePerfectTile, "sample_perfect_tile", where);
-  step.with(RV(loop)).with(options.n).with(options.max_innermost_factor);
+  Step step(own(), InstructionKind::SamplePerfectTile, where);
+  step.with(loop).with(options.n).with(options.max_innermost_factor);
   const Step::Place place = step.loop(loop);
   const std::optional<std::int64_t> extent = constant_int(place.program.loop(place.n).extent);
   if (options.n < 1 || options.n > kMaxTileFactors)
@@ -586,7 +566,7 @@ std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTile
 ExprRV Schedule::sample_categorical(const std::vector<std::int64_t>& candidates,
                                     const std::vector<double>& probs,
                                     const CategoricalOptions& options, Where where) {
-  Step step(own(), InstructionKind::SampleCategorical, "sample_categorical", where);
+  Step step(own(), InstructionKind::SampleCategorical, where);
   TraceValue::List values, weights;
   for (const std::int64_t candidate : candidates) values.emplace_back(candidate);
   for (const double weight : probs) weights.emplace_back(weight);
@@ -617,8 +597,8 @@ ExprRV Schedule::sample_categorical(const std::vector<std::int64_t>& candidates,
 
 LoopRV Schedule::sample_compute_location(BlockRV block, const ComputeLocationOptions& options,
                                          Where where) {
-  Step step(own(), InstructionKind::SampleComputeLocation, "sample_compute_location", where);
-  step.with(RV(block));
+  Step step(own(), InstructionKind::SampleComputeLocation, where);
+  step.with(block);
   const Step::Place place = step.block(block);
   // The loops of a consumer that are possible compute locations.
   std::vector<int> locations;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "s_tir/context.h"
+#include "s_tir/instruction.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/s_tir/program.h"
 #include "tenon/s_tir/schedule.h"
@@ -56,9 +57,11 @@ struct Schedule::State {
 
 class Step {
  public:
-  Step(Schedule::State& state, InstructionKind kind, std::string_view primitive,
-       SourceLocation where)
-      : state_(state), caller_{primitive, where}, instruction_{kind, {}, {}, {}} {}
+  Step(Schedule::State& state, InstructionKind kind, SourceLocation where)
+      : state_(state), caller_{info_of(kind).name, where}, instruction_{kind, {}, {}, {}} {}
+  /// A look-up, which is not recorded.
+  Step(Schedule::State& state, std::string_view name, SourceLocation where)
+      : state_(state), caller_{name, where} {}
 
   // Add arguments in the order of the table.
   template <class T>
@@ -99,6 +102,13 @@ class Step {
   BlockRV finish(const Place& place, NewBlock result);
   LoopRV finish(const Place& place, FusedLoop result);
   std::vector<LoopRV> finish(const Place& place, SplitLoop result);
+  /// Finishes with the result of the primitive for the block or loop `target`.
+  template <class Primitive, class... Args>
+  auto apply(RV target, Primitive primitive, const Args&... args) {
+    const Place place = block_or_loop(target);
+    return finish(place, primitive(place.program, place.n, args..., caller_.where));
+  }
+
   RV give(RV::Kind kind, Meaning own);
   BlockRV give_block(const std::string& function, const BlockKey& key);
   LoopRV give_loop(const std::string& function, const tir::Var& var);
@@ -113,7 +123,7 @@ class Step {
 
   Schedule::State& state_;
   Caller caller_;
-  Instruction instruction_;
+  Instruction instruction_ = {};
 };
 
 }  // namespace tenon::s_tir

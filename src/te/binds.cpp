@@ -25,25 +25,24 @@ void check_in_place(const StageGraph& graph, const Tensor& a, const Tensor& b,
                             "` and `" + after.name() + "`, but " + reason,
                         where);
   };
-  const FrozenStage& stage = graph.stage(*graph.find(after.op()));
+  const StageId producer = *graph.find(before.op()), consumer = *graph.find(after.op());
+  const FrozenStage& stage = graph.stage(consumer);
   const Compute* compute = stage.op.as<Compute>();
   if (!compute || compute->reduction())
     refuse("`" + after.name() + "` is not computed element by element");
-  if (stage.layout || graph.stage(*graph.find(before.op())).layout)
-    refuse("their layouts are transformed");
+  if (stage.layout || graph.stage(producer).layout) refuse("their layouts are transformed");
   // An element that is computed twice reads what its first computation has written.
   for (const Tensor& tensor : {before, after})
-    if (const StageId id = *graph.find(tensor.op()); !graph.attach_path(id).empty())
+    if (!graph.attach_path(*graph.find(tensor.op())).empty())
       refuse("`" + tensor.name() + "` is attached to a loop; compute it at root");
   if (std::ranges::any_of(compute->axis, [&](const IterVar& a) { return stage.rounds_up(a); }))
     refuse("`" + after.name() + "` is rounded up; compute it at root without round_up");
-  for (const TensorReaders& output : graph.output_readers(*graph.find(before.op())))
-    for (const StageId reader : output.readers)
-      if (reader != *graph.find(after.op()))
-        refuse("stage `" + graph.stage(reader).origin_op.name() + "` reads `" + before.name() +
-               "` as well");
+  for (const StageId reader : graph.readers(producer))
+    if (reader != consumer)
+      refuse("stage `" + graph.stage(reader).origin_op.name() + "` reads `" + before.name() +
+             "` as well");
   for (const TensorReads& reads : collect_reads(stage.op)) {
-    if (!reads.tensor.op().same_as(graph.stage(*graph.find(before.op())).op)) continue;
+    if (!reads.tensor.op().same_as(graph.stage(producer).op)) continue;
     for (const std::vector<Expr>& indices : reads.indices) {
       const bool is_own =
           std::equal(indices.begin(), indices.end(), compute->axis.begin(), compute->axis.end(),
@@ -58,7 +57,8 @@ void check_in_place(const StageGraph& graph, const Tensor& a, const Tensor& b,
 
 void check_binds(const StageGraph& graph, const std::vector<std::pair<Tensor, Buffer>>& binds,
                  const SourceLocation& where) {
-  for (const auto& [tensor, buffer] : binds) {
+  for (std::size_t n = 0; n < binds.size(); ++n) {
+    const auto& [tensor, buffer] = binds[n];
     if (!graph.find(tensor.op()))
       throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule",
                           where);
@@ -68,17 +68,15 @@ void check_binds(const StageGraph& graph, const std::vector<std::pair<Tensor, Bu
                               "` lies in scope \"" + std::string(to_string(buffer->scope())) +
                               "\"; arguments are in global memory",
                           where);
-  }
-  for (std::size_t n = 0; n < binds.size(); ++n)
-    for (std::size_t m = 0; m < n; ++m)
-      if (binds[n].first.same_as(binds[m].first))
-        throw ScheduleError("binds: tensor `" + binds[n].first.name() + "` has two buffers, `" +
-                                binds[m].second.name() + "` and `" + binds[n].second.name() + "`",
+    for (const auto& [other, known] : std::span(binds).first(n)) {
+      if (tensor.same_as(other))
+        throw ScheduleError("binds: tensor `" + tensor.name() + "` has two buffers, `" +
+                                known.name() + "` and `" + buffer.name() + "`",
                             where);
-  for (std::size_t n = 0; n < binds.size(); ++n)
-    for (std::size_t m = 0; m < n; ++m)
-      if (binds[n].second->data.same_as(binds[m].second->data))
-        check_in_place(graph, binds[m].first, binds[n].first, binds[n].second.name(), where);
+      if (buffer->data.same_as(known->data))
+        check_in_place(graph, other, tensor, buffer.name(), where);
+    }
+  }
 }
 
 }  // namespace tenon::te

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "te/bounds/bound_inference.h"
+#include "te/operations/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/interp/evaluate.h"
@@ -374,12 +375,6 @@ std::string join(const std::vector<std::string>& parts, const char* between) {
   return text;
 }
 
-/// Returns a number without its type.
-std::string text_of(const Expr& e) {
-  const std::optional<std::int64_t> number = constant_int(e);
-  return number ? std::to_string(*number) : print_expr(e);
-}
-
 std::string required_text(const BoundsReport::Row& row) {
   std::vector<std::string> parts;
   std::vector<Expr> extents;
@@ -389,7 +384,7 @@ std::string required_text(const BoundsReport::Row& row) {
                     readers);
     extents.push_back(dimension.required.extent);
   }
-  return "[" + join(parts, ", ") + "] = " + text_of(wide_product(1, extents));
+  return "[" + join(parts, ", ") + "] = " + plain_text(wide_product(1, extents));
 }
 
 std::string allocated_text(const BoundsReport::Row& row) {
@@ -412,7 +407,7 @@ std::ostream& operator<<(std::ostream& out, const BoundsReport& report) {
       {"stage", "scope", "computed at", "required", "allocated", "bytes", "used", "computed"}};
   for (const BoundsReport::Row& row : report.rows)
     lines.push_back({row.stage, std::string(to_string(row.scope)), row.place, required_text(row),
-                     allocated_text(row), text_of(row.bytes),
+                     allocated_text(row), plain_text(row.bytes),
                      row.counts ? hundredths(row.counts->used()) : "-",
                      row.counts ? hundredths(row.counts->computed()) : "-"});
   std::array<std::size_t, 7> widths = {};

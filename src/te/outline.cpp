@@ -1,4 +1,6 @@
 // Schedule::print_loops: the loops of a schedule, one line each.
+#include <array>
+
 #include "tenon/arith/simplify.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
@@ -45,22 +47,12 @@ class Outline {
     depth_ = outside;
   }
 
-  static std::string run_text(LoopMark mark) {
-    switch (mark) {
-      case LoopMark::Unrolled:
-        return ", unrolled";
-      case LoopMark::Vectorized:
-        return ", vectorized";
-      case LoopMark::Parallelized:
-        return ", parallel";
-    }
-    internal_error("a loop mark without a word");
-  }
   static std::string marks(const FrozenStage& stage, const IterVar& axis) {
     const AxisAttributes* attributes = stage.attributes_of(axis);
     if (!attributes) return "";
     std::string text;
-    if (attributes->run) text += run_text(attributes->run->mark);
+    constexpr std::array kRuns = {", unrolled", ", vectorized", ", parallel"};
+    if (attributes->run) text += kRuns[static_cast<std::size_t>(attributes->run->mark)];
     if (attributes->thread) text += ", on " + attributes->thread->axis.var().name();
     if (attributes->tensorize) text += ", by " + attributes->tensorize->intrin.name();
     for (const Pragma& pragma : attributes->pragmas)

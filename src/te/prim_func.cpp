@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "te/binds.h"
+#include "te/loops/compute_nest.h"
 #include "te/operations/body.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
@@ -242,20 +243,18 @@ class BlockMaker {
         map_reducer(reduce.combiner, [&](const Expr& e) { return remapped(e, f.axes); });
     std::vector<Stmt> inits;
     std::vector<Buffer> buffers;
-    VarMap operands;
+    std::vector<Expr> old_values, sources;
     const std::size_t count = reduce.source.size();
     for (std::size_t k = 0; k < count; ++k) {
       buffers.push_back(buffer_of(op.output(static_cast<int>(k))));
       const Expr& start = reduce.init.empty() ? reduce.combiner->identity[k] : reduce.init[k];
       inits.push_back(
           make_store(buffers[k], remapped(start, start_frame.axes), start_frame.indices));
-      set(operands, combiner->lhs[k], make_load(buffers[k], f.indices));
-      set(operands, combiner->rhs[k], remapped(reduce.source[k], f.axes));
+      old_values.push_back(make_load(buffers[k], f.indices));
+      sources.push_back(remapped(reduce.source[k], f.axes));
     }
-    std::vector<Expr> values;
-    for (const Expr& e : combiner->result) values.push_back(substitute(e, operands));
     Stmt init = make_seq(std::move(inits));
-    Stmt update = stored(buffers, values, f.indices);
+    Stmt update = stored(buffers, combine(*combiner, old_values, sources), f.indices);
     const Expr condition = remapped(reduce.condition, f.axes);
     if (!is_true(condition)) update = make_stmt(If{condition, std::move(update), std::nullopt});
     f.block.body = std::move(update);

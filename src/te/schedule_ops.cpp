@@ -5,6 +5,7 @@
 #include "te/binds.h"
 #include "te/loops/program.h"
 #include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
@@ -29,12 +30,10 @@ namespace {
 // The last step of schedule_ops: rewrites accesses and declarations of arguments to the layouts set
 // by transform_layout.
 
-/// The stored layout of a buffer: element (i...) is at forward(i...) of the stored buffer, which
-/// has `axis_separators`.
+/// The stored layout of a buffer: element (i...) is at forward(i...) of `stored`.
 struct StoredLayout {
-  tir::Buffer logical;
+  Buffer logical, stored;
   Transform::Map forward;
-  std::vector<int> axis_separators;
   /// The line of transform_layout.
   SourceLocation where;
 };
@@ -53,104 +52,71 @@ std::vector<Range> image_of(const Transform::Map& map, const std::vector<Range>&
   return image;
 }
 
-class LayoutRewriter {
- public:
-  explicit LayoutRewriter(const std::vector<StoredLayout>& layouts) {
-    for (const StoredLayout& layout : layouts) known_.push_back({&layout, stored(layout)});
-  }
+Buffer stored_buffer(const Buffer& logical, const FrozenStage& stage) {
+  BufferNode node = *logical.get();
+  const std::vector<Range> box = whole_region(node.shape);
+  node.shape.clear();
+  for (const Range& range : image_of(*stage.layout, box))
+    node.shape.push_back(arith::simplify(range.extent));
+  node.strides.clear();
+  node.kind = BufferKind::Default;
+  node.axis_separators = stage.axis_separators;
+  return make_buffer(std::move(node));
+}
 
-  Buffer buffer(const Buffer& logical) const {
-    const auto* known = find(logical);
-    return known ? known->second : logical;
-  }
-
-  Stmt operator()(const Stmt& s) const {
-    return tir::rewrite(
-        s, [&](const Load& load, const Expr&) { return read(load); },
-        [&](const Store& store, const Stmt&) { return written(store); },
-        [&](const Realize& realize, const Stmt&) { return realized(realize); },
-        [&](const BufferView& view, const Stmt&) -> std::optional<Stmt> {
-          refuse(view.source);
-          return std::nullopt;
-        },
-        [&](const Prefetch& prefetch, const Stmt&) -> std::optional<Stmt> {
-          refuse(prefetch.buffer);
-          return std::nullopt;
-        });
-  }
-
- private:
-  static Buffer stored(const StoredLayout& layout) {
-    BufferNode node = *layout.logical.get();
-    const std::vector<Range> box = whole_region(node.shape);
-    node.shape.clear();
-    for (const Range& range : image_of(layout.forward, box))
-      node.shape.push_back(arith::simplify(range.extent));
-    node.strides.clear();
-    node.kind = BufferKind::Default;
-    node.axis_separators = layout.axis_separators;
-    return make_buffer(std::move(node));
-  }
-
-  const std::pair<const StoredLayout*, Buffer>* find(const Buffer& logical) const {
-    for (const auto& known : known_)
-      if (known.first->logical.same_as(logical)) return &known;
-    return nullptr;
-  }
-
-  static std::vector<Expr> moved(const Transform::Map& map, const std::vector<Expr>& indices) {
-    VarMap values;
-    // A constant may be narrower than the axis of its dimension.
-    for (std::size_t n = 0; n < indices.size(); ++n)
-      set(values, map.params[n], cast(map.params[n].dtype(), indices[n]));
-    std::vector<Expr> result;
-    for (const Expr& index : map.results) result.push_back(substitute_folding(index, values));
-    return result;
-  }
-
-  std::optional<Expr> read(const Load& load) const {
-    const auto* known = find(load.buffer);
-    if (!known) return std::nullopt;
-    return make_load(known->second, moved(known->first->forward, load.indices));
-  }
-
-  std::optional<Stmt> written(const Store& store) const {
-    const auto* known = find(store.buffer);
-    if (!known) return std::nullopt;
-    return make_store(known->second, store.value, moved(known->first->forward, store.indices));
-  }
-
-  std::optional<Stmt> realized(const Realize& realize) const {
-    const auto* known = find(realize.buffer);
-    if (!known) return std::nullopt;
-    Realize changed = realize;
-    changed.buffer = known->second;
-    changed.bounds = image_of(known->first->forward, realize.bounds);
-    return make_stmt(std::move(changed));
-  }
-
-  void refuse(const Buffer& buffer) const {
-    if (const auto* known = find(buffer))
-      throw ScheduleError(
-          "transform_layout of tensor `" + buffer.name() +
-              "`: an extern operation, an intrinsic or a prefetch sees its memory as a block; its layout "
-              "cannot be changed",
-          known->first->where);
-  }
-
-  std::vector<std::pair<const StoredLayout*, Buffer>> known_;
-};
+std::vector<Expr> moved(const Transform::Map& map, const std::vector<Expr>& indices) {
+  VarMap values;
+  // A constant may be narrower than the axis of its dimension.
+  for (std::size_t n = 0; n < indices.size(); ++n)
+    set(values, map.params[n], cast(map.params[n].dtype(), indices[n]));
+  std::vector<Expr> result;
+  for (const Expr& index : map.results) result.push_back(substitute_folding(index, values));
+  return result;
+}
 
 /// Rewrites the function. Throws ScheduleError if statements access such a buffer as a block of
 /// memory (extern operations, intrinsics).
 PrimFunc apply_layouts(PrimFunc func, const std::vector<StoredLayout>& layouts) {
   if (layouts.empty()) return func;
-  const LayoutRewriter rewrite(layouts);
-  func.body = rewrite(func.body);
-  for (BufferParam& param : func.buffers) {
-    param.declared = rewrite.buffer(param.declared);
-    param.buffer = rewrite.buffer(param.buffer);
-  }
+  const auto find = [&](const Buffer& logical) -> const StoredLayout* {
+    for (const StoredLayout& layout : layouts)
+      if (layout.logical.same_as(logical)) return &layout;
+    return nullptr;
+  };
+  const auto refuse = [&](const Buffer& buffer) {
+    if (const StoredLayout* known = find(buffer))
+      throw ScheduleError(
+          "transform_layout of tensor `" + buffer.name() +
+              "`: an extern operation, an intrinsic or a prefetch sees its memory as a block; its layout "
+              "cannot be changed",
+          known->where);
+  };
+  walk(
+      func.body, [&](const BufferView& view) { refuse(view.source); },
+      [&](const Prefetch& prefetch) { refuse(prefetch.buffer); });
+  func.body = rewrite(
+      func.body,
+      [&](const Load& load, const Expr&) -> std::optional<Expr> {
+        const StoredLayout* known = find(load.buffer);
+        if (!known) return std::nullopt;
+        return make_load(known->stored, moved(known->forward, load.indices));
+      },
+      [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
+        const StoredLayout* known = find(store.buffer);
+        if (!known) return std::nullopt;
+        return make_store(known->stored, store.value, moved(known->forward, store.indices));
+      },
+      [&](const Realize& realize, const Stmt&) -> std::optional<Stmt> {
+        const StoredLayout* known = find(realize.buffer);
+        if (!known) return std::nullopt;
+        Realize changed = realize;
+        changed.buffer = known->stored;
+        changed.bounds = image_of(known->forward, realize.bounds);
+        return make_stmt(std::move(changed));
+      });
+  for (BufferParam& param : func.buffers)
+    for (Buffer* buffer : {&param.declared, &param.buffer})
+      if (const StoredLayout* known = find(*buffer)) *buffer = known->stored;
   func.attrs.reversed_in_text = true;
   return func;
 }
@@ -312,19 +278,6 @@ bool is_scheduled(const FrozenStage& stage) {
          (is_attached || stage.store_predicate || !stage.has_default_loops());
 }
 
-/// A dimension that is a single variable may be 1 at run time and is then read with any index. It
-/// gets a stride variable, which may be 0.
-bool may_broadcast(const Tensor& tensor) {
-  return std::ranges::any_of(tensor.shape(),
-                             [](const Expr& extent) { return extent.as<VarNode>() != nullptr; });
-}
-
-Buffer make_argument_buffer(const Tensor& tensor, bool compact) {
-  BufferOptions options{.name = tensor.op().name()};
-  if (!compact && may_broadcast(tensor)) options.kind = BufferKind::AutoBroadcast;
-  return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
-}
-
 Stmt build_loops(Program& program, Unread unread) {
   Stmt loops = StageBuilder(program, unread).build();
   check_launches(program, loops);
@@ -333,7 +286,8 @@ Stmt build_loops(Program& program, Unread unread) {
 
 class FunctionMaker {
  public:
-  FunctionMaker(const StageGraph& graph, const FunctionOptions& options, SourceLocation where)
+  FunctionMaker(const StageGraph& graph, const std::vector<FunctionArgument>& arguments,
+                const FunctionOptions& options, SourceLocation where)
       : graph_(graph),
         options_(options),
         where_(where),
@@ -342,12 +296,11 @@ class FunctionMaker {
     if (options.name.empty())
       throw ScheduleError("the name of a function must not be empty", where);
     check_binds(graph, options.binds, where);
-  }
-
-  void add(const FunctionArgument& argument) {
-    match(
-        argument, [&](const Tensor& tensor) { add_array(tensor_buffer(tensor)); },
-        [&](const Buffer& buffer) { add_array(buffer); }, [&](const Var& var) { add_scalar(var); });
+    for (const FunctionArgument& argument : arguments)
+      match(
+          argument, [&](const Tensor& tensor) { add_array(tensor_buffer(tensor)); },
+          [&](const Buffer& buffer) { add_array(buffer); },
+          [&](const Var& var) { add_scalar(var); });
   }
 
   /// Precondition: finish() has been called.
@@ -402,7 +355,13 @@ class FunctionMaker {
     for (const auto& [bound, buffer] : options_.binds) {
       if (bound.same_as(tensor)) return buffer;
     }
-    Buffer buffer = make_argument_buffer(tensor, compact_);
+    BufferOptions options{.name = tensor.op().name()};
+    // A dimension that is a single variable may be 1 at run time and is then read with any index.
+    // It gets a stride variable, which may be 0.
+    const auto is_variable = [](const Expr& extent) { return extent.as<VarNode>() != nullptr; };
+    if (!compact_ && std::ranges::any_of(tensor.shape(), is_variable))
+      options.kind = BufferKind::AutoBroadcast;
+    Buffer buffer = decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
     buffers_.set_argument(tensor, buffer);
     return buffer;
   }
@@ -433,8 +392,9 @@ class FunctionMaker {
       const FrozenStage& stage = graph_.stage(id);
       if (!stage.layout) continue;
       for (int n = 0; n < stage.op.num_outputs(); ++n) {
-        layouts.push_back({buffers_.buffer_of(stage.op.output(n)), *stage.layout,
-                           stage.axis_separators, stage.layout_where});
+        const Buffer logical = buffers_.buffer_of(stage.op.output(n));
+        layouts.push_back(
+            {logical, stored_buffer(logical, stage), *stage.layout, stage.layout_where});
       }
     }
     return layouts;
@@ -489,16 +449,13 @@ class FunctionMaker {
     }
     // A size that is an expression of other variables can be printed. `build` rejects it unless the
     // variables have values from other parameters.
-    for (const BufferParam& param : func_.buffers) {
-      give(param.declared->elem_offset);
-      for (const auto* sizes : {&param.declared->shape, &param.declared->strides})
+    const auto give_layout = [&](const Buffer& buffer) {
+      give(buffer->elem_offset);
+      for (const auto* sizes : {&buffer->shape, &buffer->strides})
         for (const Expr& size : *sizes) give(size);
-    }
-    walk(func_.body, [&](const BufferView& view) {
-      give(view.view->elem_offset);
-      for (const auto* sizes : {&view.view->shape, &view.view->strides})
-        for (const Expr& size : *sizes) give(size);
-    });
+    };
+    for (const BufferParam& param : func_.buffers) give_layout(param.declared);
+    walk(func_.body, [&](const BufferView& view) { give_layout(view.view); });
     for (const Var& var : used)
       if (!given.contains(&var.node()))
         throw LowerError(
@@ -527,8 +484,7 @@ class FunctionMaker {
 PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
                       const std::vector<FunctionArgument>& arguments,
                       const FunctionOptions& options, Unread unread, SourceLocation where) {
-  FunctionMaker maker(graph, options, where);
-  for (const FunctionArgument& argument : arguments) maker.add(argument);
+  FunctionMaker maker(graph, arguments, options, where);
   return maker.apply(maker.finish(bounds, unread));
 }
 
@@ -550,8 +506,7 @@ LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
                               const std::vector<FunctionArgument>& arguments,
                               SourceLocation where) {
   const FunctionOptions options;
-  FunctionMaker maker(graph, options, where);
-  for (const FunctionArgument& argument : arguments) maker.add(argument);
+  FunctionMaker maker(graph, arguments, options, where);
   PrimFunc func = maker.finish(bounds, Unread::Skipped);
   return {std::move(func), maker.memory()};
 }

@@ -84,15 +84,11 @@ class StageGraph {
   const std::vector<AttachPoint>& attach_path(StageId id) const;
   /// Returns the stages attached directly to this loop, in order.
   std::vector<StageId> attached_at(StageId stage, const IterVar& axis) const;
-  /// Returns the stages attached directly to any loop of this stage, in order.
-  std::span<const StageId> attached_in(StageId stage) const;
 
   /// Returns the stage for `op`, also if a rewrite has since replaced the operation; nullopt if it
   /// was inlined.
   std::optional<StageId> find(const Operation& op) const;
   std::optional<OutputId> find(const Tensor& tensor) const;
-  /// Returns the tensor that replaced the given one, or the tensor itself.
-  Tensor resolve(const Tensor& tensor) const;
   const std::vector<StageId>& outputs() const { return outputs_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 

@@ -17,10 +17,9 @@ PrimFunc with_annotations(const Program& program, int n, Annotations annotations
     traits.annotations = std::move(annotations);
     return program.with(n, make_stmt(with_traits(program.loop(n), std::move(traits))));
   }
-  const BlockRealize& realize = program.realize(n);
-  Block block = *realize.block;
-  block.annotations = std::move(annotations);
-  return program.with(n, make_block(realize.values, realize.predicate, std::move(block)));
+  return program.with(n, with_changed_block(program.stmt(n), [&](Block& block) {
+                        block.annotations = std::move(annotations);
+                      }));
 }
 
 }  // namespace

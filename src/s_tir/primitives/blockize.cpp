@@ -48,8 +48,17 @@ class Divider {
   Divider(const IterMap& map, std::vector<bool> is_inner)
       : map_(map), is_inner_(std::move(is_inner)) {}
 
-  Expr outer_predicate = make_true(), inner_predicate = make_true();
+  /// Divides the values of the map.
+  std::optional<DividedValues> run() {
+    for (const DigitSum& value : map_.values) {
+      const std::optional<Division> division = divide(value);
+      if (!division) return std::nullopt;
+      result_.values.push_back(*division);
+    }
+    return std::move(result_);
+  }
 
+ private:
   std::optional<Division> divide(const DigitSum& sum) {
     if (sum.digits.empty()) {
       Division result;
@@ -64,40 +73,30 @@ class Divider {
     return result;
   }
 
- private:
   std::optional<Division> divide(const Digit& digit) {
     const Mark& mark = map_.marks[digit.mark];
+    bool is_inner = false;
+    if (const DigitSum* sum = std::get_if<DigitSum>(&mark.source)) {
+      const bool counts_down = sum->digits.front().scale < 0;
+      const bool is_whole = digit.lower == 1 && digit.extent == mark.extent && !counts_down;
+      const std::optional<Division> whole =
+          counts_down ? divide(sum->digits.front()) : divide_number(*sum, mark.extent);
+      if (!whole || is_whole) return whole;
+      // If only a part of a number's values is used, or if it counts down, the whole number must be
+      // outer or inner.
+      is_inner = !whole->is_all_outer();
+      if (is_inner && !whole->is_all_inner()) return std::nullopt;
+    } else {
+      if (digit.extent == kUnknownExtent) return std::nullopt;
+      is_inner = is_inner_[static_cast<std::size_t>(digit.mark)];
+    }
     Digit plain = digit;
     plain.scale = 1;
-    const Expr extent = digit.extent == kUnknownExtent ? Expr(0) : Expr(digit.extent);
-    if (std::holds_alternative<Var>(mark.source)) {
-      if (digit.extent == kUnknownExtent) return std::nullopt;
-      Division result;
-      const bool is_inner = is_inner_[static_cast<std::size_t>(digit.mark)];
-      (is_inner ? result.inner : result.outer) = to_expr(map_, plain);
-      (is_inner ? result.inner_extent : result.outer_extent) = extent;
-      return result;
-    }
-    const DigitSum& sum = std::get<DigitSum>(mark.source);
-    const bool counts_down = sum.digits.front().scale < 0;
-    const bool is_whole = digit.lower == 1 && digit.extent == mark.extent && !counts_down;
-    const std::optional<Division> whole =
-        counts_down ? divide(sum.digits.front()) : divide_number(sum, mark.extent);
-    if (!whole || is_whole) return whole;
-    // If only a part of a number's values is used, or if it counts down, the whole number must be
-    // outer or inner.
     Division result;
-    if (whole->is_all_outer()) {
-      result.outer = to_expr(map_, plain);
-      result.outer_extent = extent;
-      return result;
-    }
-    if (whole->is_all_inner()) {
-      result.inner = to_expr(map_, plain);
-      result.inner_extent = extent;
-      return result;
-    }
-    return std::nullopt;
+    (is_inner ? result.inner : result.outer) = to_expr(map_, plain);
+    (is_inner ? result.inner_extent : result.outer_extent) =
+        digit.extent == kUnknownExtent ? Expr(0) : Expr(digit.extent);
+    return result;
   }
 
   /// Divides a number. Its outer digits must precede its inner digits.
@@ -140,17 +139,12 @@ class Divider {
     result.outer_extent = outer;
     if (inner * outer == number_extent) return result;
     // A bounded number must be outer or inner as a whole; its bound then becomes a predicate there.
-    if (inner_terms.empty()) {
-      outer_predicate = and_also(outer_predicate, result.outer < Expr(number_extent));
-      result.outer_extent = number_extent;
-      return result;
-    }
-    if (outer_terms.empty()) {
-      inner_predicate = and_also(inner_predicate, result.inner < Expr(number_extent));
-      result.inner_extent = number_extent;
-      return result;
-    }
-    return std::nullopt;
+    const bool is_outer = inner_terms.empty();
+    if (!is_outer && !outer_terms.empty()) return std::nullopt;
+    Expr& predicate = is_outer ? result_.outer_predicate : result_.inner_predicate;
+    predicate = and_also(predicate, (is_outer ? result.outer : result.inner) < Expr(number_extent));
+    (is_outer ? result.outer_extent : result.inner_extent) = number_extent;
+    return result;
   }
 
   static Expr and_also(const Expr& condition, const Expr& other) {
@@ -161,22 +155,8 @@ class Divider {
 
   const IterMap& map_;
   std::vector<bool> is_inner_;
+  DividedValues result_{{}, make_true(), make_true()};
 };
-
-/// Divides the values. Nullopt unless the digits of outer loops precede those of inner loops in
-/// each value. `is_inner` has one entry per loop of the map.
-std::optional<DividedValues> divide_values(const IterMap& map, std::vector<bool> is_inner) {
-  Divider divider(map, std::move(is_inner));
-  DividedValues result{{}, make_true(), make_true()};
-  for (const DigitSum& value : map.values) {
-    const std::optional<Division> division = divider.divide(value);
-    if (!division) return std::nullopt;
-    result.values.push_back(*division);
-  }
-  result.outer_predicate = divider.outer_predicate;
-  result.inner_predicate = divider.inner_predicate;
-  return result;
-}
 
 // ---- the primitive ------------------------------------------------------------------------------
 
@@ -258,7 +238,7 @@ DividedValues divide(const Blockizing& b) {
     if (!map) return std::nullopt;
     std::vector<bool> is_inner(loops.size(), false);
     for (std::size_t n = b.outer.size(); n < loops.size(); ++n) is_inner[n] = true;
-    auto divided = divide_values(*map, std::move(is_inner));
+    auto divided = Divider(*map, std::move(is_inner)).run();
     if (divided) keep_conditions(b, loops, *map, *divided);
     return divided;
   };
@@ -415,13 +395,7 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   for (const BufferRegion& region : inner.writes)
     outer.writes.push_back(relaxed_region(region, relaxed, facts));
   const auto nest = [&](const Block& block) {
-    Stmt result = make_block(inner_values, divided.inner_predicate, block);
-    for (std::size_t n = b.inner.size(); n-- > 0;) {
-      For next = program.loop(b.inner[n]);
-      next.body = result;
-      result = make_stmt(std::move(next));
-    }
-    return result;
+    return in_loops(program, b.inner, make_block(inner_values, divided.inner_predicate, block));
   };
   // The new block also performs the reads of the bindings, the predicate and the loop ranges inside
   // it.

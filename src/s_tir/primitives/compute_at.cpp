@@ -252,9 +252,7 @@ void require_same_control(const Move& move) {
 void require_single_instances(const Move& move) {
   const Program& program = move.program;
   const BlockRealize& realize = move.realize();
-  if (std::ranges::none_of(realize.block->iters,
-                           [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; }))
-    return;
+  if (!has_kind(*realize.block, IterKind::Reduce)) return;
   const int top = program.common(move.block, move.loop);
   std::vector<int> loops = program.loops_of(move.block);
   std::erase_if(loops, [&](int loop) { return loop <= top; });
@@ -320,16 +318,9 @@ Neighbours find_neighbours(const Move& move) {
     refuse(move.caller, describe(program, move.loop) + " is not around all " +
                             (move.is_producer() ? "consumers" : "producers") + " of " +
                             move.what() + ": " + outside + " are outside");
-  const std::vector<Stmt> parts = parts_of(program.loop(move.loop).body);
   // The range of valid positions: after the last producer and before the first consumer.
-  std::size_t first = 0, last = parts.size();
-  const auto position_of = [&](int n) {
-    std::size_t position = 0;
-    for (int at = n; at != move.loop; at = *program.parent(at))
-      for (std::size_t i = 0; i < parts.size(); ++i)
-        if (parts[i].same_as(program.stmt(at))) position = i;
-    return position;
-  };
+  std::size_t first = 0, last = parts_of(program.loop(move.loop).body).size();
+  const auto position_of = [&](int n) { return *part_of(program, move.loop, n); };
   const auto add_producer = [&](int n) { first = std::max(first, position_of(n) + 1); };
   const auto add_consumer = [&](int n) { last = std::min(last, position_of(n)); };
   for (const int n : all) move.is_producer() ? add_consumer(n) : add_producer(n);
@@ -378,7 +369,7 @@ Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr pred
 
 /// Returns the block in new loops over the domains.
 Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::Facts& facts) {
-  std::vector<For> loops;
+  std::vector<LoopDomain> loops;
   std::vector<Expr> values;
   Expr predicate = make_true();
   for (std::size_t i = 0; i < domains.size(); ++i) {
@@ -388,10 +379,9 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
     const Range range = Range::from_min_extent(cast(type, needed.min), cast(type, needed.extent));
     if (move.options.preserve_unit_loops || !is_one(range.extent)) {
       const Var var("ax" + std::to_string(loops.size()), type);
-      loops.push_back(
-          For{var, make_int(var.dtype(), 0), range.extent, ForKind::Serial, make_nop()});
+      loops.push_back({var, make_int(type, 0), range.extent});
       values.push_back(range.min + var);
-      facts.bind(var, Range::from_min_extent(make_int(var.dtype(), 0), range.extent));
+      facts.bind(var, Range::from_min_extent(make_int(type, 0), range.extent));
     } else {
       values.push_back(range.min);
     }
@@ -402,13 +392,8 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
       predicate = both(predicate, values.back() < *high + 1);
   }
   predicate = with_instances(move, values, predicate, facts);
-  Stmt body =
-      make_stmt(BlockRealize{values, arith::simplify(predicate, facts), move.realize().block});
-  for (std::size_t i = loops.size(); i-- > 0;) {
-    loops[i].body = body;
-    body = make_stmt(loops[i]);
-  }
-  return body;
+  return in_loops(loops, make_stmt(BlockRealize{values, arith::simplify(predicate, facts),
+                                                move.realize().block}));
 }
 
 [[noreturn]] void refuse_order(const Move& move, int other) {
@@ -452,24 +437,22 @@ void require_order(const Move& move, const Program& after, int n) {
                  " would move past a statement that it depends on or that depends on it: it " +
                  *conflict);
   };
-  using Side = Passing::Side;
   const bool runs_later = move.block < move.loop;
-  Passing from(program, move.block, top, runs_later ? Side::After : Side::Before);
+  PassingOptions from{.excepts_repeated_readers = !runs_later,
+                      .over = parts_between(program, top, move.block, move.loop)};
   if (runs_later)
-    from.except([&](int other, int loop) { return writes_same_again(program, other, loop); });
-  else
-    from.except_repeated_readers();
-  refuse_on(from.over(parts_between(program, top, move.block, move.loop)).find_conflict());
-  if (runs_later)
-    return refuse_on(
-        Passing(after, n, top_after, Side::Before).comparing(Compared::WithWrites).find_conflict());
+    from.is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); };
+  refuse_on(find_passing_conflict(program, move.block, top, runs_later ? Side::After : Side::Before,
+                                  from));
+  const auto refuse_after = [&](Side side, const PassingOptions& options) {
+    refuse_on(find_passing_conflict(after, n, top_after, side, options));
+  };
+  if (runs_later) return refuse_after(Side::Before, {.compared = Compared::WithWrites});
   // All inputs exist in the last iteration of a loop that repeats all instances.
-  refuse_on(Passing(after, n, top_after, Side::After)
-                .except([&](int other, int loop) { return runs_after_last(after, n, other, loop); })
-                .find_conflict());
-  refuse_on(Passing(after, n, top_after, Side::After)
-                .comparing(Compared::WritesWithReads)
-                .find_conflict());
+  refuse_after(Side::After, {.is_excepted = [&](int other, int loop) {
+                 return runs_after_last(after, n, other, loop);
+               }});
+  refuse_after(Side::After, {.compared = Compared::WritesWithReads});
 }
 
 void check_after(const Move& move, const Program& after) {

@@ -236,9 +236,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
     refuse(caller, "it is not proved that the same elements are initialized by " +
                        describe(program, init) + " and accumulated by " +
                        describe(program, update) + " in the same iteration");
-  if (const auto conflict = Passing(program, init, top, Passing::Side::After)
-                                .over(parts_between(program, top, init, update))
-                                .find_conflict())
+  if (const auto conflict = find_passing_conflict(
+          program, init, top, Side::After, {.over = parts_between(program, top, init, update)}))
     refuse(caller,
            describe(program, init) + " would move past an access to its output: it " + *conflict);
   Block merged = *second.block;

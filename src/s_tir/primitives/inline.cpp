@@ -45,14 +45,12 @@ void require_inlinable(const Caller& caller, const Program& program, int n, cons
 /// Returns the function without the allocation of a buffer in a block.
 PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   const Program program(func);
-  for (int n = 0; n < program.size(); ++n) {
-    if (!program.is_block(n)) continue;
-    const BlockRealize& realize = program.realize(n);
-    Block block = *realize.block;
-    const auto removed =
-        std::erase_if(block.alloc_buffers, [&](const Buffer& own) { return own.same_as(buffer); });
-    if (removed) return program.with(n, make_block(realize.values, realize.predicate, block));
-  }
+  const auto is_it = [&](const Buffer& own) { return own.same_as(buffer); };
+  for (int n = 0; n < program.size(); ++n)
+    if (program.is_block(n) && std::ranges::any_of(program.block(n).alloc_buffers, is_it))
+      return program.with(n, with_changed_block(program.stmt(n), [&](Block& block) {
+                            std::erase_if(block.alloc_buffers, is_it);
+                          }));
   return func;
 }
 
@@ -75,12 +73,7 @@ class Inliner {
   }
 
  private:
-  Expr expr(const Expr& e) const {
-    return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-      if (!load.buffer.same_as(buffer_)) return std::nullopt;
-      return value_(load.indices);
-    });
-  }
+  Expr expr(const Expr& e) const { return replace_loads(e, buffer_, value_); }
 
   const Buffer& buffer_;
   std::function<Expr(const std::vector<Expr>&)> value_;
@@ -180,25 +173,23 @@ void require_same_value(const Inlining& i, int consumer) {
       refuse(i.caller, "the value of " + describe(program, i.producer) + " differs where " +
                            describe(program, consumer) + " reads it: it " + *conflict);
   };
-  refuse_on(
-      Passing(program, i.producer, top, Passing::Side::After)
-          .comparing(Compared::ReadsWithWrites)
-          .except([&](int other, int loop) { return writes_same_again(program, other, loop); })
-          .over(parts_between(program, top, i.producer, consumer))
-          .find_conflict());
+  refuse_on(find_passing_conflict(
+      program, i.producer, top, Side::After,
+      {.compared = Compared::ReadsWithWrites,
+       .is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); },
+       .over = parts_between(program, top, i.producer, consumer)}));
   std::vector<Stmt> reads;
   for (const arith::Access& access : accesses_of(program, consumer)) {
     if (access.is_write() || !access.buffer.same_as(i.store.buffer)) continue;
     if (!is_covered) require_written(i, consumer, access);
     reads.push_back(evaluated(access, substitute(i.store.value, i.at(access.indices))));
   }
-  Passing at_consumer(program, consumer, top, Passing::Side::Before);
-  at_consumer.as(make_seq(std::move(reads)))
-      .comparing(Compared::ReadsWithWrites)
-      .with_own_instances();
+  PassingOptions at_consumer{.own = make_seq(std::move(reads)),
+                             .compared = Compared::ReadsWithWrites,
+                             .with_own_instances = true};
   // A block of a single store reads before it writes.
-  if (!program.block(consumer).body.as<Store>()) at_consumer.over({program.stmt(consumer)});
-  refuse_on(at_consumer.find_conflict());
+  if (!program.block(consumer).body.as<Store>()) at_consumer.over = {program.stmt(consumer)};
+  refuse_on(find_passing_conflict(program, consumer, top, Side::Before, at_consumer));
 }
 
 }  // namespace
@@ -297,14 +288,6 @@ VarMap paired_instances(const Caller& caller, const Program& program, int consum
   return *values;
 }
 
-/// Returns the expression with loads of a buffer replaced by 0, to find its other reads.
-Expr without_loads(const Expr& e, const Buffer& buffer) {
-  return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-    if (!load.buffer.same_as(buffer)) return std::nullopt;
-    return make_const(buffer->dtype, 0);
-  });
-}
-
 /// Throws if moving the consumer to the producer's position reorders it with a statement that it
 /// depends on or that depends on it. `own`: the consumer's store without its reads from the
 /// producer, once in terms of the consumer's iterators and once in terms of the producer's.
@@ -321,21 +304,17 @@ void require_earlier(const Caller& caller, const Program& program, int consumer,
                         std::nullopt});
   };
   const int top = program.common(producer, consumer);
-  refuse_on(Passing(program, consumer, top, Passing::Side::Before)
-                .as(bound(consumer, own.first))
-                .over(parts_between(program, top, producer, consumer))
-                .find_conflict());
-  refuse_on(Passing(program, producer, top, Passing::Side::After)
-                .as(bound(producer, own.second))
-                .find_conflict());
+  refuse_on(find_passing_conflict(program, consumer, top, Side::Before,
+                                  {.own = bound(consumer, own.first),
+                                   .over = parts_between(program, top, producer, consumer)}));
+  refuse_on(find_passing_conflict(program, producer, top, Side::After,
+                                  {.own = bound(producer, own.second)}));
   const int merged = *after.find_block(program.key_of(producer));
   const std::vector<int> loops = after.loops_of(merged);
   if (loops.empty()) return;
-  refuse_on(Passing(after, merged, *after.parent(loops.front()), Passing::Side::After)
-                .comparing(Compared::WritesWithReads)
-                .with_own_instances()
-                .only_own()
-                .find_conflict());
+  refuse_on(
+      find_passing_conflict(after, merged, *after.parent(loops.front()), Side::After,
+                            {.compared = Compared::WritesWithReads, .only_own_instances = true}));
 }
 
 }  // namespace
@@ -380,11 +359,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
                        describe(program, producer) + " does not write in the same iteration");
   const VarMap map = paired_instances(caller, program, n, producer, *read, source->indices);
   // The value with the read element replaced by the producer's value.
-  const Expr value =
-      rewrite(store.value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-        if (!load.buffer.same_as(buffer)) return std::nullopt;
-        return source->value;
-      });
+  const Expr value = replace_loads(store.value, buffer, [&](const auto&) { return source->value; });
   // Substitutes only the consumer's iterators; the producer's are distinct variables.
   std::vector<Expr> indices;
   for (const Expr& index : store.indices) indices.push_back(substitute(index, map));
@@ -395,7 +370,8 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   const PrimFunc changed =
       program.with(producer, make_block(realize.values, realize.predicate, next));
   Store alone = store;
-  alone.value = without_loads(store.value, buffer);
+  alone.value =
+      replace_loads(store.value, buffer, [&](const auto&) { return make_const(buffer->dtype, 0); });
   const Stmt moved = substitute(make_stmt(Store(alone)), map);
   const Program middle(changed);
   require_earlier(caller, program, n, producer, {alone, *moved.as<Store>()}, middle);

@@ -27,15 +27,6 @@ std::vector<BufferRegion> with_buffer(std::vector<BufferRegion> regions, const B
   return regions;
 }
 
-namespace {
-Expr with_buffer(const Expr& e, const Buffer& old, const Buffer& with) {
-  return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-    if (!load.buffer.same_as(old)) return std::nullopt;
-    return make_load(with, load.indices);
-  });
-}
-}  // namespace
-
 Stmt map_bindings(const Stmt& s, FunctionRef<Expr(const Expr&)> map) {
   const BlockRealize* realize = s.as<BlockRealize>();
   if (!realize) return s;
@@ -72,7 +63,10 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
     return s;
   const bool is_kept = s.as<BlockRealize>() != nullptr && replaced != Replaced::Everything;
   const bool is_read = replaced != Replaced::Writes;
-  const auto read = [&](const Expr& e) { return is_read ? with_buffer(e, old, with) : e; };
+  const auto read = [&](const Expr& e) {
+    const auto load = [&](const auto& indices) { return make_load(with, indices); };
+    return is_read ? replace_loads(e, old, load) : e;
+  };
   const auto expr = [&](const Expr& e) { return is_kept ? e : read(e); };
   const auto stmt = [&](const Stmt& child) {
     return map_bindings(with_buffer(child, old, with, replaced), read);
@@ -143,10 +137,6 @@ struct Place {
   std::size_t position;
 };
 
-Stmt body_of(const Program& program, int n) {
-  return program.is_loop(n) ? program.loop(n).body : program.block(n).body;
-}
-
 /// Returns the position after the writer, in the innermost loop or block that contains it and a
 /// reader.
 Place behind_writer(const Program& program, int scope, int writer,
@@ -156,12 +146,8 @@ Place behind_writer(const Program& program, int scope, int writer,
   for (const int reader : readers) common = std::max(common, program.common(writer, reader));
   int at = common;
   while (!program.is_loop(at) && !program.is_block(at)) at = *program.parent(at);
-  const std::vector<Stmt> parts = parts_of(body_of(program, at));
-  std::size_t position = parts.size();
-  for (int n = writer; n != at; n = *program.parent(n))
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (parts[i].same_as(program.stmt(n))) position = i + 1;
-  return {at, position};
+  const std::optional<std::size_t> part = part_of(program, at, writer);
+  return {at, part ? *part + 1 : parts_of(body_of(program, at)).size()};
 }
 
 /// Returns the region that a block accesses in one iteration of the loops outside `top`. It is
@@ -220,21 +206,20 @@ Stmt copy_nest(
     const std::vector<Range>& region, const Buffer& from, const Buffer& to, const std::string& name,
     arith::Facts facts, BlockKey& key,
     const Included& included = [](const auto&, const auto&) { return make_true(); }) {
-  std::vector<Var> loops;
+  std::vector<LoopDomain> loops;
   std::vector<Expr> values, indices;
   std::vector<IterVar> iters;
-  std::vector<Range> element;
   Expr predicate = make_true();
   for (std::size_t d = 0; d < region.size(); ++d) {
     const DataType type = region[d].extent.dtype();
-    loops.emplace_back("ax" + std::to_string(d), type);
-    facts.bind(loops.back(), Range::from_extent(region[d].extent));
+    const Var loop("ax" + std::to_string(d), type);
+    loops.push_back({loop, make_int(type, 0), region[d].extent});
+    facts.bind(loop, Range::from_extent(region[d].extent));
     const Expr size = from->shape[d];
-    values.push_back(cast(size.dtype(), region[d].min + loops.back()));
+    values.push_back(cast(size.dtype(), region[d].min + loop));
     iters.emplace_back(Range::from_extent(size), Var("v" + std::to_string(d), size.dtype()),
                        IterKind::DataParallel);
     indices.push_back(iters.back().var());
-    element.push_back(Range::from_min_extent(indices.back(), make_int(size.dtype(), 1)));
   }
   for (std::size_t d = 0; d < region.size(); ++d) {
     const Expr& size = from->shape[d];
@@ -244,17 +229,13 @@ Stmt copy_nest(
   }
   predicate = both(predicate, included(values, facts));
   Block block{.iters = iters,
-              .reads = {{from, element}},
-              .writes = {{to, element}},
+              .reads = {{from, element_at(indices)}},
+              .writes = {{to, element_at(indices)}},
               .name = name,
               .init = std::nullopt,
               .body = make_store(to, make_load(from, indices), indices)};
   key = key_of(block);
-  Stmt body = make_block(values, predicate, std::move(block));
-  for (std::size_t d = region.size(); d-- > 0;)
-    body = make_stmt(
-        For{loops[d], make_int(loops[d].dtype(), 0), region[d].extent, ForKind::Serial, body});
-  return body;
+  return in_loops(loops, make_block(values, predicate, std::move(block)));
 }
 
 arith::Facts facts_at(const Program& program, int n) {
@@ -276,34 +257,25 @@ Stmt with_body(const Stmt& s, Stmt body) {
     next.body = std::move(body);
     return make_stmt(std::move(next));
   }
-  const BlockRealize& realize = *s.as<BlockRealize>();
-  Block block = *realize.block;
-  block.body = std::move(body);
-  return make_block(realize.values, realize.predicate, std::move(block));
+  return with_changed_block(s, [&](Block& block) { block.body = std::move(body); });
 }
 
-Stmt with_allocated(const Stmt& s, const Buffer& buffer) {
-  const BlockRealize& realize = *s.as<BlockRealize>();
-  Block block = *realize.block;
-  block.alloc_buffers.push_back(buffer);
-  return make_block(realize.values, realize.predicate, std::move(block));
-}
-
-/// Inserts the copy. `rewrite_part` is called on each other part; its flag states whether the part
-/// follows the copy.
+/// Inserts the copy. `rewrite_part` is called on each other part.
 PrimFunc insert_copy(const Program& program, int scope, const Place& place, const Stmt& copy,
                      const Buffer& allocated,
-                     const std::function<Stmt(const Stmt&, bool)>& rewrite_part) {
+                     const std::function<Stmt(const Stmt&)>& rewrite_part) {
   std::vector<Stmt> parts;
   const std::vector<Stmt> old = parts_of(body_of(program, place.at));
   for (std::size_t i = 0; i <= old.size(); ++i) {
     if (i == place.position) parts.push_back(copy);
-    if (i < old.size()) parts.push_back(rewrite_part(old[i], i >= place.position));
+    if (i < old.size()) parts.push_back(rewrite_part(old[i]));
   }
   const Stmt changed = with_body(program.stmt(place.at), make_seq(std::move(parts)));
   const PrimFunc inserted = program.with(place.at, changed);
   const Program after(inserted);
-  return after.with(scope, with_allocated(after.stmt(scope), allocated));
+  return after.with(scope, with_changed_block(after.stmt(scope), [&](Block& block) {
+                      block.alloc_buffers.push_back(allocated);
+                    }));
 }
 
 /// Throws if the loops or conditions of `copy` read memory that `before`, which contains block `n`,
@@ -377,28 +349,18 @@ int top_of(const Program& program, int at) {
   return at;
 }
 
-/// Returns the index of the body's part that contains the statement; nullopt if no part does.
-std::optional<std::size_t> part_of(const Program& program, int at, int n) {
-  if (!program.is_below(n, at)) return std::nullopt;
-  const std::vector<Stmt> parts = parts_of(body_of(program, at));
-  for (; n != at; n = *program.parent(n))
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (parts[i].same_as(program.stmt(n))) return i;
-  return std::nullopt;
-}
-
 /// Returns a phrase about a write between the copy and the reader, which changes the buffer but not
 /// the copy. Nullopt if there is provably none.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           const Buffer& buffer) {
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
   const std::size_t part = *part_of(program, place.at, reader);
-  return Passing(program, reader, top_of(program, place.at), Passing::Side::Before)
-      .as(accesses_as_stmt(program, reader, buffer, false))
-      .comparing(Compared::ReadsWithWrites)
-      .over({parts.begin() + static_cast<std::ptrdiff_t>(place.position),
-             parts.begin() + static_cast<std::ptrdiff_t>(part)})
-      .find_conflict();
+  return find_passing_conflict(
+      program, reader, top_of(program, place.at), Side::Before,
+      {.own = accesses_as_stmt(program, reader, buffer, false),
+       .compared = Compared::ReadsWithWrites,
+       .over = {parts.begin() + static_cast<std::ptrdiff_t>(place.position),
+                parts.begin() + static_cast<std::ptrdiff_t>(part)}});
 }
 
 }  // namespace
@@ -457,11 +419,10 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
                  : s;
     return map_statements(s, replace);
   };
-  const auto part = [&](const Stmt& s, bool) { return replace(s); };
   const auto cached = [&]() -> NewBlock {
     BlockKey key{BlockKey::Plain{name, 0}};
     const Stmt copy = copy_nest(region, buffer, cache, name, facts_at(program, place.at), key);
-    return {insert_copy(program, scope, place, copy, cache, part), key};
+    return {insert_copy(program, scope, place, copy, cache, replace), key};
   };
   const auto is_filled = [&](const NewBlock& result) {
     const Program after(result.func);
@@ -544,23 +505,23 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     require_begun(caller, program, n);
     // The cache holds the sum until it is complete.
     if (const auto loop = outermost_reduction_loop(program, n))
-      if (const auto conflict = Passing(program, n, *program.parent(*loop), Passing::Side::Before)
-                                    .as(accesses_as_stmt(program, n, buffer, false))
-                                    .comparing(Compared::ReadsWithWrites)
-                                    .find_conflict())
+      if (const auto conflict =
+              find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
+                                    {.own = accesses_as_stmt(program, n, buffer, false),
+                                     .compared = Compared::ReadsWithWrites}))
         refuse(caller,
                describe(program, n) +
                    " accumulates into elements that other statements write in between: it " +
                    *conflict);
   }
-  Passing delayed(program, n, top_of(program, place.at), Passing::Side::After);
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
   const std::size_t own = *part_of(program, place.at, n) + 1;
-  delayed.as(accesses_as_stmt(program, n, buffer, true))
-      .over({parts.begin() + static_cast<std::ptrdiff_t>(own),
-             parts.begin() + static_cast<std::ptrdiff_t>(place.position)});
-  if (is_update) delayed.with_own_instances();
-  if (const auto conflict = delayed.find_conflict())
+  if (const auto conflict = find_passing_conflict(
+          program, n, top_of(program, place.at), Side::After,
+          {.own = accesses_as_stmt(program, n, buffer, true),
+           .with_own_instances = is_update,
+           .over = {parts.begin() + static_cast<std::ptrdiff_t>(own),
+                    parts.begin() + static_cast<std::ptrdiff_t>(place.position)}}))
     refuse(caller,
            describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
@@ -576,7 +537,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                   parts.begin() + static_cast<std::ptrdiff_t>(place.position)}),
         copy);
     return {insert_copy(program, scope, place, copy, cache,
-                        [&](const Stmt& s, bool) { return replace_inside(s, writer, next); }),
+                        [&](const Stmt& s) { return replace_inside(s, writer, next); }),
             key};
   };
   const auto is_exact = [&](const NewBlock& result) {
@@ -663,9 +624,7 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
 /// Returns the block with the buffer's accesses, which all have the same indices, redirected.
 Block redirected(Block block, const Buffer& from, const Buffer& to,
                  const std::vector<Expr>& indices) {
-  std::vector<Range> element;
-  for (const Expr& index : indices)
-    element.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
+  const std::vector<Range> element = element_at(indices);
   const auto redirect_regions = [&](Block& b) {
     bool is_changed = false;
     for (std::vector<BufferRegion>* regions : {&b.reads, &b.writes})
@@ -726,7 +685,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   };
   // The copy has an iterator for each of the block's. Those that do not determine the element have
   // one value.
-  std::vector<Var> loops;
+  std::vector<LoopDomain> loops;
   std::vector<IterVar> iters;
   std::vector<Expr> values, shape, at, copied_at;
   VarMap of_block, of_loops;
@@ -737,13 +696,14 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     const Expr zero = make_int(type, 0), one = make_int(type, 1);
     const Expr extent = is_used ? iter.dom()->extent : one;
     const std::string number = std::to_string(iters.size());
-    loops.emplace_back("ax" + number, type);
+    const Var loop("ax" + number, type);
+    loops.push_back({loop, zero, extent});
     iters.emplace_back(Range::from_min_extent(zero, extent), Var("v" + number, type),
                        IterKind::DataParallel);
-    values.emplace_back(loops.back());
-    facts.bind(loops.back(), Range::from_min_extent(zero, extent));
+    values.emplace_back(loop);
+    facts.bind(loop, Range::from_min_extent(zero, extent));
     set(of_block, iter.var(), fold(BinaryOp::Add, iters.back().var(), iter.dom()->min));
-    set(of_loops, iter.var(), fold(BinaryOp::Add, loops.back(), iter.dom()->min));
+    set(of_loops, iter.var(), fold(BinaryOp::Add, loop, iter.dom()->min));
     if (!is_used) continue;
     shape.push_back(extent);
     at.push_back(fold(BinaryOp::Sub, iter.var(), iter.dom()->min));
@@ -782,36 +742,26 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     for (const Expr& part : *instances) require(substitute(part, of_loops));
     if (block.init) require_begun(caller, program, n);
   }
-  const auto region = [](const Buffer& of, const std::vector<Expr>& point) {
-    BufferRegion result{of, {}};
-    for (const Expr& e : point)
-      result.region.push_back(Range::from_min_extent(e, make_int(e.dtype(), 1)));
-    return result;
-  };
   const Buffer &from = is_read ? buffer : cache, &to = is_read ? cache : buffer;
   const std::vector<Expr>&read = is_read ? elements : copied_at,
         &written = is_read ? copied_at : elements;
   Block copying{.iters = iters,
-                .reads = {region(from, read)},
-                .writes = {region(to, written)},
+                .reads = {{from, element_at(read)}},
+                .writes = {{to, element_at(written)}},
                 .name = options.name,
                 .init = std::nullopt,
                 .body = make_store(to, make_load(from, read), written)};
   const BlockKey key = key_of(copying);
-  Stmt copy = make_block(values, predicate, std::move(copying));
-  for (std::size_t i = loops.size(); i-- > 0;)
-    copy = make_stmt(For{loops[i], make_int(loops[i].dtype(), 0), iters[i].dom()->extent,
-                         ForKind::Serial, copy});
+  const Stmt copy = in_loops(loops, make_block(values, predicate, std::move(copying)));
   // Next to the statement of the scope that contains the block.
   const std::size_t part = *part_of(program, scope, n);
   const Place place{scope, is_read ? part : part + 1};
   if (!is_read)
     require_unchanged_control(caller, program, n, parts_of(body_of(program, scope))[part], copy);
-  const Passing::Side side = is_read ? Passing::Side::Before : Passing::Side::After;
-  Passing moved(program, n, top_of(program, scope), side);
-  moved.as(accesses_as_stmt(program, n, buffer, !is_read))
-      .comparing(is_read ? Compared::ReadsWithWrites : Compared::All);
-  if (const auto conflict = moved.find_conflict())
+  if (const auto conflict = find_passing_conflict(
+          program, n, top_of(program, scope), is_read ? Side::Before : Side::After,
+          {.own = accesses_as_stmt(program, n, buffer, !is_read),
+           .compared = is_read ? Compared::ReadsWithWrites : Compared::All}))
     refuse(caller, describe(program, n) + " would " + (is_read ? "read" : "write") + " `" +
                        buffer->name + "` too " + (is_read ? "early" : "late") + ": it " +
                        *conflict);
@@ -819,7 +769,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   const Stmt next =
       make_block(realize.values, realize.predicate, redirected(block, buffer, cache, at));
   PrimFunc func = insert_copy(program, scope, place, copy, cache,
-                              [&](const Stmt& s, bool) { return replace_inside(s, old, next); });
+                              [&](const Stmt& s) { return replace_inside(s, old, next); });
   const Program after(func);
   require_independent_around(caller, after, *after.find_block(key));
   require_independent_around(caller, after, *after.find_block(program.key_of(n)));

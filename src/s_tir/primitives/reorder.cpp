@@ -66,13 +66,8 @@ PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLo
   if (const auto conflict = reversed_by_reordering(program, chain, order))
     refuse(caller, describe(program, chain.front()) + ": in that order, an iteration " + *conflict +
                        " in one that would run on the other side of it");
-  Stmt body = program.loop(chain.back()).body;
-  for (std::size_t n = order.size(); n-- > 0;) {
-    For loop = program.loop(order[n]);
-    loop.body = body;
-    body = make_stmt(std::move(loop));
-  }
-  PrimFunc result = program.with(chain.front(), body);
+  PrimFunc result =
+      program.with(chain.front(), in_loops(program, order, program.loop(chain.back()).body));
   const Program after(result);
   // A concurrent loop may now enclose more accesses.
   require_independent_around(caller, after, chain.front());

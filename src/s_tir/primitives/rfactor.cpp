@@ -111,10 +111,9 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
     refuse(caller,
            "the instances of " + what + " depend on their order: one " + *conflict + " in another");
   // The partial results are computed before all other statements below the loops.
-  const Passing::Side before = Passing::Side::Before;
-  if (const auto conflict = Passing(program, f.block, *program.parent(f.loops.front()), before)
-                                .comparing(Compared::ReadsWithWrites)
-                                .find_conflict())
+  if (const auto conflict =
+          find_passing_conflict(program, f.block, *program.parent(f.loops.front()), Side::Before,
+                                {.compared = Compared::ReadsWithWrites}))
     refuse(caller,
            "the partial results of " + what + " would be computed too early: it " + *conflict);
   return f;
@@ -198,8 +197,6 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
   const std::vector<Store> elements = partial_elements(f, partials, axis, factor, iter_map);
   std::vector<Expr> combined;
   for (const Expr& value : f.body.values) combined.push_back(substitute(value, iter_map));
-  const bool is_reduction = std::ranges::any_of(
-      iters, [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
   Block block{.iters = iters,
               .reads = {},
               .writes = {},
@@ -208,7 +205,7 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
               .body = f.body.update(elements, combined),
               .annotations = own.annotations};
   // Partial results of a single term each need no reduction.
-  if (!is_reduction) {
+  if (!has_kind(block, IterKind::Reduce)) {
     block.init = std::nullopt;
     std::vector<Stmt> stores;
     for (std::size_t n = 0; n < elements.size(); ++n)
@@ -216,15 +213,10 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
     block.body = make_seq(std::move(stores));
   }
   key = {factor};
-  Stmt nest = make_block(std::move(values), f.realize().predicate,
-                         arith::with_found_access(std::move(block)));
-  for (std::size_t n = f.loops.size(); n-- > 0;) {
-    For next = f.program.loop(f.loops[n]);
-    next.body = nest;
-    nest = make_stmt(std::move(next));
-  }
+  Stmt realize = make_block(std::move(values), f.realize().predicate,
+                            arith::with_found_access(std::move(block)));
   // The original block keeps the original variables.
-  return fresh_copy(nest);
+  return fresh_copy(in_loops(f.program, f.loops, std::move(realize)));
 }
 
 /// Returns the statement with the reduction block replaced, and without the loops that are only
@@ -309,10 +301,10 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
   const PrimFunc replaced = program.with(top, make_seq({first, second}));
   const int scope = *program.scope(f.block);
   const Program after(replaced);
-  const BlockRealize& realize = after.realize(scope);
-  Block block = *realize.block;
-  block.alloc_buffers.insert(block.alloc_buffers.end(), partials.begin(), partials.end());
-  PrimFunc func = after.with(scope, make_block(realize.values, realize.predicate, block));
+  PrimFunc func = after.with(scope, with_changed_block(after.stmt(scope), [&](Block& block) {
+                               block.alloc_buffers.insert(block.alloc_buffers.end(),
+                                                          partials.begin(), partials.end());
+                             }));
   // fresh_copy has replaced the iterators of the partial block, so it is found by its writes.
   const Program final(func);
   int found = scope;

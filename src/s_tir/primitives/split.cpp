@@ -16,13 +16,6 @@ namespace {
 /// Maximum length of the name of a fused loop; longer names do not list all the loops.
 constexpr std::size_t kMaxFusedName = 128;
 
-/// Returns the product; nullopt beyond 64 bits.
-std::optional<std::int64_t> multiplied(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
-  return result;
-}
-
 /// Throws if a loop variable of the type cannot represent the iteration count.
 void require_counted(const Caller& caller, const std::string& what, DataType type,
                      std::optional<std::int64_t> count) {
@@ -36,7 +29,7 @@ std::vector<Expr> complete_factors(const Caller& caller, const Program& program,
                                    const std::vector<std::optional<std::int64_t>>& factors) {
   const For& loop = program.loop(n);
   const DataType type = loop.var.dtype();
-  std::int64_t product = 1;
+  std::int64_t known = 1;
   int absent = 0;
   for (const std::optional<std::int64_t>& factor : factors) {
     if (!factor) {
@@ -47,8 +40,8 @@ std::vector<Expr> complete_factors(const Caller& caller, const Program& program,
       refuse(caller, describe(program, n) + ": a factor is " + std::to_string(*factor) +
                          "; factors are 1 or more");
     require_counted(caller, describe(program, n) + ": the product of the factors", type,
-                    multiplied(product, *factor));
-    product *= *factor;
+                    product(known, *factor));
+    known *= *factor;
   }
   if (factors.empty()) refuse(caller, describe(program, n) + ": no factors are given");
   if (absent > 1)
@@ -56,12 +49,12 @@ std::vector<Expr> complete_factors(const Caller& caller, const Program& program,
                        " factors are unspecified; at most one may be");
   Expr rest = make_int(type, 1);
   if (const std::optional<std::int64_t> extent = constant_int(loop.extent); absent && extent) {
-    const std::int64_t count = *extent / product + (*extent % product > 0 ? 1 : 0);
+    const std::int64_t count = *extent / known + (*extent % known > 0 ? 1 : 0);
     require_counted(caller, describe(program, n) + ": the product of the factors", type,
-                    multiplied(count, product));
+                    product(count, known));
     rest = make_int(type, count);
   } else if (absent) {
-    rest = arith::simplify(floordiv(loop.extent + (product - 1), make_int(type, product)));
+    rest = arith::simplify(floordiv(loop.extent + (known - 1), make_int(type, known)));
   }
   std::vector<Expr> result;
   for (const std::optional<std::int64_t>& factor : factors)
@@ -211,7 +204,7 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
   std::optional<std::int64_t> count = 1;
   for (const int n : loops)
     if (const auto extent = constant_int(program.loop(n).extent); extent && count)
-      count = multiplied(*count, std::max<std::int64_t>(*extent, 1));
+      count = product(*count, std::max<std::int64_t>(*extent, 1));
   require_counted(caller, describe(program, loops.front()) + ": the number of fused iterations",
                   type, count);
   if (name.size() > kMaxFusedName) name = first.var.name() + "_";

@@ -79,10 +79,7 @@ class Relayout {
       : old_(std::move(old)), with_(std::move(with)), map_(map) {}
 
   Expr expr(const Expr& e) const {
-    return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-      if (!load.buffer.same_as(old_)) return std::nullopt;
-      return make_load(with_, mapped(load.indices));
-    });
+    return replace_loads(e, old_, [&](const auto& at) { return make_load(with_, mapped(at)); });
   }
 
   Stmt stmt(const Stmt& s) {
@@ -90,7 +87,10 @@ class Relayout {
     const BlockRealize* here = s.as<BlockRealize>();
     if (here && is_excluded_by_signature(*here->block, old_))
       return map_bindings(s, [&](const Expr& e) { return expr(e); });
-    if (here) note(*here->block);
+    if (here) {
+      bind_domains(facts_, around_);
+      bind_iters(facts_, *here->block);
+    }
     if (loop) around_.push_back({loop->var, loop->min, loop->extent});
     const Stmt result = rewritten(s);
     if (loop) around_.pop_back();
@@ -98,12 +98,6 @@ class Relayout {
   }
 
  private:
-  /// Records the facts inside the block.
-  void note(const Block& block) {
-    bind_domains(facts_, around_);
-    bind_iters(facts_, block);
-  }
-
   Stmt rewritten(const Stmt& s) {
     Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
@@ -149,11 +143,7 @@ class Relayout {
       relaxed.set(map_.from()[n], arith::Interval::from_range(Range::from_min_extent(
                                       cast(type, range.min), cast(type, range.extent))));
     }
-    if (is_point) {
-      for (const Expr& begin : mapped(begins))
-        result.region.push_back(Range::from_min_extent(begin, make_int(begin.dtype(), 1)));
-      return result;
-    }
+    if (is_point) return {with_, element_at(mapped(begins))};
     for (std::size_t n = 0; n < map_.to().size(); ++n) {
       const Expr& size = with_->shape[n];
       const Range whole = Range::from_extent(size);
@@ -265,15 +255,15 @@ Renamed transform_block_layout(const Program& program, int n, const IndexMap& ma
   const std::vector<Expr> extents = mapped_shape(caller, describe(program, n), shape, map);
   Block next = block;
   next.iters.clear();
-  std::vector<Var> vars;
+  std::vector<LoopDomain> new_loops;
   std::vector<Expr> values, indices;
   arith::Facts facts;
   for (std::size_t i = 0; i < extents.size(); ++i) {
     const Range range = Range::from_min_extent(Expr(0), extents[i]);
     const IterVar iter(range, Var("bv" + std::to_string(i)), kind_of(caller, block, map, i));
     facts.bind(iter.var(), range);
-    vars.emplace_back("ax" + std::to_string(i));
-    values.emplace_back(vars.back());
+    new_loops.push_back({Var("ax" + std::to_string(i)), Expr(0), extents[i]});
+    values.emplace_back(new_loops.back().var);
     indices.emplace_back(iter.var());
     next.iters.push_back(iter);
   }
@@ -305,9 +295,8 @@ Renamed transform_block_layout(const Program& program, int n, const IndexMap& ma
   for (BufferRegion& region : next.writes) map_region(region);
   for (MatchBuffer& match : next.match_buffers) map_region(match.source);
   const BlockKey key = key_of(next);
-  Stmt nest = make_block(std::move(values), make_true(), std::move(next));
-  for (std::size_t i = extents.size(); i-- > 0;)
-    nest = make_stmt(For{vars[i], Expr(0), extents[i], ForKind::Serial, nest});
+  const Stmt nest =
+      in_loops(new_loops, make_block(std::move(values), make_true(), std::move(next)));
   return {program.with(loops.empty() ? n : loops.front(), nest), {{program.key_of(n), key}}};
 }
 

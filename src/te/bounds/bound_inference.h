@@ -59,47 +59,6 @@ struct Reach {
 };
 using Reaches = std::vector<Reach>;
 
-/// Adds nothing if an end or the extent is unknown.
-void add_reach(const arith::Interval& indices, const Range& range, const arith::Facts& facts,
-               Reaches& reaches);
-
-/// Removes idle iterations from the ends of the loop's values. `around` has the values of loops
-/// that are not in `values`.
-void trim_idle_iterations(const Var& loop, const Reaches& reaches, const arith::IntervalMap& around,
-                          const arith::Facts& facts, arith::IntervalMap& values);
-
-/// Returns `all`, the requirement of all iterations, restricted with the help of `one`, the
-/// requirement of a single iteration. If `one` is a linear function of a reach with a constant
-/// ratio, `all` ends where the reach is at an end of its range.
-///
-///   one = [4*o + i + 3, 4*o + i + 5], 4*o + i in [0, 10):   all = [3, 14]
-///   one = [2*o + i + 1, 2*o + i + 1], 4*o + 2*i in [0, 10):   all = [1, 5]
-arith::Interval not_beyond(const Reaches& reaches, const arith::Interval& one, arith::Interval all,
-                           const arith::Facts& facts);
-
-/// Returns the intersection of `set` and `domain` if both are constant. Otherwise returns one of
-/// the two, because an interval that is cut at a loop variable could have a negative extent. Both
-/// contain everything that is read.
-arith::Interval within(const arith::Interval& set, const arith::Interval& domain,
-                       const arith::Facts& facts);
-
-/// Returns the provably shorter of two intervals that contain everything that is read; `a` if
-/// neither is.
-const arith::Interval& shorter(const arith::Interval& a, const arith::Interval& b,
-                               const arith::Facts& facts);
-
-/// Returns the set with values beyond the domain replaced by the domain's last value. A set that
-/// starts beyond the domain, which is never read, becomes that value. Precondition: the set starts
-/// inside or after the domain.
-arith::Interval clamped(const arith::Interval& set, const arith::Interval& domain,
-                        const arith::Facts& facts);
-
-/// Returns the index of every axis in terms of the leaves, simplified. The index of an axis that
-/// was split and fused again is that of the fused axis, without quotients and remainders. Axes with
-/// large indices (is_large) are omitted.
-AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
-                          AxisValues leaves, const arith::Facts& facts);
-
 /// The range of a root axis and the required domain, in terms of the loops around the producer.
 struct NeededAxis {
   IterVar axis;
@@ -276,12 +235,6 @@ class BoundInference {
   std::vector<std::vector<TensorReads>> reads_;
   std::vector<std::vector<ReaderView>> views_;
 };
-
-/// Infers the bounds and passes them to `show`. If axes of scans are outgrown, repeats the
-/// inference with these axes computed in full. If exact bounds have regions of varying extent,
-/// repeats it as Clamped.
-void with_inferred(const StageGraph& graph, Tightness tightness,
-                   const std::function<void(BoundInference&)>& show);
 
 // The dependence of a scan's steps on one another. It determines the axes along which a part of the
 // space suffices.

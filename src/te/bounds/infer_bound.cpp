@@ -372,6 +372,11 @@ void BoundInference::add(Bounds::Data& bounds, StageId id, const IterVar& axis) 
   bounds.entries.push_back({id, axis, simple});
 }
 
+namespace {
+
+/// Infers the bounds and passes them to `show`. If axes of scans are outgrown, repeats the
+/// inference with these axes computed in full. If exact bounds have regions of varying extent,
+/// repeats it as Clamped.
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show) {
   // Loops that overshoot their axis can touch more of a scan's state than its readers require.
@@ -388,8 +393,6 @@ void with_inferred(const StageGraph& graph, Tightness tightness,
     for (const IterVar& axis : outgrown) whole_space.set(axis, true);
   }
 }
-
-namespace {
 
 Bounds::Data infer(const StageGraph& graph, Tightness tightness) {
   Bounds::Data bounds;

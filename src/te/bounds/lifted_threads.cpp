@@ -45,7 +45,7 @@ std::vector<IterVar> LiftedThreads::of_readers(StageId id) const {
   std::vector<IterVar> threads = divided_by_readers(id);
   std::erase_if(threads, [&](const IterVar& thread) {
     return std::ranges::any_of(graph_.attach_path(id), [&](const AttachPoint& loop) {
-      const IterVar* around = thread_of(graph_.stage(loop.stage), loop.axis);
+      const IterVar* around = thread_of(graph_, loop);
       return around && around->same_as(thread);
     });
   });
@@ -73,8 +73,7 @@ std::vector<IterVar> LiftedThreads::divided_by_readers(StageId id) const {
     add(range->extent);
   }
   // Guards refer to these threads even in a stage whose values are the same in all threads.
-  for (const AttachPoint& loop : loops_of_owners(graph_, id))
-    add_thread(*thread_of(graph_.stage(loop.stage), loop.axis));
+  for (const AttachPoint& loop : loops_of_owners(graph_, id)) add_thread(*thread_of(graph_, loop));
   return threads;
 }
 

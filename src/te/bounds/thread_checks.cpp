@@ -145,14 +145,6 @@ void check_shared_memory(const StageGraph& graph, StageId id, const AxisRanges& 
       refuse("compute_at of " + describe(stage), thread, stage.attach_where);
 }
 
-/// Throws ScheduleError, with the line of the bind, if a block reads elements that another block of
-/// the same launch computes. Precondition: the ranges of the stage, and of the scan that contains
-/// it, are inferred.
-void check_blocks(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
-  check_shared_memory(graph, id, ranges);
-  check_blocks_of_scan(graph, id, ranges);
-}
-
 void check_declared(const FrozenStage& stage, const IterVar& leaf, const ThreadMark& bound,
                     const AxisRanges& ranges, const Facts& facts) {
   const IterVar& thread = bound.axis;
@@ -286,7 +278,7 @@ bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& gra
     });
   };
   for (const AttachPoint& loop : std::views::reverse(around)) {
-    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    const IterVar* thread = thread_of(graph, loop);
     const Range& range = ranges.at(loop.axis);
     if (thread && thread->thread() == tag) {
       varying.push_back(thread->var());
@@ -353,7 +345,7 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
   const StorageScope scope = graph.stage(id).scope;
   std::vector<AttachPoint> inside;
   for (const AttachPoint& point : graph.attach_path(id)) {
-    const IterVar* thread = thread_of(graph.stage(point.stage), point.axis);
+    const IterVar* thread = thread_of(graph, point);
     if (!thread) {
       inside.push_back(point);
       continue;
@@ -384,7 +376,8 @@ void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges
                    const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
   check_converges(graph, id, ranges);
-  check_blocks(graph, id, ranges);
+  check_shared_memory(graph, id, ranges);
+  check_blocks_of_scan(graph, id, ranges);
   for (const auto& [axis, attributes] : stage.attributes) {
     if (!attributes.thread || !stage.has_leaf(axis)) continue;
     check_declared(stage, axis, *attributes.thread, ranges, facts);
@@ -397,7 +390,7 @@ void check_double_buffer(const StageGraph& graph, StageId id) {
   const FrozenStage& stage = graph.stage(id);
   if (!stage.double_buffer) return;
   for (const AttachPoint& loop : graph.attach_path(id)) {
-    if (!thread_of(graph.stage(loop.stage), loop.axis)) return;
+    if (!thread_of(graph, loop)) return;
   }
   throw ScheduleError(
       "double_buffer of " + describe(stage) +

@@ -121,13 +121,6 @@ class Finder {
 
   using Loops = std::vector<AttachPoint>;
 
-  /// Returns the loops around the stage, outermost first.
-  Loops loops_around(StageId id) const {
-    Loops loops = graph_.attach_path(id);
-    std::ranges::reverse(loops);
-    return loops;
-  }
-
   /// Returns the number of elements of the axis that the stage computes while `loops` take the
   /// given values; nullopt if unknown.
   Count extent_over(const IterVar& axis, std::span<const AttachPoint> loops,
@@ -186,10 +179,11 @@ class Finder {
         stage.scan_parts, [](const std::optional<ScanPart>& part) { return part.has_value(); });
     if (!stage.place || is_part || (!compute && !stage.op.as<Scan>())) return;
     if (compute && is_copy(stage.op)) return;
-    const Loops loops = loops_around(id);
+    Loops loops = graph_.attach_path(id);
+    std::ranges::reverse(loops);
     // Threads recompute values that they do not share; this is not reported.
     for (const AttachPoint& loop : loops)
-      if (thread_of(graph_.stage(loop.stage), loop.axis)) return;
+      if (thread_of(graph_, loop)) return;
     const std::vector<IterVar>& axes = compute ? compute->axis : stage.op.root_iter_vars();
     const std::span<const AttachPoint> all = loops;
     const std::size_t kept = stage.rolling_buffer ? rolling_loop(axes, loops) : loops.size();

@@ -15,18 +15,6 @@ namespace {
 
 // A drawing of the loops around the readers of a stage, for messages: the possible attach points.
 
-/// Returns the loops, outermost first.
-std::vector<AttachPoint> loops_of(const StageGraph& graph, StageId id) {
-  const std::vector<AttachPoint>& path = graph.attach_path(id);
-  std::vector<AttachPoint> loops(path.rbegin(), path.rend());
-  for (const IterVar& leaf : graph.stage(id).leaf_iter_vars) loops.push_back({id, leaf});
-  return loops;
-}
-
-bool same_loop(const AttachPoint& a, const AttachPoint& b) {
-  return a.stage == b.stage && a.axis.same_as(b.axis);
-}
-
 std::string name_of(const StageGraph& graph, StageId id) {
   return "`" + graph.stage(id).origin_op.name() + "`";
 }
@@ -43,7 +31,8 @@ std::string draw_readers(const StageGraph& graph, StageId id, const AttachPoint&
   std::string text;
   std::vector<AttachPoint> open;
   for (const StageId reader : graph.readers(id)) {
-    const std::vector<AttachPoint> loops = loops_of(graph, reader);
+    std::vector<AttachPoint> loops = loops_of(graph, reader);
+    std::ranges::reverse(loops);
     std::size_t depth = 0;
     while (depth < open.size() && depth < loops.size() && same_loop(open[depth], loops[depth]))
       ++depth;
@@ -57,12 +46,6 @@ std::string draw_readers(const StageGraph& graph, StageId id, const AttachPoint&
     open = loops;
   }
   return text;
-}
-
-bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
-  return std::ranges::any_of(path, [&](const AttachPoint& p) {
-    return p.stage == point.stage && p.axis.same_as(point.axis);
-  });
 }
 
 }  // namespace
@@ -238,7 +221,7 @@ class GraphBuilder {
       if (part && part->role != ScanPart::Role::State) return graph_.stage(part->state.stage).scope;
     int rank = -1;
     for (const AttachPoint& loop : graph_.attach_path(id))
-      if (const IterVar* thread = thread_of(graph_.stage(loop.stage), loop.axis))
+      if (const IterVar* thread = thread_of(graph_, loop))
         rank = std::max(rank, rank_of(*thread->thread()));
     return default_scope(rank);
   }
@@ -268,7 +251,7 @@ class GraphBuilder {
     if (!place) return std::nullopt;
     for (StageId reader : graph_.readers(id))
       if (reader != place->stage &&
-          (!passes(graph_.attach_path(reader), *place) || is_before_steps(reader, place->stage)))
+          (!has_loop(graph_.attach_path(reader), *place) || is_before_steps(reader, place->stage)))
         return reader;
     return std::nullopt;
   }
@@ -322,45 +305,23 @@ class GraphBuilder {
   }
 
   /// Checks that a store predicate uses only axes of the stage and of the stages around it.
-  void check_predicate(StageId id) {
+  void check_predicate(StageId id) const {
     const FrozenStage& stage = graph_.stage(id);
     if (!stage.store_predicate) return;
     for (const Var& var : tir::free_vars(*stage.store_predicate)) {
-      if (is_known_in(id, var)) continue;
-      const AxisOwner* owner = owner_of(var);
-      if (!owner) continue;
+      const auto has_axis = [&](StageId other) {
+        return std::ranges::any_of(graph_.stage(other).all_iter_vars,
+                                   [&](const IterVar& axis) { return axis.var().same_as(var); });
+      };
+      const auto is_around = [&](const AttachPoint& at) { return has_axis(at.stage); };
+      if (has_axis(id) || std::ranges::any_of(graph_.attach_path(id), is_around)) continue;
+      const auto owner = std::ranges::find_if(graph_.ids(), has_axis);
+      if (owner == graph_.ids().end()) continue;
       fail("set_store_predicate", stage,
-           "the condition uses axis `" + owner->axis.name() + "` of " +
-               describe(graph_.stage(owner->stage)) + ", which is not a loop around these stores",
+           "the condition uses axis `" + var.name() + "` of " + describe(graph_.stage(*owner)) +
+               ", which is not a loop around these stores",
            stage.store_predicate_where);
     }
-  }
-
-  /// Whether the variable is an axis of the stage or of a stage around it.
-  bool is_known_in(StageId id, const Var& var) const {
-    auto has_axis = [&](StageId stage) {
-      const std::vector<IterVar>& axes = graph_.stage(stage).all_iter_vars;
-      return std::ranges::any_of(axes,
-                                 [&](const IterVar& axis) { return axis.var().same_as(var); });
-    };
-    for (std::optional<StageId> at = id; at;) {
-      if (has_axis(*at)) return true;
-      const std::optional<AttachPoint>& place = graph_.stage(*at).place;
-      at = place ? std::optional(place->stage) : std::nullopt;
-    }
-    return false;
-  }
-
-  using AxisOwner = AttachPoint;
-
-  /// Returns the axis of a variable; null if it is not an axis.
-  const AxisOwner* owner_of(const Var& var) {
-    if (axis_owners_.empty())
-      for (StageId id : graph_.ids())
-        for (const IterVar& axis : graph_.stage(id).all_iter_vars)
-          axis_owners_.try_emplace(&axis.var().node(), id, axis);
-    const auto found = axis_owners_.find(&var.node());
-    return found == axis_owners_.end() ? nullptr : &found->second;
   }
 
   /// Returns the loops that contain all readers, outermost first.
@@ -368,10 +329,11 @@ class GraphBuilder {
     std::vector<AttachPoint> common;
     bool is_first = true;
     for (StageId reader : graph_.readers(id)) {
-      std::vector<AttachPoint> around = loops_around_body(reader);
+      std::vector<AttachPoint> around = loops_of(graph_, reader);
+      std::erase_if(around,
+                    [&](const AttachPoint& at) { return is_before_steps(reader, at.stage); });
       if (is_first) common = around;
-      if (!is_first)
-        std::erase_if(common, [&](const AttachPoint& p) { return !passes(around, p); });
+      std::erase_if(common, [&](const AttachPoint& p) { return !has_loop(around, p); });
       is_first = false;
     }
     std::string text;
@@ -380,22 +342,10 @@ class GraphBuilder {
     return text + (text.empty() ? "root only" : "or root");
   }
 
-  std::vector<AttachPoint> loops_around_body(StageId id) const {
-    std::vector<AttachPoint> loops;
-    const std::vector<IterVar>& own = graph_.stage(id).leaf_iter_vars;
-    for (std::size_t n = own.size(); n-- > 0;) loops.push_back({id, own[n]});
-    const std::vector<AttachPoint>& path = graph_.attach_path(id);
-    for (const AttachPoint& at : path)
-      if (!is_before_steps(id, at.stage)) loops.push_back(at);
-    return loops;
-  }
-
   ScheduleData schedule_;
   /// The frozen stages, indexed by stage number in the schedule; nullopt for an inlined stage.
   std::vector<std::optional<StageId>> id_of_;
   StageGraph graph_;
-  /// All axes by variable, computed on demand.
-  std::unordered_map<const tir::ExprNode*, AxisOwner> axis_owners_;
 };
 
 StageGraph freeze(const Schedule& schedule, SourceLocation where) {
@@ -417,13 +367,10 @@ const std::vector<TensorReaders>& StageGraph::output_readers(StageId id) const {
 const std::vector<AttachPoint>& StageGraph::attach_path(StageId id) const {
   return attach_paths_[id.index()];
 }
-std::span<const StageId> StageGraph::attached_in(StageId stage) const {
-  return attached_[stage.index()];
-}
 
 std::vector<StageId> StageGraph::attached_at(StageId stage, const IterVar& axis) const {
   std::vector<StageId> result;
-  for (StageId id : attached_in(stage))
+  for (StageId id : attached_[stage.index()])
     if (attach_path(id).front().axis.same_as(axis)) result.push_back(id);
   return result;
 }
@@ -436,11 +383,6 @@ std::optional<StageId> StageGraph::find(const Operation& op) const {
 std::optional<OutputId> StageGraph::find(const Tensor& tensor) const {
   const std::optional<StageId> id = find(tensor.op());
   return id ? std::optional(OutputId{*id, tensor.value_index()}) : std::nullopt;
-}
-
-Tensor StageGraph::resolve(const Tensor& tensor) const {
-  std::optional<StageId> id = find(tensor.op());
-  return id ? stage(*id).op.output(tensor.value_index()) : tensor;
 }
 
 }  // namespace tenon::te

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <ranges>
 
 namespace tenon::te {
 
@@ -46,6 +47,26 @@ const IterVar* thread_of(const StageSpec& stage, const IterVar& axis) {
   return axis.thread() ? &axis : nullptr;
 }
 
+const IterVar* thread_of(const StageGraph& graph, const AttachPoint& loop) {
+  return thread_of(graph.stage(loop.stage), loop.axis);
+}
+
+bool same_loop(const AttachPoint& a, const AttachPoint& b) {
+  return a.stage == b.stage && a.axis.same_as(b.axis);
+}
+
+bool has_loop(const std::vector<AttachPoint>& loops, const AttachPoint& loop) {
+  return std::ranges::any_of(loops, [&](const AttachPoint& own) { return same_loop(own, loop); });
+}
+
+std::vector<AttachPoint> loops_of(const StageGraph& graph, StageId id) {
+  std::vector<AttachPoint> loops;
+  for (const IterVar& leaf : std::views::reverse(graph.stage(id).leaf_iter_vars))
+    loops.push_back({id, leaf});
+  loops.insert(loops.end(), graph.attach_path(id).begin(), graph.attach_path(id).end());
+  return loops;
+}
+
 bool is_reduced_together(const StageSpec& stage, const IterVar& leaf) {
   if (leaf.kind() != IterKind::Reduce || !stage.op.as<Compute>()) return false;
   return thread_of(stage, leaf) != nullptr && !stage.is_tensorized();
@@ -58,24 +79,20 @@ bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thre
 
 namespace {
 
-bool is_tagged(const IterVar* thread, const ThreadTag& tag) {
-  return thread && thread->thread() == tag;
-}
-
 bool has_loop_in(const StageSpec& stage, const ThreadTag& tag) {
   return std::ranges::any_of(stage.leaf_iter_vars, [&](const IterVar& leaf) {
-    return is_tagged(thread_of(stage, leaf), tag);
+    const IterVar* thread = thread_of(stage, leaf);
+    return thread && thread->thread() == tag;
   });
 }
 
 }  // namespace
 
 bool runs_in(const StageGraph& graph, StageId id, const ThreadTag& tag) {
-  const std::vector<AttachPoint>& path = graph.attach_path(id);
-  return has_loop_in(graph.stage(id), tag) ||
-         std::ranges::any_of(path, [&](const AttachPoint& loop) {
-           return is_tagged(thread_of(graph.stage(loop.stage), loop.axis), tag);
-         });
+  return std::ranges::any_of(loops_of(graph, id), [&](const AttachPoint& loop) {
+    const IterVar* thread = thread_of(graph, loop);
+    return thread && thread->thread() == tag;
+  });
 }
 
 namespace {
@@ -113,12 +130,6 @@ std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId 
     add_tags_reduced_along(owner, reduced_along);
   }
   return loops;
-}
-
-bool has_loop(const std::vector<AttachPoint>& loops, const AttachPoint& loop) {
-  return std::ranges::any_of(loops, [&](const AttachPoint& other) {
-    return other.stage == loop.stage && other.axis.same_as(loop.axis);
-  });
 }
 
 }  // namespace
@@ -165,7 +176,7 @@ StorageScope memory_of(const StageGraph& graph, StageId id) {
   if (stage.scope_is_set) return stage.scope;
   int rank = -1;
   for (const AttachPoint& loop : graph.attach_path(id)) {
-    if (thread_of(graph.stage(loop.stage), loop.axis)) continue;
+    if (thread_of(graph, loop)) continue;
     for (const IterVar& thread : threads_at(graph, loop))
       rank = std::max(rank, rank_of(*thread.thread()));
   }
@@ -176,7 +187,7 @@ bool lives_in_launch(const StageGraph& graph, StageId id) {
   const std::optional<ScanPart> part = graph.stage(id).scan_part(0);
   const std::vector<AttachPoint>& around = graph.attach_path(part ? part->state.stage : id);
   return std::ranges::any_of(around, [&](const AttachPoint& loop) {
-    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    const IterVar* thread = thread_of(graph, loop);
     return thread && !thread->thread()->is_virtual();
   });
 }

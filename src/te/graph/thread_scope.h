@@ -21,8 +21,14 @@ bool is_shared_along(tir::StorageScope scope, const tir::ThreadTag& tag);
 /// means outside all threads.
 tir::StorageScope default_scope(int thread_rank);
 
-/// Returns the thread axis that `axis` is or is bound to; null for an ordinary loop.
+/// Returns the thread axis that the axis or loop is or is bound to; null for an ordinary loop.
 const IterVar* thread_of(const StageSpec& stage, const IterVar& axis);
+const IterVar* thread_of(const StageGraph& graph, const AttachPoint& loop);
+
+bool same_loop(const AttachPoint& a, const AttachPoint& b);
+bool has_loop(const std::vector<AttachPoint>& loops, const AttachPoint& loop);
+/// Returns the loops of the stage and those around it, innermost first.
+std::vector<AttachPoint> loops_of(const StageGraph& graph, StageId stage);
 
 /// Whether the leaf is a reduction loop bound to threads that reduce together. Each thread
 /// contributes its part and receives the total, regardless of the scope of the result.

@@ -223,14 +223,9 @@ class IntrinMatcher {
     std::string difference = add("reduced value", own->source, theirs->source);
     if (difference.empty()) difference = add("start value", own->init, theirs->init);
     if (!difference.empty()) return difference;
-    VarMap operands;
-    std::vector<Expr> results;
-    for (std::size_t k = 0; k < own->source.size(); ++k) {
-      set(operands, theirs->combiner->lhs[k], own->combiner->lhs[k]);
-      set(operands, theirs->combiner->rhs[k], own->combiner->rhs[k]);
-    }
-    for (const Expr& result : theirs->combiner->result)
-      results.push_back(substitute(result, operands));
+    const std::vector<Var>&lhs = own->combiner->lhs, &rhs = own->combiner->rhs;
+    const std::vector<Expr> results =
+        combine(*theirs->combiner, {lhs.begin(), lhs.end()}, {rhs.begin(), rhs.end()});
     return add("reducer", own->combiner->result, results) +
            add("reducer's identity", own->combiner->identity, theirs->combiner->identity) +
            add("reduction's condition", {own->condition}, {theirs->condition});

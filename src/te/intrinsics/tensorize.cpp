@@ -266,12 +266,8 @@ void check_is_box(const IntrinCall& call, const FrozenStage& stage, const AxisRa
   if (arith::can_prove_equal(box, loops, program.facts) ||
       arith::can_prove(box <= loops, program.facts))
     return;
-  const auto plain = [](const Expr& e) {
-    const std::optional<std::int64_t> value = constant_int(e);
-    return value ? std::to_string(*value) : print_expr(e);
-  };
-  call.refuse("the loops that it replaces have " + plain(loops) +
-              " iterations, but they span a box of " + plain(box) +
+  call.refuse("the loops that it replaces have " + plain_text(loops) +
+              " iterations, but they span a box of " + plain_text(box) +
               "; move the loops over all adjacent iterations inside");
 }
 

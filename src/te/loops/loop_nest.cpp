@@ -1,6 +1,7 @@
 #include "te/loops/loop_nest.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <ranges>
@@ -118,15 +119,8 @@ constexpr std::size_t kMaxInlined = 64;
 
 ForKind loop_kind(const AxisAttributes* attributes) {
   if (!attributes || !attributes->run) return ForKind::Serial;
-  switch (attributes->run->mark) {
-    case LoopMark::Unrolled:
-      return ForKind::Unrolled;
-    case LoopMark::Vectorized:
-      return ForKind::Vectorized;
-    case LoopMark::Parallelized:
-      return ForKind::Parallel;
-  }
-  internal_error("loop mark outside its enumeration");
+  constexpr std::array kKinds = {ForKind::Unrolled, ForKind::Vectorized, ForKind::Parallel};
+  return kKinds[static_cast<std::size_t>(attributes->run->mark)];
 }
 
 class NestMaker {
@@ -161,7 +155,9 @@ class NestMaker {
       }
     }
     pass_values_up();
-    collect_vars();
+    // Lowers the values of all axes once more, because the range of a reduction axis may depend on
+    // data axes.
+    for (const IterVar& axis : stage_.all_iter_vars) add_var(axis);
     if (!options_.is_init) define_axes();
     lower_extents();
     return std::move(nest_);
@@ -305,12 +301,6 @@ class NestMaker {
         bound ? bound->where : stage_.attach_where);
   }
 
-  /// Lowers the values of all axes once more, because the range of a reduction axis may depend on
-  /// data axes.
-  void collect_vars() {
-    for (const IterVar& axis : stage_.all_iter_vars) add_var(axis);
-  }
-
   void define(const Var& var, const Expr& value) {
     set(defined_, var, value);
     nest_.defines.emplace_back(var, value);
@@ -394,7 +384,7 @@ class GuardMaker {
       if (divided || is_zero(program_.bounds[leaf].extent)) require_thread_of(*thread, leaf);
     }
     for (const AttachPoint& loop : loops_of_owners(program_.graph, id_)) {
-      require_thread_of(*thread_of(program_.graph.stage(loop.stage), loop.axis), loop.axis);
+      require_thread_of(*thread_of(program_.graph, loop), loop.axis);
     }
     for (const IterVar& thread : program_.lifted.divided_by_readers(id_)) {
       if (const std::optional<Expr> count = program_.lifted.needed(id_, thread))

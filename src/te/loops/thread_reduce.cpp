@@ -41,7 +41,7 @@ void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bou
   std::vector<AttachPoint> around = graph.attach_path(id);
   for (const IterVar& leaf : stage.leaf_iter_vars) around.push_back({id, leaf});
   for (const AttachPoint& loop : around) {
-    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    const IterVar* thread = thread_of(graph, loop);
     if (!thread || !thread->thread()->is_virtual() || is_one(bounds[loop.axis].extent)) continue;
     for (const IterVar& leaf : stage.leaf_iter_vars) {
       if (leaf.kind() != IterKind::Reduce || !is_bound(stage, leaf)) continue;

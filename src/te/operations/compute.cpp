@@ -108,42 +108,23 @@ void check_is_reduced(const std::string& what, const std::vector<IterVar>& axes,
   }
 }
 
+/// Returns the outputs of a compute. `function` is the caller, for messages.
 template <class Result>
-std::pair<std::vector<IterVar>, Result> call_body(std::vector<Expr> shape,
-                                                  std::vector<std::string> names, bool named,
-                                                  const IndexFunction<Result>& body,
-                                                  const std::string& what,
-                                                  const SourceLocation& where) {
+std::vector<Tensor> declare_compute(std::vector<Expr> shape, std::vector<std::string> names,
+                                    bool named, const IndexFunction<Result>& body, std::string name,
+                                    ComputeOptions options, const std::string& function,
+                                    const SourceLocation& where) {
+  const std::string what = function + " `" + name + "`";
   check_shape(shape, what, where);
   std::vector<IterVar> axes = declare_axes(shape, std::move(names), named, what, where);
   check_arity(body.arity(), axes.size(), what, where);
   std::vector<Var> vars;
   for (const IterVar& axis : axes) vars.push_back(axis.var());
-  Result result = body(vars);
-  return {std::move(axes), std::move(result)};
-}
-
-Tensor compute_one(std::vector<Expr> shape, std::vector<std::string> names, bool named,
-                   const ComputeBody& body, std::string name, ComputeOptions options,
-                   const SourceLocation& where) {
-  const std::string what = "compute `" + name + "`";
-  auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
-  check_is_reduced(what, axes, {&result, 1}, where);
-  options.tag = declared_tag(std::move(options.tag));
-  return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options),
-                      where)
-      .output(0);
-}
-
-std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::string> names,
-                                 bool named, const MultiBody& body, std::string name,
-                                 ComputeOptions options, const SourceLocation& where) {
-  const std::string what = "compute_multi `" + name + "`";
-  auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
-  check_is_reduced(what, axes, result, where);
+  std::vector<Expr> bodies{body(vars)};
+  check_is_reduced(what, axes, bodies, where);
   options.tag = declared_tag(std::move(options.tag));
   return outputs_of(
-      make_compute(std::move(name), std::move(axes), std::move(result), std::move(options), where));
+      make_compute(std::move(name), std::move(axes), std::move(bodies), std::move(options), where));
 }
 
 }  // namespace
@@ -183,22 +164,25 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
 
 Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name,
                ComputeOptions options, SourceLocation where) {
-  return compute_one(std::move(shape), std::move(axes), true, body, std::move(name),
-                     std::move(options), where);
+  return declare_compute(std::move(shape), std::move(axes), true, body, std::move(name),
+                         std::move(options), "compute", where)
+      .front();
 }
 Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name, ComputeOptions options,
                SourceLocation where) {
-  return compute_one(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
+  return declare_compute(std::move(shape), {}, false, body, std::move(name), std::move(options),
+                         "compute", where)
+      .front();
 }
 std::vector<Tensor> compute_multi(std::vector<Expr> shape, AxisNames axes, MultiBody body,
                                   Name name, ComputeOptions options, SourceLocation where) {
-  return compute_many(std::move(shape), std::move(axes), true, body, std::move(name),
-                      std::move(options), where);
+  return declare_compute(std::move(shape), std::move(axes), true, body, std::move(name),
+                         std::move(options), "compute_multi", where);
 }
 std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name,
                                   ComputeOptions options, SourceLocation where) {
-  return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options),
-                      where);
+  return declare_compute(std::move(shape), {}, false, body, std::move(name), std::move(options),
+                         "compute_multi", where);
 }
 
 // ---- axes and variables -------------------------------------------------------------------------

@@ -108,6 +108,11 @@ std::string print_list(const std::vector<Expr>& list) {
   return "[" + text + "]";
 }
 
+std::string plain_text(const Expr& e) {
+  const std::optional<std::int64_t> value = tir::constant_int(e);
+  return value ? std::to_string(*value) : tir::print_expr(e);
+}
+
 void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
                      const std::string& what, const SourceLocation& where) {
   const std::string pair =

@@ -17,6 +17,8 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
 bool is_integer_scalar(DataType type);
 /// Returns a text such as "[n, 16]".
 std::string print_list(const std::vector<Expr>& list);
+/// Returns a number without its type, and any other expression as print_expr does.
+std::string plain_text(const Expr& e);
 /// Throws TypeError for a type that arrays cannot have.
 void check_element_type(DataType type, const std::string& what, const SourceLocation& where);
 /// Makes one data-parallel axis per dimension, named i0, i1, ... unless the user gave names.

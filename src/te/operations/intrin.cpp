@@ -178,11 +178,8 @@ std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes
                sizes, where);
   TensorCompute kind{std::move(all),       call.options.reduce_axis, static_cast<int>(scheduled),
                      call.intrin.shared(), std::move(call.inputs),   call.options.scalars};
-  const Operation result =
-      make_operation(std::move(name), declared_tag(std::move(tag)), std::move(kind), where);
-  std::vector<Tensor> outputs;
-  for (int n = 0; n < result.num_outputs(); ++n) outputs.push_back(result.output(n));
-  return outputs;
+  return outputs_of(
+      make_operation(std::move(name), declared_tag(std::move(tag)), std::move(kind), where));
 }
 
 Tensor tensor_compute(std::vector<Expr> shape, AxisNames axes, IndexFunction<TensorIntrinCall> body,

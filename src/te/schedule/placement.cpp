@@ -15,18 +15,14 @@ namespace {
 /// A primitive that changes the attachment of a stage or group.
 class PlaceEdit {
  public:
-  PlaceEdit(StageData& stage, std::string_view primitive, const SourceLocation& where)
-      : name_(describe(stage)),
-        place_(stage.attach),
-        place_where_(stage.attach_where),
-        group_(stage.group),
-        primitive_(primitive),
-        where_(where) {}
-  PlaceEdit(GroupData& group, std::string_view primitive, const SourceLocation& where)
-      : name_("group `" + group.name + "`"),
-        place_(group.attach),
-        place_where_(group.attach_where),
-        group_(group.group),
+  /// `placed` is a StageData or GroupData.
+  template <class Placed>
+  PlaceEdit(std::string name, Placed& placed, std::string_view primitive,
+            const SourceLocation& where)
+      : name_(std::move(name)),
+        place_(placed.attach),
+        place_where_(placed.attach_where),
+        group_(placed.group),
         primitive_(primitive),
         where_(where) {}
 
@@ -34,7 +30,6 @@ class PlaceEdit {
   /// The enclosing group.
   std::optional<GroupNumber> group() const { return group_; }
   bool is_inlined() const { return std::holds_alternative<AttachInline>(place_); }
-  const SourceLocation& where() const { return where_; }
 
   [[noreturn]] void fail(const std::string& text) const {
     throw ScheduleError(primitive_ + " of " + name_ + ": " + text, where_);
@@ -65,9 +60,13 @@ PlaceEdit edit_place(ScheduleData& schedule, const Target& target, std::string_v
       target,
       [&](StageNumber number) {
         check_is_there(schedule, number, primitive, where);
-        return PlaceEdit(schedule.stage(number), primitive, where);
+        StageData& stage = schedule.stage(number);
+        return PlaceEdit(describe(stage), stage, primitive, where);
       },
-      [&](GroupNumber number) { return PlaceEdit(schedule.group(number), primitive, where); });
+      [&](GroupNumber number) {
+        GroupData& group = schedule.group(number);
+        return PlaceEdit("group `" + group.name + "`", group, primitive, where);
+      });
 }
 
 bool in_group(const ScheduleData& schedule, std::optional<GroupNumber> inner, GroupNumber group) {
@@ -199,7 +198,7 @@ Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocatio
 
 Stage Stage::compute_inline(SourceLocation where) const {
   const StageEdit edit(*this, "compute_inline", where);
-  const PlaceEdit self(edit.stage(), "compute_inline", where);
+  const PlaceEdit self(describe(edit.stage()), edit.stage(), "compute_inline", where);
   self.check_may_move();
   edit.check_can_inline();
   edit.warn_dropped_marks();

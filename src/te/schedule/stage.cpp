@@ -1,6 +1,7 @@
 #include "tenon/te/stage.h"
 
 #include <algorithm>
+#include <array>
 
 #include "te/operations/declare.h"
 #include "te/schedule/loop_order.h"
@@ -32,15 +33,8 @@ StageData StageData::make(const Operation& op) {
 }
 
 std::string_view to_string(LoopMark mark) {
-  switch (mark) {
-    case LoopMark::Unrolled:
-      return "Unrolled";
-    case LoopMark::Vectorized:
-      return "Vectorized";
-    case LoopMark::Parallelized:
-      return "Parallelized";
-  }
-  internal_error("loop mark outside its enumeration");
+  constexpr std::array kNames = {"Unrolled", "Vectorized", "Parallelized"};
+  return kNames[static_cast<std::size_t>(mark)];
 }
 
 bool is_same_thread(const IterVar& a, const IterVar& b) {
@@ -180,14 +174,11 @@ Expr checked_count(const StageEdit& edit, const IterVar& axis, const Operand& co
   return tir::make_int(type, *value);
 }
 
-bool can_be_split_or_fused(IterKind kind) {
-  return kind == IterKind::DataParallel || kind == IterKind::Reduce || kind == IterKind::Ordered;
-}
-
 void check_transformable(const StageEdit& edit, const IterVar& axis) {
-  if (!can_be_split_or_fused(axis.kind()))
-    edit.fail(axis, "the axis is " + std::string(to_string(axis.kind())) +
-                        " and cannot be split or fused");
+  const IterKind kind = axis.kind();
+  if (kind != IterKind::DataParallel && kind != IterKind::Reduce && kind != IterKind::Ordered)
+    edit.fail(axis,
+              "the axis is " + std::string(to_string(kind)) + " and cannot be split or fused");
   edit.check_not_tensorized(axis);
   if (const ThreadMark* bound = edit.stage().thread_mark_of(axis))
     edit.fail(axis,
