@@ -231,8 +231,9 @@ class SignatureMaker {
                          ? std::max(argument_alignment_, of_element)
                          : buffer->data_alignment;
     if (kernels_) spec.alignment = std::max(spec.alignment, use.alignment);
-    const bool has_fixed_size = std::ranges::all_of(
-        buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
+    const auto is_constant = [](const Expr& e) { return constant_int(e).has_value(); };
+    const bool has_fixed_size = std::ranges::all_of(buffer->shape, is_constant) &&
+                                std::ranges::all_of(buffer->strides, is_constant);
     if (use.has_narrow_index && !has_fixed_size) spec.index_bits = 32;
     if (kernels_) spec.device = kernels_->device;
     spec.zero_byte_offset = spec.device == runtime::DeviceType::OpenCL;

@@ -127,5 +127,16 @@ TEST(Signature, positions_of_32_bits_limit_arrays_of_unknown_size) {
   EXPECT_EQ(array_spec(s, 2).index_bits, 64);
 }
 
+TEST(Signature, positions_of_32_bits_limit_arrays_of_unknown_strides) {
+  const Var stride("stride");
+  const Buffer a = decl_buffer({4, 4}, Float(32), {.name = "A", .strides = {stride, 1}}),
+               b = decl_buffer({4, 4}, Float(32), {.name = "B", .strides = {8, 1}});
+  IRBuilder ib;
+  for (const Buffer& buffer : {a, b}) ib.emit(make_store(buffer, make_float(Float(32), 0), {0, 0}));
+  const Signature s = signature_of(function_of({a, b}, ib.get()), "f");
+  EXPECT_EQ(array_spec(s, 0).index_bits, 32);
+  EXPECT_EQ(array_spec(s, 1).index_bits, 64);
+}
+
 }  // namespace
 }  // namespace tenon::codegen
