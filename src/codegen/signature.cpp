@@ -6,6 +6,7 @@
 
 #include "tenon/support/error.h"
 #include "tenon/tir/launch.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -188,7 +189,7 @@ class SignatureMaker {
     result_.checks.push_back({.param = param,
                               .part = part,
                               .dimension = dimension,
-                              .expected = size,
+                              .expected = wide_size(size),
                               .message = "argument " + std::to_string(param + 1) + " `" +
                                          param_names_[static_cast<std::size_t>(param)] + "` of `" +
                                          func_.attrs.global_symbol + "`: " + name +
@@ -267,6 +268,13 @@ class SignatureMaker {
 };
 
 }  // namespace
+
+Expr wide_size(const Expr& size) {
+  if (size.dtype().bits == 64) return size;
+  if (const Binary* n = size.as<Binary>(); n && !is_comparison(n->op))
+    return make_binary(n->op, wide_size(n->a), wide_size(n->b));
+  return cast(Int(64), size);
+}
 
 Signature signature_of(const PrimFunc& func, std::string symbol, int argument_alignment,
                        const KernelCode* kernels) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/builder.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
@@ -100,6 +102,15 @@ TEST(Signature, an_extent_that_is_an_expression_is_left_to_the_code) {
   EXPECT_TRUE(std::holds_alternative<runtime::AnySize>(array_spec(s, 1).shape.at(0)));
   ASSERT_EQ(s.checks.size(), 1u);
   EXPECT_EQ(s.checks[0].message, "argument 2 `B` of `f`: extent 0 is not (n*2)");
+}
+
+TEST(Signature, sizes_are_checked_in_64_bits) {
+  const Var n = Var::size("n"), m = Var::size("m");
+  const Buffer a = decl_buffer({n}, Int(8), {.name = "A"}), b = decl_buffer({m}, Int(8)),
+               c = decl_buffer({floordiv(n * m, 2)}, Int(8), {.name = "C"});
+  const Signature s = signature_of(function_of({a, b, c}, make_nop()), "f");
+  ASSERT_EQ(s.checks.size(), 1u);
+  EXPECT_EQ(print_expr(s.checks[0].expected), "floordiv((cast(int64, n)*cast(int64, m)), 2i64)");
 }
 
 TEST(Signature, an_expression_of_a_size_that_nobody_gives_is_refused) {
