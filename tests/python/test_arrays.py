@@ -237,6 +237,17 @@ def test_a_module_is_saved_and_loaded(tmp_path):
     assert b.tolist() == [2] * 4
 
 
+def test_a_saved_module_with_a_parallel_loop_finds_the_runtime(tmp_path):
+    A = te.placeholder((64,), "A")
+    B = te.compute((64,), lambda i: A[i] * 2, name="B")
+    s = te.create_schedule(B)
+    s[B].parallel(B.op.axis[0])
+    tenon.build(s, [A, B], "llvm", name="double").save(tmp_path / "f.so")
+    b = np.zeros(64, "float32")
+    tenon.runtime.Module.load(tmp_path / "f.so")["double"](np.ones(64, "float32"), b)
+    assert b.tolist() == [2] * 64
+
+
 def test_sources_are_text():
     A = te.placeholder((4,), "A")
     B = te.compute((4,), lambda i: A[i] * 2, name="B")
