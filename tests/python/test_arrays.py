@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenon
-from tenon import te
+from tenon import te, tir
 from tenon.compat.tvm.tir.op import call_packed
 from tenon.runtime import NDArray, array, from_dlpack
 
@@ -34,6 +34,17 @@ def test_booleans_are_arguments():
     a, b = np.array([True, False, True, True]), np.zeros(4, bool)
     tenon.build(te.create_schedule(B), [A, B])["main"](a, b)
     assert b.tolist() == [False, True, False, False]
+
+
+def test_numpy_booleans_are_scalar_arguments():
+    flag = te.var("flag", "bool")
+    B = te.compute((1,), lambda i: tenon.select(flag, 1.0, 2.0), name="B")
+    choose = tenon.build(te.create_schedule(B), [flag, B])["main"]
+    b = np.zeros(1, "float32")
+    choose(np.bool_(True), b)
+    assert b.tolist() == [1]
+    choose(np.bool_(False), b)
+    assert b.tolist() == [2]
 
 
 def test_scalars_are_arguments():
