@@ -183,8 +183,13 @@ class SignatureMaker {
 
   runtime::Size size_of(const Expr& size, int param, ArrayPart part, int dimension) {
     if (const auto constant = constant_int(size)) return *constant;
-    if (const Expr* var = as_variable(size))
-      return runtime::Symbol{.name = symbols_.at(&var->node()), .bits = var->dtype().bits};
+    if (const Expr* var = as_variable(size)) {
+      const DataType t = var->dtype();
+      // An extent is not negative, so that one of uint8 fits a signed integer of 9 bits.
+      const bool uses_sign_bit = t.is_uint() && t.bits < 32 && part == ArrayPart::Extent;
+      return runtime::Symbol{.name = symbols_.at(&var->node()),
+                             .bits = t.bits + (uses_sign_bit ? 1 : 0)};
+    }
     const std::string name = part == ArrayPart::Extent ? "extent " : "stride ";
     result_.checks.push_back({.param = param,
                               .part = part,

@@ -86,6 +86,13 @@ TEST(Signature, two_sizes_of_one_name_get_two_names) {
             "float32[n, n_1]");
 }
 
+TEST(Signature, an_unsigned_extent_has_a_bit_more_than_a_signed_one) {
+  const Buffer a = decl_buffer({Var("n", UInt(8)), Var("m", Int(8))}, Float(32), {.name = "A"});
+  const runtime::ArraySpec spec = array_spec(signature_of(function_of({a}, make_nop()), "f"), 0);
+  EXPECT_EQ(std::get<runtime::Symbol>(spec.shape.at(0)).bits, 9);
+  EXPECT_EQ(std::get<runtime::Symbol>(spec.shape.at(1)).bits, 8);
+}
+
 TEST(Signature, a_size_that_is_a_parameter_is_not_bound_again) {
   const Var n("n");
   const Buffer a = decl_buffer({n}, Float(32), {.name = "A"});
