@@ -199,10 +199,23 @@ PrivateLibrary::~PrivateLibrary() {
   }
 }
 
-std::shared_ptr<const void> hold_library_of(const void* address) {
+namespace {
+
+/// Returns a handle of the loaded library that contains the address; null if that is the program.
+void* library_of(const void* address, int flags) {
   Dl_info info = {};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return nullptr;
-  void* const handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  return dlopen(info.dli_fname, flags | RTLD_LAZY | RTLD_NOLOAD);
+}
+
+}  // namespace
+
+void export_library_of(const void* address) {
+  if (void* const handle = library_of(address, RTLD_GLOBAL)) dlclose(handle);
+}
+
+std::shared_ptr<const void> hold_library_of(const void* address) {
+  void* const handle = library_of(address, RTLD_LOCAL);
   if (handle == nullptr) return nullptr;
   return std::shared_ptr<const void>(handle, [](const void* h) { dlclose(const_cast<void*>(h)); });
 }

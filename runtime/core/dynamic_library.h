@@ -99,6 +99,10 @@ class PrivateLibrary {
   std::optional<DynamicLibrary> library_;
 };
 
+/// Lets libraries that are loaded later use the symbols of the library that contains the address,
+/// even if that was loaded with RTLD_LOCAL, as Python loads its extension modules.
+void export_library_of(const void* address);
+
 /// Keeps the library that contains the address loaded. Returns null if that is the program itself.
 std::shared_ptr<const void> hold_library_of(const void* address);
 

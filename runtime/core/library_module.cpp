@@ -91,6 +91,8 @@ class LibraryModule : public ModuleImpl {
 }  // namespace
 
 std::shared_ptr<ModuleImpl> load_library_module(const std::filesystem::path& path) {
+  // The library's references to the runtime are resolved while it is loaded.
+  export_library_of(reinterpret_cast<const void*>(&tenon_runtime_api));
   return std::make_shared<LibraryModule>(path);
 }
 

@@ -6,6 +6,7 @@
 
 #include "tenon/support/error.h"
 #include "tenon/tir/launch.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -182,13 +183,18 @@ class SignatureMaker {
 
   runtime::Size size_of(const Expr& size, int param, ArrayPart part, int dimension) {
     if (const auto constant = constant_int(size)) return *constant;
-    if (const Expr* var = as_variable(size))
-      return runtime::Symbol{.name = symbols_.at(&var->node()), .bits = var->dtype().bits};
+    if (const Expr* var = as_variable(size)) {
+      const DataType t = var->dtype();
+      // An extent is not negative, so that one of uint8 fits a signed integer of 9 bits.
+      const bool uses_sign_bit = t.is_uint() && t.bits < 32 && part == ArrayPart::Extent;
+      return runtime::Symbol{.name = symbols_.at(&var->node()),
+                             .bits = t.bits + (uses_sign_bit ? 1 : 0)};
+    }
     const std::string name = part == ArrayPart::Extent ? "extent " : "stride ";
     result_.checks.push_back({.param = param,
                               .part = part,
                               .dimension = dimension,
-                              .expected = size,
+                              .expected = wide_size(size),
                               .message = "argument " + std::to_string(param + 1) + " `" +
                                          param_names_[static_cast<std::size_t>(param)] + "` of `" +
                                          func_.attrs.global_symbol + "`: " + name +
@@ -231,8 +237,9 @@ class SignatureMaker {
                          ? std::max(argument_alignment_, of_element)
                          : buffer->data_alignment;
     if (kernels_) spec.alignment = std::max(spec.alignment, use.alignment);
-    const bool has_fixed_size = std::ranges::all_of(
-        buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
+    const auto is_constant = [](const Expr& e) { return constant_int(e).has_value(); };
+    const bool has_fixed_size = std::ranges::all_of(buffer->shape, is_constant) &&
+                                std::ranges::all_of(buffer->strides, is_constant);
     if (use.has_narrow_index && !has_fixed_size) spec.index_bits = 32;
     if (kernels_) spec.device = kernels_->device;
     spec.zero_byte_offset = spec.device == runtime::DeviceType::OpenCL;
@@ -266,6 +273,13 @@ class SignatureMaker {
 };
 
 }  // namespace
+
+Expr wide_size(const Expr& size) {
+  if (size.dtype().bits == 64) return size;
+  if (const Binary* n = size.as<Binary>(); n && !is_comparison(n->op))
+    return make_binary(n->op, wide_size(n->a), wide_size(n->b));
+  return cast(Int(64), size);
+}
 
 Signature signature_of(const PrimFunc& func, std::string symbol, int argument_alignment,
                        const KernelCode* kernels) {

@@ -112,7 +112,9 @@ void make_room(const fs::path& folder, std::uint64_t max_bytes) {
 
 std::optional<std::string> FileCache::find(std::string_view key) const {
   if (!is_private(folder_)) return std::nullopt;
-  const File file(::open(path_of(folder_, key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  // O_NONBLOCK: opening a FIFO would wait for a writer.
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  const File file(::open(path_of(folder_, key).c_str(), kFlags));
   if (!file.is_open()) return std::nullopt;
   const std::optional<std::string> bytes = file.contents();
   std::uint64_t sum = 0;

@@ -157,5 +157,12 @@ TEST(SymbolNames, of_one_module_differ) {
   EXPECT_EQ(names.packed("a b"), "a_b_2_packed");
 }
 
+TEST(SymbolNames, differ_from_the_names_of_functions) {
+  SymbolNames names;
+  for (const char* function : {"f", "f_packed"}) names.reserve(function);
+  EXPECT_EQ(names.packed("f"), "f_1_packed");
+  EXPECT_EQ(names.packed("f_packed"), "f_packed_packed");
+}
+
 }  // namespace
 }  // namespace tenon::codegen

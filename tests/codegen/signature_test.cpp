@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/builder.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
@@ -84,6 +86,13 @@ TEST(Signature, two_sizes_of_one_name_get_two_names) {
             "float32[n, n_1]");
 }
 
+TEST(Signature, an_unsigned_extent_has_a_bit_more_than_a_signed_one) {
+  const Buffer a = decl_buffer({Var("n", UInt(8)), Var("m", Int(8))}, Float(32), {.name = "A"});
+  const runtime::ArraySpec spec = array_spec(signature_of(function_of({a}, make_nop()), "f"), 0);
+  EXPECT_EQ(std::get<runtime::Symbol>(spec.shape.at(0)).bits, 9);
+  EXPECT_EQ(std::get<runtime::Symbol>(spec.shape.at(1)).bits, 8);
+}
+
 TEST(Signature, a_size_that_is_a_parameter_is_not_bound_again) {
   const Var n("n");
   const Buffer a = decl_buffer({n}, Float(32), {.name = "A"});
@@ -100,6 +109,15 @@ TEST(Signature, an_extent_that_is_an_expression_is_left_to_the_code) {
   EXPECT_TRUE(std::holds_alternative<runtime::AnySize>(array_spec(s, 1).shape.at(0)));
   ASSERT_EQ(s.checks.size(), 1u);
   EXPECT_EQ(s.checks[0].message, "argument 2 `B` of `f`: extent 0 is not (n*2)");
+}
+
+TEST(Signature, sizes_are_checked_in_64_bits) {
+  const Var n = Var::size("n"), m = Var::size("m");
+  const Buffer a = decl_buffer({n}, Int(8), {.name = "A"}), b = decl_buffer({m}, Int(8)),
+               c = decl_buffer({floordiv(n * m, 2)}, Int(8), {.name = "C"});
+  const Signature s = signature_of(function_of({a, b, c}, make_nop()), "f");
+  ASSERT_EQ(s.checks.size(), 1u);
+  EXPECT_EQ(print_expr(s.checks[0].expected), "floordiv((cast(int64, n)*cast(int64, m)), 2i64)");
 }
 
 TEST(Signature, an_expression_of_a_size_that_nobody_gives_is_refused) {
@@ -125,6 +143,17 @@ TEST(Signature, positions_of_32_bits_limit_arrays_of_unknown_size) {
   EXPECT_EQ(array_spec(s, 0).index_bits, 32);
   EXPECT_EQ(array_spec(s, 1).index_bits, 64);
   EXPECT_EQ(array_spec(s, 2).index_bits, 64);
+}
+
+TEST(Signature, positions_of_32_bits_limit_arrays_of_unknown_strides) {
+  const Var stride("stride");
+  const Buffer a = decl_buffer({4, 4}, Float(32), {.name = "A", .strides = {stride, 1}}),
+               b = decl_buffer({4, 4}, Float(32), {.name = "B", .strides = {8, 1}});
+  IRBuilder ib;
+  for (const Buffer& buffer : {a, b}) ib.emit(make_store(buffer, make_float(Float(32), 0), {0, 0}));
+  const Signature s = signature_of(function_of({a, b}, ib.get()), "f");
+  EXPECT_EQ(array_spec(s, 0).index_bits, 32);
+  EXPECT_EQ(array_spec(s, 1).index_bits, 64);
 }
 
 }  // namespace

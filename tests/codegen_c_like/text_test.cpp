@@ -463,6 +463,25 @@ TEST(Names, OfTheHeadersThatTheTextIncludesAreReplaced) {
   EXPECT_EQ(complaints({"cc", "-std=gnu11"}, "functions.c", text_of_copies(words)), "");
 }
 
+TEST(Names, OfParallelBodiesAreNotThoseOfParameters) {
+  Kernel k;
+  const Buffer a = k.array({8}, Int(32), "f_i_body");
+  IRBuilder ib;
+  ib.for_range(0, 8, "i", [&](Var i) { ib.emit(put(a, i, i)); }, {.kind = ForKind::Parallel});
+  const std::string text = text_of(k.function(ib.get(), "f"));
+  EXPECT_NE(text.find("parallel_for(f_i_body_1, "), std::string::npos) << text;
+}
+
+TEST(Names, OfPartsOfLongFunctionsAreNotThoseOfParameters) {
+  Kernel k;
+  const Buffer a = k.array({8}, Int(32), "f_part");
+  IRBuilder ib;
+  for (int n = 0; n < 1'000; ++n) ib.emit(put(a, n % 8, at(a, n % 8) + at(a, n * 3 % 8)));
+  const std::string text = function(k, ib.get());
+  EXPECT_NE(text.find("  f_part_1("), std::string::npos) << text;
+  EXPECT_EQ(text.find("  f_part("), std::string::npos) << text;
+}
+
 TEST(Names, NamesThatBecomeReservedWhenNumberedGetAPrefix) {
   Names names;
   EXPECT_EQ(names.take("M"), "M");

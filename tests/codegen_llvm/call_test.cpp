@@ -33,6 +33,13 @@ __attribute__((visibility("default"), used)) int tenon_test_throw_at(int i, int 
 __attribute__((visibility("default"), used)) double tenon_test_length(const char* text) {
   return static_cast<double>(std::char_traits<char>::length(text));
 }
+__attribute__((visibility("default"), used)) std::int32_t tenon_test_compute(std::int32_t x) {
+  return 10 * x;
+}
+__attribute__((visibility("default"), used)) std::int32_t tenon_test_compute_body_task(
+    std::int32_t x) {
+  return x + 10;
+}
 __attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_scale(
     const TenonValue* args, const std::int32_t* codes, std::int32_t count) {
   if (count != 3 || codes[0] != kTenonTensor || codes[1] != kTenonInt || codes[2] != kTenonFloat) {
@@ -137,6 +144,29 @@ TEST(Call, AFunctionMayHaveTheNameOfAnIntrinsicOfLlvm) {
   const IRModule module = k.module(make_store(c, Expr(7), {0}), "llvm.memset");
   load(codegen::compile(module, host_target()))["llvm.memset"](output);
   EXPECT_EQ(output.to_vector<std::int32_t>(), std::vector<std::int32_t>{7});
+}
+
+TEST(Call, AnExternFunctionMayHaveTheNameOfAnInternalFunction) {
+  Kernel k;
+  const Buffer c = k.array({4}, Int(32));
+  IRBuilder ib;
+  ib.for_range(0, 4, "i",
+               [&](Var i) {
+                 const Expr sum = call_extern(Int(32), "tenon_test_compute", i) +
+                                  call_extern(Int(32), "tenon_test_compute_body_task", i);
+                 ib.emit(make_store(c, sum, {i}));
+               },
+               {.kind = ForKind::Parallel});
+  const NDArray output = NDArray::zeros({4}, Int(32));
+  load(codegen::compile(k.module(ib.get(), "tenon_test"), host_target()))["tenon_test"](output);
+  EXPECT_EQ(output.to_vector<std::int32_t>(), (std::vector<std::int32_t>{10, 21, 32, 43}));
+}
+
+TEST(Call, AnExternFunctionMayBeCalledText) {
+  Kernel k;
+  const Buffer c = k.array({1}, Int(32));
+  const Stmt body = make_store(c, call_extern(Int(32), "text", make_string("abc")), {0});
+  EXPECT_NE(k.source(body, "ll").find("declare i32 @text(ptr"), std::string::npos);
 }
 
 TEST(Call, a_function_of_imported_c) {
@@ -308,6 +338,40 @@ TEST(Call, a_packed_function_that_fails_stops_the_caller) {
   const NDArray array = NDArray::full({4, 4}, Float(32), 2);
   EXPECT_THROW(k.compile(ib.get())(array), RuntimeError);
   EXPECT_EQ(array.data<float>()[0], 2.0f);
+}
+
+IRModule module_of(std::vector<IRModule> parts) {
+  IRModule module;
+  for (IRModule& part : parts) module.functions.merge(part.functions);
+  return module;
+}
+
+TEST(Call, a_function_may_call_a_later_one_of_its_module) {
+  Kernel first, later;
+  const Buffer a = first.array({1}, Float(32)), b = later.array({1}, Float(32));
+  const Stmt call = make_stmt(Evaluate{
+      make_call(Int(32), Intrin::tvm_call_packed, {make_string("z_packed"), stack_array(a, {1})})});
+  const runtime::Module code =
+      load(compile(module_of({first.module(call, "a"),
+                              later.module(make_store(b, make_float(Float(32), 7), {0}), "z")}),
+                   host_target()));
+  const NDArray output = NDArray::zeros({1}, Float(32));
+  code["a"](output);
+  EXPECT_EQ(output.data<float>()[0], 7.0f);
+}
+
+TEST(Call, a_call_of_a_later_function_with_another_type_is_refused) {
+  Kernel first, later;
+  const Buffer a = first.array({1}, Int(32)), b = later.array({1}, Int(32));
+  const IRModule module =
+      module_of({first.module(make_store(a, call_extern(Int(32), "z_packed", 1), {0}), "a"),
+                 later.module(make_store(b, 1, {0}), "z")});
+  try {
+    compile(module, host_target());
+    FAIL() << "a packed function was called with a number";
+  } catch (const LowerError& error) {
+    EXPECT_NE(std::string(error.what()).find("`z_packed`"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Call, a_functions_name_may_be_that_of_a_library_function) {

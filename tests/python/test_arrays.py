@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenon
-from tenon import te
+from tenon import te, tir
 from tenon.compat.tvm.tir.op import call_packed
 from tenon.runtime import NDArray, array, from_dlpack
 
@@ -34,6 +34,17 @@ def test_booleans_are_arguments():
     a, b = np.array([True, False, True, True]), np.zeros(4, bool)
     tenon.build(te.create_schedule(B), [A, B])["main"](a, b)
     assert b.tolist() == [False, True, False, False]
+
+
+def test_numpy_booleans_are_scalar_arguments():
+    flag = te.var("flag", "bool")
+    B = te.compute((1,), lambda i: tenon.select(flag, 1.0, 2.0), name="B")
+    choose = tenon.build(te.create_schedule(B), [flag, B])["main"]
+    b = np.zeros(1, "float32")
+    choose(np.bool_(True), b)
+    assert b.tolist() == [1]
+    choose(np.bool_(False), b)
+    assert b.tolist() == [2]
 
 
 def test_scalars_are_arguments():
@@ -235,6 +246,17 @@ def test_a_module_is_saved_and_loaded(tmp_path):
     b = np.zeros(4, "float32")
     tenon.runtime.Module.load(tmp_path / "f.so")["double"](np.ones(4, "float32"), b)
     assert b.tolist() == [2] * 4
+
+
+def test_a_saved_module_with_a_parallel_loop_finds_the_runtime(tmp_path):
+    A = te.placeholder((64,), "A")
+    B = te.compute((64,), lambda i: A[i] * 2, name="B")
+    s = te.create_schedule(B)
+    s[B].parallel(B.op.axis[0])
+    tenon.build(s, [A, B], "llvm", name="double").save(tmp_path / "f.so")
+    b = np.zeros(64, "float32")
+    tenon.runtime.Module.load(tmp_path / "f.so")["double"](np.ones(64, "float32"), b)
+    assert b.tolist() == [2] * 64
 
 
 def test_sources_are_text():

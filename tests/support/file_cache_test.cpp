@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +73,15 @@ TEST_F(FileCacheTest, AFileCutShortIsNotFound) {
     fs::resize_file(file, size);
     EXPECT_EQ(cache.find("key"), std::nullopt) << size << " bytes";
   }
+}
+
+TEST_F(FileCacheTest, AFifoInPlaceOfAFileIsNotWaitedFor) {
+  const FileCache cache(folder(), 1 << 20);
+  cache.store("key", "value");
+  const fs::path file = files().at(0);
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(cache.find("key"), std::nullopt);
 }
 
 TEST_F(FileCacheTest, AFolderThatOthersMayWriteIsNotUsed) {

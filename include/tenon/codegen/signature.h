@@ -34,6 +34,7 @@ struct SizeCheck {
   int param;
   ArrayPart part;
   int dimension;
+  /// In int64.
   tir::Expr expected;
   /// The error message if the check fails.
   std::string message;
@@ -47,6 +48,10 @@ struct Signature {
   std::vector<tir::Var> zero_offsets;
   std::vector<SizeCheck> checks;
 };
+
+/// Returns the size or offset in int64, as are the intermediate results: products of int32 sizes
+/// may exceed int32.
+tir::Expr wide_size(const tir::Expr& size);
 
 /// Derives the signature. Arrays must be aligned to `argument_alignment` bytes (0: the alignment of
 /// their elements). LowerError, naming the variable, if the function uses a variable that is

@@ -18,6 +18,8 @@ inline constexpr const char* kKernelsSymbol = "tenon_module_kernels";
 /// The symbol names of one module, which are distinct.
 class SymbolNames {
  public:
+  /// Takes the name of a function, which the C header defines. Precedes the calls of `packed`.
+  void reserve(const std::string& function) { taken_.insert(function); }
   /// Returns a symbol for the function. It differs from the function's name, which may be `main` or
   /// `exp`. `prefix` is the prefix of the system library; empty for other functions.
   std::string packed(const std::string& function, const std::string& prefix = "");

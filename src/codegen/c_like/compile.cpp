@@ -256,6 +256,9 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   TextEmitter emitter(kPlainC, imported_texts(units), options.stage_comments);
   emitter.mark_lines(options.lines);
   SymbolNames symbols;
+  for (const CompileUnit& unit : units)
+    for (const auto& [name, func] : unit.module.functions)
+      symbols.reserve(func.attrs.global_symbol);
   std::vector<std::pair<const tir::PrimFunc*, Signature>> functions;
   for (const CompileUnit& unit : units)
     for (const auto& [name, func] : unit.module.functions) {

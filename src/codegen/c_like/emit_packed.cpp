@@ -152,7 +152,7 @@ class PackedTextEmitter {
     const Expr& offset = array.declared->elem_offset;
     const std::string data = arguments_[n] + "->data";
     if (is_zero(offset) || offset.as<VarNode>()) return data;
-    const Text elements = emitter.index(offset);
+    const Text elements = emitter.index(wide_size(offset));
     const int lanes = array.declared->dtype.lanes;
     return "(" + memory_of(n, array) + "*)" + data + " - " + elements.within(Level::Unary) +
            (lanes > 1 ? " * " + std::to_string(lanes) : "");

@@ -38,10 +38,19 @@ void CFunctionEmitter::capture(
   }
 }
 
+std::string CFunctionEmitter::take_callee_name(const std::string& what) {
+  std::string name;
+  do {
+    name = module_.names().take(name_ + "_" + what);
+  } while (names_.is_taken(name));
+  names_.reserve(name);
+  return name;
+}
+
 CFunctionEmitter::Outlined CFunctionEmitter::outline(
     const Stmt& body, const std::string& what, Params own_params,
     const std::function<void(CFunctionEmitter&, const Params&)>& content) {
-  const std::string function = module_.names().take(name_ + "_" + what);
+  const std::string function = take_callee_name(what);
   CFunctionEmitter inner(module_, uses_, function, noalias_);
   inner.comments_ = comments_;
   inner.sizes_ = sizes_;

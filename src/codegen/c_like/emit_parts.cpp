@@ -40,7 +40,7 @@ void CFunctionEmitter::emit(const Seq& n) {
 
 void CFunctionEmitter::part(std::span<const Stmt> stmts) {
   module_.use_parts();
-  const std::string function = module_.names().take(name_ + "_part");
+  const std::string function = take_callee_name("part");
   CFunctionEmitter inner(module_, uses_, function, noalias_);
   inner.comments_ = comments_;
   inner.stack_ = stack_;

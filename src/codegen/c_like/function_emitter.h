@@ -111,6 +111,9 @@ class CFunctionEmitter {
   void serial_loop(const tir::Var& var, const Text& begin, const Text& end, const tir::Stmt& body);
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
+  /// Returns the name of a function that this function calls. No other function and no variable of
+  /// this function has it.
+  std::string take_callee_name(const std::string& what);
   /// Outlining of a body to a function that the runtime calls, and capture of the variables that it
   /// uses in a closure.
   void capture(const tir::Stmt& body, CFunctionEmitter& inner,

@@ -24,6 +24,7 @@ class Names {
   std::string take(std::string_view wanted);
   /// Returns a free identifier, which is taken until the end.
   std::string take_for_good(std::string_view wanted);
+  bool is_taken(const std::string& name) const;
   /// Takes the name permanently.
   void reserve(std::string_view name) { scopes_.front().insert(std::string(name)); }
   void open() { scopes_.emplace_back(); }
@@ -31,7 +32,6 @@ class Names {
 
  private:
   std::string free_name(std::string_view wanted) const;
-  bool is_taken(const std::string& name) const;
   std::vector<std::unordered_set<std::string>> scopes_;
 };
 

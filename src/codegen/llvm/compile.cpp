@@ -284,6 +284,9 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   std::optional<DebugLines> debug_lines;
   if (options.lines) debug_lines.emplace(module, *options.lines);
   SymbolNames symbols;
+  for (const CompileUnit& unit : units)
+    for (const auto& [name, func] : unit.module.functions)
+      symbols.reserve(func.attrs.global_symbol);
   std::vector<llvm::Constant*> kernel_tables;
   for (const CompileUnit& unit : units) {
     ModuleEmitter emitter(module, unit.target, options, debug_lines ? &*debug_lines : nullptr);

@@ -203,7 +203,8 @@ class PackedEmitter {
                        "` begins before its data pointer, which OpenCL memory does not support");
     llvm::IRBuilder<>& builder = emitter.builder_;
     const auto bytes = static_cast<std::uint64_t>(array.declared->dtype.bytes());
-    llvm::Value* distance = builder.CreateMul(emitter.index(offset), builder.getInt64(bytes));
+    llvm::Value* distance =
+        builder.CreateMul(emitter.index(wide_size(offset)), builder.getInt64(bytes));
     return builder.CreateGEP(builder.getInt8Ty(), data, builder.CreateNeg(distance));
   }
 

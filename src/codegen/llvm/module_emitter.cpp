@@ -22,6 +22,17 @@ constexpr std::pair<std::string_view, std::string_view> kProfiled[] = {
     {"tenon_workspace_free", "tenon_profile_workspace_free"},
 };
 
+/// Marks internal functions that are emitted, not imported.
+constexpr const char* kEmittedAttribute = "tenon-emitted";
+
+llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size()}; }
+
+std::string to_text(const llvm::FunctionType& type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
 }  // namespace
 
 TargetTraits traits_of(const tir::TargetFacts& facts) {
@@ -70,10 +81,31 @@ llvm::FastMathFlags ModuleEmitter::fast_math_flags() const {
   return flags;
 }
 
+void ModuleEmitter::make_free(const std::string& name) const {
+  llvm::GlobalValue* known = module_.getNamedValue(to_ref(name));
+  if (!known || !known->hasLocalLinkage()) return;
+  const auto* function = llvm::dyn_cast<llvm::Function>(known);
+  if (!function || function->hasFnAttribute(kEmittedAttribute)) known->setName(name + ".emitted");
+}
+
 llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
                                              llvm::GlobalValue::LinkageTypes linkage,
                                              const std::string& name) {
-  llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
+  llvm::Function* function = nullptr;
+  if (linkage == llvm::GlobalValue::InternalLinkage) {
+    function = llvm::Function::Create(type, linkage, name, module_);
+    function->addFnAttr(kEmittedAttribute);
+  } else {
+    make_free(name);
+    function = module_.getFunction(to_ref(name));
+    if (function && (!function->isDeclaration() || function->getFunctionType() != type))
+      throw LowerError("`" + name + "` is defined with the LLVM type " + to_text(*type) + ", but " +
+                       (function->isDeclaration() ? "called" : "imported source defines it") +
+                       " with the type " + to_text(*function->getFunctionType()));
+    if (!function) function = llvm::Function::Create(type, linkage, name, module_);
+    internal_check(function->getName() == to_ref(name), "a function has another name");
+    function->setLinkage(linkage);
+  }
   if (!cpu_.empty()) function->addFnAttr("target-cpu", cpu_);
   if (!features_.empty()) function->addFnAttr("target-features", features_);
   // Some processors reduce their clock for wide registers, but dense loops like these still benefit
@@ -86,20 +118,19 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
 }
 
 const llvm::FunctionType* ModuleEmitter::definition_of(const std::string& name) const {
-  const llvm::Function* function = module_.getFunction(llvm::StringRef(name.data(), name.size()));
+  make_free(name);
+  const llvm::Function* function = module_.getFunction(to_ref(name));
   return function && !function->isDeclaration() ? function->getFunctionType() : nullptr;
 }
 
 llvm::FunctionCallee ModuleEmitter::extern_function(const std::string& name,
                                                     llvm::FunctionType* type) {
+  make_free(name);
   llvm::FunctionCallee callee = module_.getOrInsertFunction(name, type);
   const auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee());
   if (!function || function->isDeclaration() || function->getFunctionType() == type) return callee;
-  std::string wanted, given;
-  llvm::raw_string_ostream(wanted) << *function->getFunctionType();
-  llvm::raw_string_ostream(given) << *type;
-  throw LowerError("the call of `" + name + "` has the LLVM type " + given +
-                   ", its imported definition is " + wanted);
+  throw LowerError("the call of `" + name + "` has the LLVM type " + to_text(*type) +
+                   ", its imported definition is " + to_text(*function->getFunctionType()));
 }
 
 llvm::Constant* ModuleEmitter::cleanup_personality() {

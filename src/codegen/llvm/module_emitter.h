@@ -64,7 +64,9 @@ class ModuleEmitter {
   /// Null if there are no kernels.
   const KernelTable* kernels() const { return kernels_ ? &*kernels_ : nullptr; }
 
-  /// Creates a function of this module, compiled for the target.
+  /// Creates a function of this module, compiled for the target. Only an internal function may get
+  /// another name than this one. Throws LowerError if the module calls an external function of this
+  /// name with another type, or imports a definition of it.
   llvm::Function* make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
                                 const std::string& name);
   /// Returns the type of a function that the module defines, be it imported or emitted; null if the
@@ -87,6 +89,10 @@ class ModuleEmitter {
   llvm::FunctionCallee runtime_function(std::string_view name) const;
 
  private:
+  /// Renames the symbol that the emitter chose for itself if it has this name, which users chose
+  /// for another one.
+  void make_free(const std::string& name) const;
+
   llvm::Module& module_;
   TargetTraits traits_;
   CompileOptions options_;

@@ -34,11 +34,6 @@ std::optional<tir::Operand> operand_of_float(nb::handle object) {
   return tir::Operand(value, here());
 }
 
-bool is_numpy_bool(nb::handle object) {
-  const std::string name = class_name(object);
-  return name == "numpy.bool" || name == "numpy.bool_";
-}
-
 }  // namespace
 
 std::string class_name(nb::handle object) {
@@ -46,6 +41,11 @@ std::string class_name(nb::handle object) {
   const auto module = nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::none())));
   const auto name = nb::cast<std::string>(nb::str(type.attr("__name__")));
   return module == "builtins" ? name : module + "." + name;
+}
+
+bool is_numpy_bool(nb::handle object) {
+  const std::string name = class_name(object);
+  return name == "numpy.bool" || name == "numpy.bool_";
 }
 
 bool has_float(nb::handle object) {

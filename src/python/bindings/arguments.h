@@ -66,6 +66,8 @@ std::vector<tir::Expr> to_exprs(const Operands& operands);
 std::optional<tir::Operand> to_operand(nb::handle object);
 /// Returns the name of an object's class with its module: "numpy.ndarray", "int".
 std::string class_name(nb::handle object);
+/// Whether an object is a boolean scalar of NumPy, which is neither a bool nor an int.
+bool is_numpy_bool(nb::handle object);
 /// Whether an object has `__float__`.
 bool has_float(nb::handle object);
 /// Returns the text of a data type; nullopt if the object does not name one.

@@ -315,6 +315,7 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
   if (PyObject_CheckBuffer(object) && PySequence_Check(object))
     return convert_buffer(object, view, position);
   if (!PySequence_Check(object)) {
+    if (is_numpy_bool(object)) return PyObject_IsTrue(object) == 1;
     if (PyIndex_Check(object)) {
       nb::object integer = nb::steal(PyNumber_Index(object));
       if (!integer.is_valid()) throw nb::python_error();
