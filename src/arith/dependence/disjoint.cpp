@@ -201,7 +201,7 @@ class Prover {
   }
 
   /// Returns the access with other variables in place of those that have another range in `other`,
-  /// because two loops use them; nullopt if there are none.
+  /// because two loops use them; nullopt if all ranges agree.
   static std::optional<Access> with_own_inner(const Access& access, const Access& other) {
     VarMap renamed;
     Access result = access;
