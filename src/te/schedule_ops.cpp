@@ -341,7 +341,8 @@ class FunctionMaker {
 
  private:
   void check_has_memory(const Tensor& tensor) const {
-    if (buffers_.is_scan_state(tensor))
+    // The array of a placeholder is not used, as in TVM.
+    if (buffers_.is_scan_state(tensor) && !tensor.op().as<Placeholder>())
       throw ScheduleError("argument `" + tensor.name() +
                               "` is stored in the state of a scan; pass the scan, or make the "
                               "tensor an output of the schedule",
