@@ -341,7 +341,7 @@ class FunctionMaker {
 
  private:
   void check_has_memory(const Tensor& tensor) const {
-    // The array of a placeholder is not used, as in TVM.
+    // The array of the state itself holds all steps, as in TVM.
     if (buffers_.is_scan_state(tensor) && !tensor.op().as<Placeholder>())
       throw ScheduleError("argument `" + tensor.name() +
                               "` is stored in the state of a scan; pass the scan, or make the "

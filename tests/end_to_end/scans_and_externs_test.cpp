@@ -22,6 +22,23 @@ struct ScanTest : ::testing::Test {
   const WaysToRun sizes = {.symbols = {1, 2, 9}};
 };
 
+TEST(ScanState, AsAnArgumentHoldsAllSteps) {
+  const te::Tensor X = te::placeholder({5}, "X"), state = te::placeholder({5}, "state");
+  const te::Tensor init = te::compute(
+      {1}, {"t"}, [&](Var) { return X(0); }, "init");
+  const te::Tensor update = te::compute(
+      {5}, {"t"}, [&](Var t) { return state(t - 1) + X(t); }, "update");
+  const te::Tensor sums = te::scan(init, update, state, {X}, "sums");
+  const te::Tensor twice = te::compute(
+      {5}, {"t"}, [&](Var t) { return sums(t) * 2.0f; }, "twice");
+  const auto x = runtime::NDArray::from(std::vector<float>{1, 2, 3, 4, 5}, {5});
+  const auto steps = runtime::NDArray::zeros({5}, Float(32)),
+             result = runtime::NDArray::zeros({5}, Float(32));
+  build(te::create_schedule(twice), {X, state, twice}, Target("llvm"))["main"](x, steps, result);
+  EXPECT_EQ(steps.to_vector<float>(), (std::vector<float>{1, 3, 6, 10, 15}));
+  EXPECT_EQ(result.to_vector<float>(), (std::vector<float>{2, 6, 12, 20, 30}));
+}
+
 TEST_F(ScanTest, RunningSums) {
   te::Tensor update = te::compute(
       {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
