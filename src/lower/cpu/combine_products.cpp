@@ -18,7 +18,6 @@
 #include <optional>
 
 #include "lower/loops/accumulation.h"
-#include "lower/loops/stable_lets.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"

@@ -17,7 +17,6 @@
 
 #include "lower/cpu/loop_body.h"
 #include "lower/loops/lanes.h"
-#include "lower/loops/stable_lets.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"

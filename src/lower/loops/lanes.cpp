@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "lower/loops/accumulation.h"
-#include "lower/loops/stable_lets.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
