@@ -384,9 +384,10 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const Buffer cache = in_scope(buffer, name, scope_kind);
   Place place{scope, 0};
   // The block around the copy reads no other elements.
-  std::vector<Range> region = whole_region(buffer->shape);
+  std::vector<Range> declared = whole_region(buffer->shape);
   for (const BufferRegion& around : program.block(scope).reads)
-    if (around.buffer.same_as(buffer)) region = around.region;
+    if (around.buffer.same_as(buffer)) declared = around.region;
+  std::vector<Range> region = declared;
   std::optional<int> last;
   for (const int writer : writers)
     if (writer <= n) last = writer;
@@ -433,8 +434,13 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   };
   NewBlock result = cached();
   if (!is_filled(result)) {
-    // The reader needs more elements than the last writer writes or the block around it declares.
-    region = whole_region(buffer->shape);
+    // The reader needs more elements than the last writer writes, or the declared region exceeds
+    // the buffer.
+    for (std::size_t d = 0; d < region.size(); ++d) {
+      const Expr begin = max(declared[d].min, 0),
+                 end = min(declared[d].min + declared[d].extent, buffer->shape[d]);
+      region[d] = arith::simplify(Range::from_min_extent(begin, end - begin));
+    }
     result = cached();
   }
   const Program after(result.func);
