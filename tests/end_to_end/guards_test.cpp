@@ -389,6 +389,19 @@ TEST(SizesOfFunctions, OfWhichAReductionHasNoIterationAreRefused) {
                                     {"block `B` reduces over m iterations of `k`"}));
 }
 
+TEST(SizesOfFunctions, LeaveOutReductionsUnderConditions) {
+  const runtime::Module sum = build_function(
+      "for i in T.serial(n):\n"
+      "    if m > 0:\n"
+      "        for k in T.serial(m):\n"
+      "            with T.block(\"B\"):\n"
+      "                vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+      "                with T.init():\n"
+      "                    B[vi] = T.float32(0)\n"
+      "                B[vi] = B[vi] + A[vk]");
+  EXPECT_NO_THROW(sum["main"](zeros(0), zeros(3)));
+}
+
 TEST(ConstantAccesses, OutOfBoundsInSomeIterationAreRefused) {
   EXPECT_TRUE(refuses<BoundError>(
       [] {

@@ -204,21 +204,20 @@ class Prover {
   /// because two loops use them; nullopt if all ranges agree.
   static std::optional<Access> with_own_inner(const Access& access, const Access& other) {
     VarMap renamed;
-    Access result = access;
-    for (FreeVar& inner : result.inner)
+    for (const FreeVar& inner : access.inner)
       for (const FreeVar& same : other.inner)
-        if (inner.var.same_as(same.var) && !same_range(inner.range, same.range)) {
-          const Var own = inner.var.fresh();
-          set(renamed, inner.var, own);
-          inner.var = own;
-        }
+        if (inner.var.same_as(same.var) && !same_range(inner.range, same.range))
+          set(renamed, inner.var, inner.var.fresh());
     if (renamed.empty()) return std::nullopt;
+    Access result = access;
     for (auto* list : {&result.indices, &result.guards})
       for (Expr& e : *list) e = substitute(e, renamed);
-    for (FreeVar& inner : result.inner)
+    for (FreeVar& inner : result.inner) {
+      inner.var = Var::of(substitute(inner.var, renamed));
       if (inner.range)
         inner.range = Range::from_min_extent(substitute(inner.range->min, renamed),
                                              substitute(inner.range->extent, renamed));
+    }
     return result;
   }
 

@@ -613,9 +613,10 @@ void refuse_wrong_accesses(const PrimFunc& func) {
 namespace {
 
 /// Adds the conditions under which the inits of blocks run: each loop of a reduction has an
-/// iteration, unless another loop around has none.
+/// iteration, unless another loop around has none. Blocks under conditions may never run.
 void require_inits(const Stmt& s, arith::IterationBox::Loops& around,
                    std::vector<arith::SizeCondition>& conditions) {
+  if (s.as<If>() || s.as<While>() || s.as<Assert>()) return;
   if (const For* n = s.as<For>())
     around.emplace_back(n->var, Range::from_min_extent(n->min, n->extent));
   if (const BlockRealize* n = s.as<BlockRealize>(); n && n->block->init) {
@@ -637,6 +638,7 @@ void require_inits(const Stmt& s, arith::IterationBox::Loops& around,
                  " iterations of `" + loop.first.name() +
                  "`, but its init runs in the first of at least one"});
   }
+  if (const BlockRealize* n = s.as<BlockRealize>(); n && !is_true(n->predicate)) return;
   for_each_statement(s, [&](const Stmt& child) { require_inits(child, around, conditions); });
   if (s.as<For>()) around.pop_back();
 }
