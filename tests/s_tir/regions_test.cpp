@@ -83,6 +83,24 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[8, "int32"]) -> None:
   EXPECT_EQ(sch.first_other(), "") << sch.script();
 }
 
+/// The outer block declares A[-2:6], of which A has the elements from 0 to 5.
+TEST(CacheRead, InABlockThatDeclaresMoreThanThereIsCopiesWhatThereIs) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[16, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi - 2])
+            T.writes(C[vi])
+            C[vi] = T.if_then_else(vi >= 2, A[vi - 2], 0, dtype="int32")
+)");
+  sch->blockize(sch.loop("C", 0));
+  sch->cache_read(sch.block("C"), 0, "global");
+  EXPECT_PRED2(contains, sch.script(), "in T.serial(6)");
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
 TEST(CacheRead, InABlockCopiesWhatTheBlockDeclares) {
   Scheduled sch(R"(
 @T.prim_func
