@@ -103,12 +103,21 @@ class RegionAssertions {
       const tir::Block& block = *blocks_[n];
       const auto is_same = [&](const tir::BufferRegion& own) { return own.buffer.same_as(buffer); };
       if (!is_write && block.init && std::ranges::any_of(block.writes, is_same)) continue;
+      // A region is meant as the block begins.
+      const auto changes = [&](const Expr& end) {
+        return tir::any_node(end, [&](const tir::Load& load) {
+          return std::ranges::any_of(block.writes, [&](const tir::BufferRegion& written) {
+            return written.buffer->data.same_as(load.buffer->data);
+          });
+        });
+      };
       Expr is_declared = !condition_;
       for (const tir::BufferRegion& region : is_write ? block.writes : block.reads) {
         if (!is_same(region)) continue;
         Expr is_inside = tir::make_true();
         for (std::size_t d = 0; d < indices.size(); ++d) {
           const Range& range = region.region[d];
+          if (changes(range.min) || changes(range.extent)) continue;
           is_inside = is_inside && range.min <= indices[d] && indices[d] < range.min + range.extent;
         }
         is_declared = is_declared || is_inside;

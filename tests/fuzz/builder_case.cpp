@@ -87,6 +87,7 @@ class BodyWriter {
   }
 
   void kept_statement() {
+    if (random_.one_in(12)) return bind_twice();
     if (random_.one_in(3)) {
       noted("guarded store");
       const Expr c = condition();
@@ -106,6 +107,17 @@ class BodyWriter {
       return;
     }
     store();
+  }
+
+  void bind_twice() {
+    noted("variable bound twice");
+    const Var at("at");
+    for (const Expr& bound : {Expr(random_.between(0, extent_ - 1)), position()}) {
+      const auto body = [&] {
+        random_.pick(outs_)[random_.one_in(2) ? Expr(at) : max(at - 1, 0)] = value();
+      };
+      ib_.emit(tir::make_stmt(tir::Let{at, bound, ib_.nested(body, {at})}));
+    }
   }
 
   void store() {

@@ -38,7 +38,7 @@ class NestWriter {
     for (int n = 0; n < allocated; ++n) write_allocated({"B" + std::to_string(n), shape(), false});
     for (int n = random_.between(1, 3); n > 0; --n) {
       const std::string before = body_;
-      write_nest();
+      random_.one_in(10) ? write_matched_nest() : write_nest();
       if (!kept_.next() && n > 1) body_ = before;
     }
     std::string head, allocations;
@@ -196,6 +196,14 @@ class NestWriter {
       return iter.name + " + " + std::to_string(random_.between(1, std::min(slack, 3)));
     if (iter.least > 0 && random_.one_in(3)) return iter.name + " - 1";
     if (random_.one_in(8)) return std::to_string(extent - 1) + " - " + iter.name;
+    if (random_.one_in(12)) {
+      noted("element", "of an earlier iteration");
+      return random_.one_in(2) ? iter.name + " // 2" : "T.max(" + iter.name + " - 1, 0)";
+    }
+    if (reads_positions() && random_.one_in(48)) {
+      noted("element", "at a position of data");
+      return position(iters, extent);
+    }
     return iter.name;
   }
 
@@ -350,6 +358,14 @@ class NestWriter {
                   target + " = " + target + (random_.one_in(2) ? " + " : " - ") + value(iters));
     }
     noted("block", "a store");
+    // Nothing may be stored for some values of the iterators.
+    if (random_.one_in(16)) {
+      noted("block", "a branch inside");
+      line(depth++, "if " + random_.pick(iters).name + " % 2 == 0:");
+    } else if (random_.one_in(16)) {
+      noted("block", "a loop inside");
+      line(depth++, "for z in T.serial(" + random_.pick(iters).name + " % 3):");
+    }
     line(depth, target + " = " + value(iters));
     // A second buffer of the same block.
     if (random_.one_in(8))
@@ -366,12 +382,41 @@ class NestWriter {
     return number(1);
   }
 
-  void write_nest() {
+  /// Writes a nest inside a block that gives an array another name.
+  void write_matched_nest() {
+    const Array array = random_.pick(arrays_);
+    const std::string name = "M" + std::to_string(blocks_);
+    noted("nest", "in a block with a matched buffer");
+    line(0, "with T.block(\"O" + std::to_string(blocks_) + "\"):");
+    std::string region;
+    for (const int extent : array.shape)
+      region += (region.empty() ? "0:" : ", 0:") + std::to_string(extent);
+    line(1, name + " = T.match_buffer(" + array.name + "[" + region + "], (" + shape_text(array) +
+                ",), dtype=\"" + type_ + "\", offset_factor=1)");
+    arrays_.push_back({name, array.shape, array.is_param});
+    write_nest(1);
+    arrays_.pop_back();
+  }
+
+  void write_nest(int depth = 0) {
+    const int first_depth = depth;
     loops_.clear();
     is_never_run_ = false;
     const int count = random_.between(1, 3);
-    int depth = 0;
-    for (int n = 0; n < count; ++n) open_loop(depth++);
+    for (int n = 0; n < count; ++n) {
+      open_loop(depth++);
+      if (n == 0 && count > 1 && !is_never_run_ && random_.one_in(8)) {
+        noted("nest", "of a block before loops");
+        write_block(depth);
+      }
+    }
+    const bool has_let = !is_never_run_ && random_.one_in(12);
+    if (has_let) {
+      noted("nest", "with a let");
+      const Bounded loop = random_.pick(loops_);
+      line(depth, "y: T.int32 = " + loop.name);
+      loops_.insert(loops_.begin(), {"y", loop.least, loop.most});
+    }
     if (!is_never_run_ && random_.one_in(8)) {
       const Bounded& loop = random_.pick(loops_);
       const bool is_before = random_.one_in(2);
@@ -395,11 +440,11 @@ class NestWriter {
     if (random_.one_in(3)) {
       noted("nest", "of two blocks");
       write_block(depth);
-    } else if (count > 1 && random_.one_in(4)) {
+    } else if (count > 1 && !has_let && random_.one_in(4)) {
       // A second block in fewer of the loops.
       noted("nest", "of two depths");
       loops_.resize(1);
-      write_block(1);
+      write_block(first_depth + 1);
     }
   }
 
