@@ -290,3 +290,11 @@ def test_warnings_become_python_warnings():
     s[C].pragma(s[C].axis[0], "no_such_key", 1)
     with pytest.warns(UserWarning, match="no_such_key"):
         tenon.lower(s, [A, B, C])
+
+
+def test_a_symbolic_size_is_an_argument():
+    A = te.placeholder((te.var("n"),), "A", "int32")
+    B = te.compute(A.shape, lambda i: A[i] + 1)
+    a, b = np.arange(3, dtype="int32"), np.zeros(3, "int32")
+    run(te.create_schedule(B), [A.shape[0], A, B], 3, a, b)
+    assert b.tolist() == [1, 2, 3]

@@ -395,7 +395,16 @@ void bind_expressions(PyModule& m) {
            new (self) Var(Name(name), DataType(type));
          },
          "name"_a, "dtype"_a = DTypeLike{Int(32)})
+      // A variable as a part of another object, such as a shape, is an Expr.
+      .def(
+          "__init__",
+          [](Var* self, const Expr& e) {
+            if (!e.as<tir::VarNode>()) throw nb::next_overload();
+            new (self) Var(Var::of(e));
+          },
+          "variable"_a)
       .def_prop_ro("name", &Var::name);
+  nb::implicitly_convertible<Expr, Var>();
 
   axis.def_prop_ro("var", &IterVar::var)
       .def_prop_ro("name", &IterVar::name)
