@@ -375,7 +375,7 @@ class MatmulSchedule {
       b.round_up(column_of_b);
       tile.round_up(column);
       // A tile wider than the matrix has no loop around it that would reach beyond the columns.
-      if (*extents_.columns > 0 && *extents_.columns < tile_.width()) {
+      if (extents_.columns && *extents_.columns > 0 && *extents_.columns < tile_.width()) {
         b.bound(column_of_b, Range(0, tile_.width()));
         tile.bound(column, Range(0, tile_.width()));
       }
@@ -479,10 +479,12 @@ class MatmulSchedule {
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
     if (neighbours_ > 1) return true;
-    if (!has_own_b() || extents_.columns.value_or(0) == 0) return false;
+    if (!has_own_b() || extents_.columns == 0) return false;
     constexpr int kFew = 3;
     const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
     if (is_transposed(request_.core, 1)) return rows > kFew;
+    // Tiles over a symbolic number of columns would guard each of their lanes.
+    if (!extents_.columns) return rows > 2 * tile_.rows;
     if (has_split_tail()) return rows > (masks_b() ? 2 : 1) * tile_.rows;
     return rows > 2 * tile_.rows && *extents_.columns * b_of(request_).dtype().bytes() > kNear;
   }
