@@ -24,50 +24,55 @@ IterationBox::IterationBox(Loops loops) : loops_(std::move(loops)) {
 }
 
 std::optional<Interval> IterationBox::ends_of(const Expr& index) const {
-  if (const Binary* quotient = as_binary(index, BinaryOp::FloorDiv);
-      quotient && constant_int(quotient->b).value_or(0) > 0) {
-    const std::optional<Interval> ends = ends_of(quotient->a);
-    if (!ends) return std::nullopt;
-    return Interval::of(simplify(floordiv(*ends->min(), quotient->b)),
-                        simplify(floordiv(*ends->max(), quotient->b)));
-  }
-  std::vector<std::int64_t> coefficients(loops_.size(), 0);
-  std::optional<Expr> others;
-  std::int64_t constant = 0;
   const DataType type = index.dtype();
-  if (type != Int(32) && type != Int(64)) return std::nullopt;
+  if (const auto value = constant_int(index)) return Interval::point(make_int(Int(64), *value));
+  if (!type.is_index()) return std::nullopt;
   const auto fits = [&](std::int64_t value) {
     return type == Int(64) || std::in_range<std::int32_t>(value);
   };
-  const auto loop_of = [&](const Expr& e) {
-    return std::ranges::find_if(loops_, [&](const auto& loop) { return loop.first.same_as(e); });
-  };
+  std::vector<std::int64_t> coefficients(loops_.size(), 0);
+  std::vector<std::pair<Expr, std::int64_t>> operations;
+  std::optional<Expr> others;
+  std::int64_t constant = 0;
   const std::function<bool(const Expr&, std::int64_t)> add = [&](const Expr& term,
                                                                  std::int64_t coefficient) {
     if (const auto loop = loop_of(term); loop != loops_.end()) {
       std::int64_t& sum = coefficients[static_cast<std::size_t>(loop - loops_.begin())];
       return !__builtin_add_overflow(sum, coefficient, &sum);
     }
-    if (const Cast* cast = term.as<Cast>();
-        cast && term.dtype() == Int(64) && cast->value.dtype() == Int(32))
+    if (const Cast* cast = term.as<Cast>(); cast && cast->value.dtype().is_index())
       return for_each_term(cast->value, coefficient, constant, add);
-    if (contains<ProducerLoad>(term) || contains<Load>(term) || !fits(coefficient) ||
-        uses_var(term, [&](const Expr& used) { return loop_of(used) != loops_.end(); }))
-      return false;
+    if (contains<ProducerLoad>(term) || contains<Load>(term) || !fits(coefficient)) return false;
+    if (uses_loops(term)) {
+      operations.emplace_back(term, coefficient);
+      return true;
+    }
     const Expr scaled = term * make_int(type, coefficient);
     others = others ? *others + scaled : scaled;
     return true;
   };
   if (!for_each_term(index, 1, constant, add)) return std::nullopt;
-  const auto is_constant = [](const auto& loop) {
-    return constant_int(loop.second.min) && constant_int(loop.second.extent);
+  std::vector<std::pair<Interval, std::int64_t>> summands;
+  for (std::size_t n = 0; n < loops_.size(); ++n) {
+    const auto& [var, range] = loops_[n];
+    // The ends of a sum are attained if its summands share no loop.
+    const auto uses = std::ranges::count_if(
+        operations, [&](const auto& operation) { return uses_var(operation.first, var); });
+    if (uses + (coefficients[n] != 0 ? 1 : 0) > 1) return std::nullopt;
+    if (coefficients[n] != 0) summands.emplace_back(Interval::from_range(range), coefficients[n]);
+  }
+  for (const auto& [operation, coefficient] : operations) {
+    const std::optional<Interval> ends = ends_of_operation(operation);
+    if (!ends) return std::nullopt;
+    summands.emplace_back(*ends, coefficient);
+  }
+  const auto is_constant = [](const auto& summand) {
+    return constant_int(*summand.first.min()) && constant_int(*summand.first.max());
   };
-  if (!others && std::ranges::all_of(loops_, is_constant)) {
+  if (!others && std::ranges::all_of(summands, is_constant)) {
     Reach reach(constant);
-    for (std::size_t n = 0; n < coefficients.size(); ++n) {
-      const std::int64_t first = *constant_int(loops_[n].second.min);
-      reach.add(coefficients[n], first, first + *constant_int(loops_[n].second.extent) - 1);
-    }
+    for (const auto& [ends, coefficient] : summands)
+      reach.add(coefficient, constant_int(*ends.min()), constant_int(*ends.max()));
     if (!reach.min() || !reach.max()) return std::nullopt;
     const DataType of_ends = fits(*reach.min()) && fits(*reach.max()) ? type : Int(64);
     return Interval::of(make_int(of_ends, *reach.min()), make_int(of_ends, *reach.max()));
@@ -75,16 +80,48 @@ std::optional<Interval> IterationBox::ends_of(const Expr& index) const {
   if (!fits(constant)) return std::nullopt;
   const Expr fixed = make_int(type, constant);
   Expr min = others ? *others + fixed : fixed, max = min;
-  for (std::size_t n = 0; n < coefficients.size(); ++n) {
-    const Range& range = loops_[n].second;
-    if (coefficients[n] == 0) continue;
-    if (!fits(coefficients[n])) return std::nullopt;
-    const Expr factor = make_int(type, coefficients[n]);
-    const Expr first = range.min * factor, last = (range.min + range.extent - 1) * factor;
-    min = min + (coefficients[n] > 0 ? first : last);
-    max = max + (coefficients[n] > 0 ? last : first);
+  for (const auto& [ends, coefficient] : summands) {
+    if (!fits(coefficient)) return std::nullopt;
+    const Expr factor = make_int(type, coefficient);
+    const Expr first = *ends.min() * factor, last = *ends.max() * factor;
+    min = min + (coefficient > 0 ? first : last);
+    max = max + (coefficient > 0 ? last : first);
   }
   return Interval::of(simplify(min), simplify(max));
+}
+
+IterationBox::Loops::const_iterator IterationBox::loop_of(const Expr& e) const {
+  return std::ranges::find_if(loops_, [&](const auto& loop) { return loop.first.same_as(e); });
+}
+
+bool IterationBox::uses_loops(const Expr& e) const {
+  return uses_var(e, [&](const Expr& var) { return loop_of(var) != loops_.end(); });
+}
+
+std::optional<Interval> IterationBox::ends_of_operation(const Expr& e) const {
+  const Binary* n = e.as<Binary>();
+  if (!n || uses_loops(n->a) == uses_loops(n->b)) return std::nullopt;
+  const bool is_first = uses_loops(n->a);
+  const Expr &index = is_first ? n->a : n->b, &other = is_first ? n->b : n->a;
+  const std::optional<Interval> ends = ends_of(index);
+  if (!ends) return std::nullopt;
+  const auto both = [&](auto operation) {
+    return Interval::of(simplify(operation(*ends->min(), other)),
+                        simplify(operation(*ends->max(), other)));
+  };
+  if (n->op == BinaryOp::Min) return both([](const Expr& a, const Expr& b) { return min(a, b); });
+  if (n->op == BinaryOp::Max) return both([](const Expr& a, const Expr& b) { return max(a, b); });
+  if (!is_first || constant_int(other).value_or(0) <= 0) return std::nullopt;
+  const auto quotient = [](const Expr& a, const Expr& b) { return floordiv(a, b); };
+  if (n->op == BinaryOp::FloorDiv) return both(quotient);
+  if (n->op != BinaryOp::FloorMod) return std::nullopt;
+  const Interval quotients = both(quotient);
+  if (can_prove(*quotients.min() == *quotients.max()))
+    return both([](const Expr& a, const Expr& b) { return floormod(a, b); });
+  // A loop whose quotients differ takes a multiple of the divisor and the value before it.
+  const bool differ = can_prove(*quotients.min() < *quotients.max());
+  if (loop_of(index) == loops_.end() || !differ) return std::nullopt;
+  return Interval::of(make_int(e.dtype(), 0), simplify(other - 1));
 }
 
 Expr IterationBox::inside(const Interval& ends, const Expr& extent) const {

@@ -18,11 +18,12 @@ DataType type_of_arithmetic(const Expr& e) {
   return n && is_comparison(n->op) ? n->a.dtype() : e.dtype();
 }
 
-/// Whether the call is index arithmetic, provided that its arguments are indices.
+/// Whether the call is index arithmetic, provided that its arguments are indices. A shift to the
+/// left drops bits.
 bool is_index_arithmetic(const Call& n) {
   for (const Intrin intrin :
-       {Intrin::if_then_else, Intrin::likely, Intrin::shift_left, Intrin::shift_right,
-        Intrin::bitwise_and, Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not})
+       {Intrin::if_then_else, Intrin::likely, Intrin::shift_right, Intrin::bitwise_and,
+        Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not})
     if (n.is(intrin)) return true;
   return false;
 }

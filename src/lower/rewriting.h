@@ -35,17 +35,6 @@ bool any_child(const tir::Expr& e, F holds) {
   tir::for_each_child(e, [&](const tir::Expr& child) { found = found || holds(child); });
   return found;
 }
-/// Whether one of the predicates holds for a node below `tree`. Each takes one kind of node.
-template <class Tree, class... F>
-bool any_node(const Tree& tree, F... holds) {
-  Overloaded predicates{std::move(holds)...};
-  bool found = false;
-  tir::walk(tree, [&](const auto& node) {
-    if constexpr (std::is_invocable_v<decltype(predicates)&, decltype(node)>)
-      found = found || predicates(node);
-  });
-  return found;
-}
 
 /// Returns the function with another body.
 inline tir::PrimFunc with_body(tir::PrimFunc func, tir::Stmt body) {

@@ -229,6 +229,10 @@ class Verifier {
           traits(n, s);
           if (masked_lanes_ != 1 && n.kind == ForKind::Parallel)
             report("a parallel loop is under a condition by lanes", s);
+          if (!n.var.dtype().is_index())
+            report("loop `" + n.var.name() + "` counts in " + n.var.dtype().str() +
+                       "; loops count in int32 or int64: cast its bounds",
+                   s);
           expr(n.min), expr(n.extent);
           with_var(n.var, s, [&] { stmt(n.body); });
         },

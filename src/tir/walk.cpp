@@ -218,6 +218,37 @@ void for_each_child(const Stmt& s, ExprVisit f, StmtVisit g) {
   match(s.node().value, [&](const auto& node) { visit_children(node, f, g); });
 }
 
+bool is_lazy(const Expr& e) {
+  const Binary* n = e.as<Binary>();
+  return e.as<Select>() || as_call(e, Intrin::if_then_else) ||
+         (n && (n->op == BinaryOp::And || n->op == BinaryOp::Or));
+}
+
+void for_each_operand(const Expr& e, ExprVisit always,
+                      FunctionRef<void(const Expr& condition, const Expr& operand)> under) {
+  if (const Reduce* n = e.as<Reduce>()) {
+    const auto is_source = [&](const Expr& operand) {
+      return std::ranges::any_of(n->reduction->source,
+                                 [&](const Expr& source) { return source.same_as(operand); });
+    };
+    return for_each_child(e, [&](const Expr& operand) {
+      is_source(operand) ? under(n->reduction->condition, operand) : always(operand);
+    });
+  }
+  if (!is_lazy(e)) return for_each_child(e, always);
+  const Binary* logic = e.as<Binary>();
+  std::optional<Expr> first;
+  bool holds = !logic || logic->op == BinaryOp::And;
+  for_each_child(e, [&](const Expr& operand) {
+    if (!first) {
+      first = operand;
+      return always(operand);
+    }
+    under(holds ? *first : make_not(*first), operand);
+    holds = false;
+  });
+}
+
 Expr map_children(const Expr& e, ExprMap f) {
   if (is_stack_low()) return with_deep_stack([&] { return map_children(e, f); });
   return match(
@@ -378,9 +409,16 @@ Effect effect_of(const Expr& e) {
       e, [&](const Load&) { raise(Effect::ReadState); },
       [&](const ProducerLoad&) { raise(Effect::ReadState); },
       [&](const Call& call) {
+        // A pure function may read what its pointers point to.
+        const auto is_pointer = [](const Expr& arg) {
+          return arg.dtype().is_handle() && !arg.as<StringImm>();
+        };
         raise(match(
             call.callee, [](Intrin i) { return effect_of(i); },
-            [](const ExternCallee& c) { return c.pure ? Effect::Pure : Effect::UpdateState; }));
+            [&](const ExternCallee& c) {
+              if (!c.pure) return Effect::UpdateState;
+              return std::ranges::any_of(call.args, is_pointer) ? Effect::ReadState : Effect::Pure;
+            }));
       });
   return effect;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/arith/dependence.h"
+#include "tenon/arith/iteration_box.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/ops.h"
@@ -203,6 +204,51 @@ TEST(InjectiveIndex, AgreesWithAllValues) {
     proved += is_claimed;
   }
   EXPECT_GT(proved, 500);
+}
+
+// ---- ends ---------------------------------------------------------------------------------------
+
+TEST(IterationBox, EndsAreTheLeastAndTheGreatestValue) {
+  std::mt19937 random(1);
+  int found = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const auto pick = [&](int low, int high) {
+      return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+    };
+    const int first = pick(-9, 9), rows = pick(1, 9), columns = pick(1, 9);
+    const auto operation = [&](const Expr& e) -> Expr {
+      switch (pick(0, 5)) {
+        case 0:
+          return floordiv(e, pick(1, 5));
+        case 1:
+          return floormod(e, pick(1, 5));
+        case 2:
+          return min(pick(-9, 9), e);
+        case 3:
+          return max(e, pick(-9, 9));
+        case 4:
+          return cast(Int(32), cast(Int(64), e));
+        default:
+          return e;
+      }
+    };
+    const auto index_of = [&](const Var& var) {
+      return operation(var * pick(-2, 2) + pick(-4, 4));
+    };
+    const Expr index = operation(index_of(i) + operation(index_of(pick(0, 3) ? j : i)));
+    std::set<std::int64_t> seen;
+    for (int x = first; x < first + rows; ++x)
+      for (int y = 0; y < columns; ++y)
+        seen.insert(evaluate_int(index, [&](const Var& v) { return v.same_as(i) ? x : y; }));
+    const IterationBox box({{i, Range::from_min_extent(Expr(first), Expr(rows))},
+                            {j, Range::from_extent(Expr(columns))}});
+    const std::optional<Interval> ends = box.ends_of(index);
+    if (!ends) continue;
+    ++found;
+    EXPECT_EQ(constant_int(*ends->min()), *seen.begin()) << print_expr(index);
+    EXPECT_EQ(constant_int(*ends->max()), *seen.rbegin()) << print_expr(index);
+  }
+  EXPECT_GT(found, 1500);
 }
 
 }  // namespace

@@ -358,6 +358,23 @@ TEST(SizesOfFunctions, ThatPutAWriteOutOfBoundsAreRefused) {
   EXPECT_THROW(copy["main"](zeros(5), zeros(4)), RuntimeError);
 }
 
+TEST(SizesOfFunctions, AreCheckedForIndicesThatAreCastOrBound) {
+  EXPECT_TRUE(refuses<BoundError>([] { build_function("x: T.int32 = n\nB[x] = 0.0"); },
+                                  {"writes B[x]", "from n to n"}));
+  EXPECT_TRUE(refuses<BoundError>(
+      [] {
+        build_function(
+            "for i in T.serial(T.int64(0), T.cast(n, \"int64\")):\n"
+            "    B[T.cast(i, \"int32\") + 1] = 0.0");
+      },
+      {"from 1 to", "has n elements"}));
+  const runtime::Module fill = build_function(
+      "for i in T.serial(8):\n"
+      "    B[i // 3 + 1] = 0.0");
+  EXPECT_NO_THROW(fill["main"](zeros(1), zeros(4)));
+  EXPECT_THROW(fill["main"](zeros(1), zeros(3)), RuntimeError);
+}
+
 TEST(SizesOfFunctions, LeaveOutAccessesUnderConditions) {
   const runtime::Module copy = build_function(
       "for i in T.serial(n):\n"

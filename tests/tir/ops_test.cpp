@@ -5,6 +5,7 @@
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::tir {
 namespace {
@@ -162,6 +163,31 @@ TEST(Folding, ConversionsOutOfRangeSaturate) {
   EXPECT_EQ(constant_int(cast(Int(8), make_const(Float(32), 1000))), 127);
   EXPECT_EQ(constant_int(cast(UInt(8), make_const(Float(32), -1))), 0);
   EXPECT_EQ(constant_int(cast(Int(32), infinity(Float(64)))), 2147483647);
+}
+
+TEST(Effects, APureFunctionReadsWhatItsPointersPointTo) {
+  const Buffer a = decl_buffer({4}, Int(32), {.name = "A"});
+  EXPECT_EQ(effect_of(call_pure_extern(Int(32), "first", a->data)), Effect::ReadState);
+  EXPECT_EQ(effect_of(call_pure_extern(Int(32), "next", Var("x"))), Effect::Pure);
+}
+
+TEST(Operands, AllButTheFirstOfAChoiceAreEvaluatedUnderItsCondition) {
+  const Var c("c", Bool()), x("x"), y("y");
+  std::vector<std::string> found;
+  const auto list = [&](const Expr& e) {
+    found.clear();
+    for_each_operand(
+        e, [&](const Expr& operand) { found.push_back(print_expr(operand)); },
+        [&](const Expr& condition, const Expr& operand) {
+          found.push_back(print_expr(condition) + ": " + print_expr(operand));
+        });
+    return found;
+  };
+  using Operands = std::vector<std::string>;
+  EXPECT_EQ(list(if_then_else(c, x, y)), (Operands{"c", "c: x", "!c: y"}));
+  EXPECT_EQ(list(x < y || c), (Operands{"(x < y)", "!(x < y): c"}));
+  EXPECT_EQ(list(c && x < y), (Operands{"c", "c: (x < y)"}));
+  EXPECT_EQ(list(x + y), (Operands{"x", "y"}));
 }
 
 }  // namespace

@@ -394,6 +394,17 @@ TEST(Verify, FindsACallWhoseArgumentsHaveAnotherType) {
             "type, got 1f64 of type float64, 2f32 of type float32");
 }
 
+TEST(Verify, FindsALoopThatCountsInANarrowType) {
+  PrimFunc func = copy_program("i").functions.at("main");
+  const Var i("i", UInt(8));
+  func.body = make_stmt(
+      For{i, make_int(UInt(8), 0), make_int(UInt(8), 200), ForKind::Serial, make_evaluate(i)});
+  const auto violations = verify(func, Form::Lowered);
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].what,
+            "loop `i` counts in uint8; loops count in int32 or int64: cast its bounds");
+}
+
 TEST(Text, LaunchesOfKernelsAreReadAsTheyPrint) {
   const Expr launch = make_call(Int(32), Intrin::launch_kernel,
                                 {make_string("main_kernel0"), Expr(8), Expr(1), Expr(1), Expr(32),

@@ -30,9 +30,10 @@ class IterationBox {
   using Loops = std::vector<std::pair<tir::Var, tir::Range>>;
   explicit IterationBox(Loops loops);
 
-  /// Returns the minimum and maximum, both attained, of a linear combination of the loops plus
-  /// terms that depend on no loop, or of its quotient by a positive constant. Nullopt for other
-  /// indices, and if a constant end exceeds int64.
+  /// Returns the minimum and maximum, both attained, of an index: a linear combination of loops and
+  /// terms that depend on no loop, its quotient or remainder by a positive constant, its minimum or
+  /// maximum with such a term, and sums of these that share no loop. Nullopt for other indices, and
+  /// if a constant end exceeds int64.
   std::optional<Interval> ends_of(const tir::Expr& index) const;
 
   /// Returns the condition on symbolic sizes under which both ends are in [0, extent) or the box is
@@ -46,6 +47,10 @@ class IterationBox {
   tir::Expr or_empty(const tir::Expr& condition) const;
 
  private:
+  Loops::const_iterator loop_of(const tir::Expr& e) const;
+  bool uses_loops(const tir::Expr& e) const;
+  std::optional<Interval> ends_of_operation(const tir::Expr& e) const;
+
   Loops loops_;
   std::optional<tir::Expr> is_empty_;
   Facts facts_;

@@ -38,6 +38,14 @@ void for_each_child(const Expr& e, ExprVisit f);
 /// of a store before its indices. The shapes inside buffers are not visited.
 void for_each_child(const Stmt& s, ExprVisit f, StmtVisit g);
 
+/// Whether `e` is a choice or a logical operation, of which only the first operand is always
+/// evaluated.
+bool is_lazy(const Expr& e);
+/// Calls `always` on every direct sub-expression that is evaluated whenever `e` is, and
+/// `under(condition, it)` on every other one, which is evaluated only where the condition holds.
+void for_each_operand(const Expr& e, ExprVisit always,
+                      FunctionRef<void(const Expr& condition, const Expr& operand)> under);
+
 /// Replaces every direct sub-expression by f(it) and every direct sub-statement by g(it). Returns
 /// the same handle if nothing changed. Nothing is folded.
 Expr map_children(const Expr& e, ExprMap f);
@@ -81,6 +89,18 @@ void walk(const Stmt& s, F... visitor) {
   detail::walk_stmt(
       s, [&](const Expr& x) { detail::visit_node(visitors, x.node().value); },
       [&](const Stmt& x) { detail::visit_node(visitors, x.node().value); });
+}
+
+/// Whether one of the predicates holds for a node of `tree`. Each takes one kind of node.
+template <class Tree, class... F>
+bool any_node(const Tree& tree, F... holds) {
+  Overloaded predicates{std::move(holds)...};
+  bool found = false;
+  walk(tree, [&](const auto& node) {
+    if constexpr (std::is_invocable_v<decltype(predicates)&, decltype(node)>)
+      found = found || predicates(node);
+  });
+  return found;
 }
 
 /// Rewrites bottom-up. A visitor takes (const Kind&, const Expr& self), whose children are already

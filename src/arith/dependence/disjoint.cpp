@@ -48,15 +48,13 @@ class Digits {
       // A division that a condition skips says nothing about its divisor.
       if (n->a.same_as(var_) && !constant_int(n->b) && conditions_ == 0) symbols_.push_back(n->b);
     }
-    const bool is_choice = e.as<Select>() || as_call(e, Intrin::if_then_else) ||
-                           (n && (n->op == BinaryOp::And || n->op == BinaryOp::Or));
-    bool is_first = true;
-    for_each_child(e, [&](const Expr& child) {
-      const bool is_conditional = is_choice && !std::exchange(is_first, false);
-      conditions_ += is_conditional ? 1 : 0;
-      add(child);
-      conditions_ -= is_conditional ? 1 : 0;
-    });
+    for_each_operand(
+        e, [&](const Expr& operand) { add(operand); },
+        [&](const Expr&, const Expr& operand) {
+          ++conditions_;
+          add(operand);
+          --conditions_;
+        });
   }
 
   /// Returns 1, followed by the other positions in ascending order.

@@ -242,26 +242,16 @@ class Reader {
       let(n->var, n->value);
       return expr(n->body);
     }
-    if (const Select* n = e.as<Select>(); n && n->condition.dtype().is_scalar())
-      return choice(n->condition, n->if_true, n->if_false);
-    if (const Binary* n = e.as<Binary>();
-        n && (n->op == BinaryOp::And || n->op == BinaryOp::Or) && e.dtype().is_scalar()) {
-      expr(n->a);
-      return under(n->op == BinaryOp::And ? n->a : make_not(n->a), [&] { expr(n->b); });
-    }
-    if (const Call* n = e.as<Call>()) return call(*n);
+    if (const Call* n = e.as<Call>(); n && !is_lazy(e)) return call(*n);
     if (const VarNode* n = e.as<VarNode>(); n && n->pointer) return address(e);
-    for_each_child(e, [&](const Expr& child) { expr(child); });
-  }
-
-  void choice(const Expr& condition, const Expr& if_true, const Expr& if_false) {
-    expr(condition);
-    under(condition, [&] { expr(if_true); });
-    under(make_not(condition), [&] { expr(if_false); });
+    for_each_operand(
+        e, [&](const Expr& operand) { expr(operand); },
+        [&](const Expr& condition, const Expr& operand) {
+          under(condition, [&] { expr(operand); });
+        });
   }
 
   void call(const Call& n) {
-    if (n.is(Intrin::if_then_else)) return choice(n.args[0], n.args[1], n.args[2]);
     if (n.is(Intrin::prefetch) || n.is(Intrin::isnullptr)) return;
     if (n.is(Intrin::tvm_access_ptr)) return pointer(n);
     if (const Load* load = n.is(Intrin::address_of) ? n.args[0].as<Load>() : nullptr) {

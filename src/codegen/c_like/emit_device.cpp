@@ -215,11 +215,7 @@ bool is_contiguous_load(const Expr& e) {
 /// Collects loads that are evaluated in every lane and do not use variables that the expression
 /// binds.
 void collect_loads(const Expr& e, std::vector<Expr>& loads) {
-  const Binary* binary = e.as<Binary>();
-  const bool is_logic = binary && (binary->op == BinaryOp::And || binary->op == BinaryOp::Or);
-  if (is_logic || e.as<LetExpr>() || e.as<Select>() || e.as<Shuffle>() ||
-      as_call(e, Intrin::if_then_else))
-    return;
+  if (is_lazy(e) || e.as<LetExpr>() || e.as<Shuffle>()) return;
   if (is_contiguous_load(e)) loads.push_back(e);
   for_each_child(e, [&](const Expr& child) { collect_loads(child, loads); });
 }

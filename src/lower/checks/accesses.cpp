@@ -81,25 +81,6 @@ Expr product_of(const std::vector<Expr>& extents) {
   return product;
 }
 
-/// Calls `always` for each operand that is evaluated whenever `e` is, and `under(condition,
-/// operand)` for each that is evaluated only where a condition holds.
-template <class Always, class Under>
-void for_each_operand(const Expr& e, const Always& always, const Under& under) {
-  const auto choose = [&](const Expr& condition, const Expr& if_true, const Expr& if_false) {
-    always(condition);
-    under(condition, if_true);
-    under(make_not(condition), if_false);
-  };
-  if (const Call* n = as_call(e, Intrin::if_then_else))
-    return choose(n->args[0], n->args[1], n->args[2]);
-  if (const Select* n = e.as<Select>()) return choose(n->condition, n->if_true, n->if_false);
-  if (const Binary* n = e.as<Binary>(); n && (n->op == BinaryOp::And || n->op == BinaryOp::Or)) {
-    always(n->a);
-    return under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b);
-  }
-  for_each_child(e, always);
-}
-
 /// Returns the stage whose buffer the first store inside writes.
 std::optional<std::string> stored_in(const Stmt& s) {
   if (const Store* n = s.as<Store>()) return n->buffer->stage_name();
@@ -240,6 +221,9 @@ class AccessWalk {
 
   void enter_let(const Var& var, const Expr& value) {
     facts_.forget(var);
+    lets_.erase(&var.node());
+    if (effort_ == Effort::SizesOnly && effect_of(value) == Effect::Pure)
+      set(lets_, var, substitute(value, lets_));
     if (!value.dtype().is_index() || !memory_.is_stable(value)) return;
     facts_.bind(var, value);
     if (effort_ == Effort::WrongOnly) first_.enter(var, value);
@@ -479,8 +463,8 @@ class AccessWalk {
       const auto& [begin, extent] = (*ranges)[dim];
       const auto lanes = ends_of(indices[dim]);
       if (!lanes || depends_on_loops(extent)) continue;
-      const auto first = box.ends_of(lanes->first - begin),
-                 last = box.ends_of(lanes->second - begin);
+      const auto first = box.ends_of(substitute(lanes->first - begin, lets_)),
+                 last = box.ends_of(substitute(lanes->second - begin, lets_));
       if (!first || !last) continue;
       const arith::Interval ends = arith::Interval::of(*first->min(), *last->max());
       const Expr inside = box.inside(ends, extent);
@@ -525,6 +509,8 @@ class AccessWalk {
   const Effort effort_;
   arith::WrittenMemory memory_;
   arith::Facts facts_;
+  /// The values of let variables, if they load nothing.
+  VarMap lets_;
   /// The enclosing loops and threads, outermost first.
   std::vector<std::pair<Var, Range>> loops_;
   FirstIteration first_;

@@ -280,29 +280,23 @@ class ScalarLoopReader : BodyReader {
   void note_certain(const Expr& e) {
     if (const Load* n = e.as<Load>())
       for (const Expr& index : n->indices) certain_.emplace_back(n->buffer, flat(index));
-    if (const Call* n = as_call(e, Intrin::if_then_else)) return note_certain(n->args[0]);
-    if (const Select* n = e.as<Select>()) return note_certain(n->condition);
-    if (const Binary* n = e.as<Binary>(); n && is_logic(n->op)) return note_certain(n->a);
-    for_each_child(e, [&](const Expr& child) { note_certain(child); });
+    for_each_operand(
+        e, [&](const Expr& operand) { note_certain(operand); }, [](const Expr&, const Expr&) {});
   }
-
-  static bool is_logic(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
 
   bool can_be_lanes(const Expr& e, Evaluated when) {
     if (e.as<LetExpr>() || e.as<Ramp>() || e.as<Broadcast>() || e.as<Shuffle>()) return false;
     if (const Load* n = e.as<Load>(); n && !load(*n, when)) return false;
-    if (const Call* n = e.as<Call>()) {
-      if (!call(*n)) return false;
-      if (n->is(Intrin::if_then_else) && varies(n->args[0]))
-        return can_be_lanes(n->args[0], when) && can_be_lanes(n->args[1], Evaluated::Sometimes) &&
-               can_be_lanes(n->args[2], Evaluated::Sometimes);
-    }
-    if (const Select* n = e.as<Select>(); n && varies(n->condition))
-      return can_be_lanes(n->condition, when) && can_be_lanes(n->if_true, Evaluated::Sometimes) &&
-             can_be_lanes(n->if_false, Evaluated::Sometimes);
-    if (const Binary* n = e.as<Binary>(); n && is_logic(n->op) && varies(e))
-      return can_be_lanes(n->a, when) && can_be_lanes(n->b, Evaluated::Sometimes);
-    return !any_child(e, [&](const Expr& child) { return !can_be_lanes(child, when); });
+    if (const Call* n = e.as<Call>(); n && !call(*n)) return false;
+    bool can_be = true;
+    for_each_operand(
+        e, [&](const Expr& operand) { can_be = can_be && can_be_lanes(operand, when); },
+        [&](const Expr& condition, const Expr& operand) {
+          // A choice by one condition for all lanes stays a choice; a logical operation does not.
+          const bool is_sometimes = varies(e.as<Binary>() ? e : condition);
+          can_be = can_be && can_be_lanes(operand, is_sometimes ? Evaluated::Sometimes : when);
+        });
+    return can_be;
   }
 
   bool call(const Call& n) const {

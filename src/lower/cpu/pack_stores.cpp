@@ -91,8 +91,7 @@ class Packer {
     if (const Binary* n = a.as<Binary>()) {
       // Lanes evaluate both operands, but the second one may only be readable if the first one
       // holds.
-      const bool is_lazy = n->op == BinaryOp::And || n->op == BinaryOp::Or;
-      return as_binary(b, n->op) && !(is_lazy && reads_memory(flat(b.as<Binary>()->b)));
+      return as_binary(b, n->op) && !(is_lazy(a) && reads_memory(flat(b.as<Binary>()->b)));
     }
     if (const Call* n = a.as<Call>())
       return has_vector_form(*n) && b.as<Call>()->is(std::get<Intrin>(n->callee));

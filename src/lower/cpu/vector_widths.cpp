@@ -56,15 +56,9 @@ int widest_bits(const Expr& e) {
 int guarded_loads(const Expr& e, bool is_guarded = false) {
   if (!e.dtype().is_vector()) return 0;
   int count = e.as<Load>() && is_guarded ? 1 : 0;
-  const Call* choice = as_call(e, Intrin::if_then_else);
-  const Binary* logic = e.as<Binary>();
-  const bool guards = choice || e.as<Select>() ||
-                      (logic && (logic->op == BinaryOp::And || logic->op == BinaryOp::Or));
-  bool is_first = true;
-  for_each_child(e, [&](const Expr& child) {
-    count += guarded_loads(child, is_guarded || (guards && !is_first));
-    is_first = false;
-  });
+  for_each_operand(
+      e, [&](const Expr& operand) { count += guarded_loads(operand, is_guarded); },
+      [&](const Expr&, const Expr& operand) { count += guarded_loads(operand, true); });
   return count;
 }
 

@@ -134,14 +134,8 @@ class ComputationPool {
   /// Whether the expression divides an integer by a value that may be zero, so that it must not be
   /// speculated.
   bool may_fault(ComputationId id) const { return entries_[id].may_fault; }
-  /// Whether only the first child is evaluated unconditionally, as in a choice or a logical
-  /// operation.
-  bool is_lazy(ComputationId id) const {
-    const Expr& e = entries_[id].expr;
-    const Binary* n = e.as<Binary>();
-    return e.as<Select>() || as_call(e, Intrin::if_then_else) ||
-           (n && (n->op == BinaryOp::And || n->op == BinaryOp::Or));
-  }
+  /// Whether only the first child is evaluated unconditionally.
+  bool is_lazy(ComputationId id) const { return tir::is_lazy(entries_[id].expr); }
 
   /// The expression's legacy text (print_legacy), which orders computations of equal size.
   const std::string& text(ComputationId id) {

@@ -138,11 +138,9 @@ class ChoiceGuard {
   void note_loads(const Expr& e) {
     if (const Load* n = e.as<Load>(); n && n->indices.size() == 1)
       certain_.emplace_back(n->buffer, n->indices[0]);
-    if (const Call* n = as_call(e, Intrin::if_then_else)) return note_loads(n->args[0]);
-    if (const Select* n = e.as<Select>()) return note_loads(n->condition);
-    if (const Binary* n = as_logic(e)) return note_loads(n->a);
     if (e.as<LetExpr>()) return;
-    for_each_child(e, [&](const Expr& child) { note_loads(child); });
+    for_each_operand(
+        e, [&](const Expr& operand) { note_loads(operand); }, [](const Expr&, const Expr&) {});
   }
 
   Expr expr(const Expr& e) {

@@ -4,6 +4,7 @@
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
@@ -490,8 +491,13 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
   const std::vector<Range> region = touched(program, n, place.at, write);
-  // An update reads the previous value from the buffer and writes the new value to the cache.
+  // An update and an init that reads the buffer read the previous value from there and write the new
+  // value to the cache.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
+  const bool init_reads =
+      program.block(n).init && any_node(*program.block(n).init, [&](const Load& load) {
+        return load.buffer->data.same_as(buffer->data);
+      });
   if (is_update && !program.block(n).body.as<Store>())
     refuse(caller,
            describe(program, n) + " updates `" + buffer->name +
@@ -525,14 +531,19 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   if (const auto conflict = find_passing_conflict(
           program, n, top_of(program, place.at), Side::After,
           {.own = accesses_as_stmt(program, n, buffer, true),
-           .with_own_instances = is_update,
+           .with_own_instances = is_update || init_reads,
            .over = {parts.begin() + static_cast<std::ptrdiff_t>(own),
                     parts.begin() + static_cast<std::ptrdiff_t>(place.position)}}))
     refuse(caller,
            describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
-  const Stmt next =
-      with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::Accesses);
+  Stmt next = with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::Accesses);
+  if (init_reads) {
+    Block block = *next.as<BlockRealize>()->block;
+    block.init = with_buffer(*program.block(n).init, buffer, cache, Replaced::Writes);
+    next = make_block(program.realize(n).values, program.realize(n).predicate,
+                      arith::with_found_access(std::move(block)));
+  }
   const auto cached = [&](const Included& included) -> NewBlock {
     BlockKey key{BlockKey::Plain{name, 0}};
     const Stmt copy =

@@ -37,24 +37,14 @@ class ReadChecker {
   void visit(const Expr& e) {
     if (const ProducerLoad* load = e.as<ProducerLoad>()) check(*load);
     // A read under a condition may never happen.
-    if (const Select* select = e.as<Select>()) return visit(select->condition);
-    if (const Call* call = e.as<Call>(); call && call->is(Intrin::if_then_else))
-      return visit(call->args[0]);
-    if (const Binary* binary = e.as<Binary>();
-        binary && (binary->op == BinaryOp::And || binary->op == BinaryOp::Or))
-      return visit(binary->a);
-    if (const Reduce* reduce = e.as<Reduce>()) return visit(*reduce->reduction);
-    for_each_child(e, [&](const Expr& child) { visit(child); });
+    for_each_operand(
+        e, [&](const Expr& operand) { visit(operand); },
+        [&](const Expr& condition, const Expr& operand) {
+          if (is_true(condition)) visit(operand);
+        });
   }
 
  private:
-  void visit(const ReduceNode& reduction) {
-    for (const Expr& init : reduction.init) visit(init);
-    visit(reduction.condition);
-    if (constant_int(reduction.condition) != 1) return;
-    for (const Expr& source : reduction.source) visit(source);
-  }
-
   void check(const ProducerLoad& load) {
     if (scan_ && refused_ == Outside::Partly) check_step(load);
     if (is_inside_stage_) return;
