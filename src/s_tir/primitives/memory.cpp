@@ -491,8 +491,8 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
   const std::vector<Range> region = touched(program, n, place.at, write);
-  // An update and an init that reads the buffer read the previous value from there and write the new
-  // value to the cache.
+  // An update and an init that reads the buffer read the previous value from there and write the
+  // new value to the cache.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
   const bool init_reads =
       program.block(n).init && any_node(*program.block(n).init, [&](const Load& load) {
