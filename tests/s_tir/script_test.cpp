@@ -422,6 +422,7 @@ const Wrong kWrong[] = {
      "3, column 6: a slice of an access has a constant length and a constant step"},
     {"B[0] = T.broadcast(1.0, 4294967297)",
      "3, column 12: expected the number of lanes, a constant of 2 or more"},
+    {"B[0:70000] = A[0, 0:70000]", "3, column 6: a vector type needs 1 to 65535 lanes, got 70000"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, WrongScript, ::testing::ValuesIn(kWrong));
