@@ -319,6 +319,15 @@ TEST(Script, AllocationsMayStandInALoop) {
             "    C[i] = T.float32(1)\n");
 }
 
+TEST(Script, TheTypeOfAnExternCallIsItsKeywordOrElseItsFirstArgument) {
+  const char* const kCalls =
+      "T.call_extern(\"printf\", \"%d\", 3, dtype=\"int32\")\n"
+      "T.call_extern(\"int8\", \"int32\", dtype=\"int32\")\n";
+  EXPECT_EQ(reprinted(kCalls), kCalls);
+  EXPECT_EQ(reprinted("T.call_extern(\"int8\", \"f\", \"%d\", 3)\n"),
+            "T.call_extern(\"f\", \"%d\", 3, dtype=\"int8\")\n");
+}
+
 TEST(Script, TheFunctionsOfAModuleHaveTheirNames) {
   const IRModule module = parse_script(
       "class M:\n" +
