@@ -238,6 +238,18 @@ def main(A: T.Buffer[(3, 7), "float32"], B: T.Buffer[7, "float32"]) -> None:
       << print_script(mod);
 }
 
+TEST(Script, ARampThatNoSliceExpressesIsPrintedAsARamp) {
+  const char* const kRamps =
+      "for i in T.serial(2):\n"
+      "    B[T.ramp(i, 0, 4)] = A[0, T.ramp(i * 4, 1073741824, 4)]\n";
+  EXPECT_EQ(reprinted(kRamps), kRamps);
+}
+
+TEST(Script, AStepOfASliceTakesTheTypeOfItsEnds) {
+  const char* const kSlice = "B[T.int64(0):T.int64(8):2] = A[0, 0:4]\n";
+  EXPECT_EQ(reprinted(kSlice), kSlice);
+}
+
 TEST(Script, BothSpellingsAreTheSameProgram) {
   const std::string later = R"(from tvm.script import ir as I
 from tvm.script import tir as T

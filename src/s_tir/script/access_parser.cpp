@@ -54,9 +54,9 @@ void AccessParser::slices(F use) {
     if (!in_.accept(":")) return use(Slice{lo.e, std::nullopt, std::nullopt});
     const Token& at = in_.peek();
     const Value hi = value();
-    std::optional<Expr> step;
-    if (in_.accept(":")) step = expr();
     const auto [a, b] = alike(lo, hi, at);
+    std::optional<Expr> step;
+    if (in_.accept(":")) step = as_type(value(), a.dtype(), at);
     use(Slice{a, b, step});
   });
 }
