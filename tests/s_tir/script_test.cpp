@@ -43,6 +43,12 @@ std::string body(const PrimFunc& func, ScriptStyle style = ScriptStyle::V09) {
 
 std::string reprinted(const std::string& lines) { return body(parsed(lines)); }
 
+/// Whether the lines, printed and parsed, are the same program.
+bool round_trips(const std::string& lines) {
+  const PrimFunc func = parsed(lines);
+  return structural_equal(parse_script(print_script(func)).functions.begin()->second, func);
+}
+
 std::string error(const std::string& text) {
   try {
     parse_script(text);
@@ -248,6 +254,12 @@ TEST(Script, ARampThatNoSliceExpressesIsPrintedAsARamp) {
 TEST(Script, AStepOfASliceTakesTheTypeOfItsEnds) {
   const char* const kSlice = "B[T.int64(0):T.int64(8):2] = A[0, 0:4]\n";
   EXPECT_EQ(reprinted(kSlice), kSlice);
+}
+
+TEST(Script, ARangeHasOneType) {
+  EXPECT_TRUE(round_trips("for i in range(T.int64(0), 8):\n    B[i] = 1.0\n"));
+  EXPECT_TRUE(round_trips("for i in range(0, T.int64(8)):\n    B[i] = 1.0\n"));
+  EXPECT_TRUE(round_trips("for i in range(1, T.int64(8)):\n    B[i] = 1.0\n"));
 }
 
 TEST(Script, BothSpellingsAreTheSameProgram) {
