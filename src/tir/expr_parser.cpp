@@ -249,7 +249,7 @@ DataType ExprParser::dtype() {
 }
 
 std::vector<Expr> ExprParser::list() {
-  if (!in_.is_sign("[") && (is_tvm_ || !in_.is_sign("("))) return {expr()};
+  if (!in_.is_list()) return {expr()};
   std::vector<Expr> result;
   in_.items(in_.open_list(), [&] { result.push_back(expr()); });
   return result;

@@ -262,6 +262,17 @@ TEST(Script, ARangeHasOneType) {
   EXPECT_TRUE(round_trips("for i in range(1, T.int64(8)):\n    B[i] = 1.0\n"));
 }
 
+TEST(Script, AParenthesisWithoutACommaIsNoList) {
+  const char* const kGrouped =
+      "for i in T.serial(9, annotations={\"k\":(1 + 2) * 3, \"l\":[1], \"m\":[]}):\n"
+      "    with T.block(\"b\"):\n"
+      "        vi = T.axis.spatial((1 + 2) * 3, i)\n"
+      "        T.reads()\n"
+      "        T.writes(B[vi])\n"
+      "        B[vi] = T.float32(1)\n";
+  EXPECT_EQ(reprinted(kGrouped), kGrouped);
+}
+
 TEST(Script, BothSpellingsAreTheSameProgram) {
   const std::string later = R"(from tvm.script import ir as I
 from tvm.script import tir as T

@@ -28,6 +28,8 @@ struct Token {
   int line;
   int column;
   Dialect dialect;
+  /// Whether this is a bracket that directly encloses a comma.
+  bool encloses_comma = false;
 };
 
 /// An error that names a position in the text.
@@ -85,6 +87,10 @@ class TokenStream {
       item();
       if (!is_sign(close)) expect(",");
     }
+  }
+  /// Whether a list is next: `[`, or `()`, `(a,)`, `(a, b)` as opposed to `(a + b) * c`.
+  bool is_list() const {
+    return is_sign("[") || (is_sign("(") && (peek().encloses_comma || is_sign(")", 1)));
   }
   /// Reads `[` or `(`, and returns the sign that closes it.
   const char* open_list();

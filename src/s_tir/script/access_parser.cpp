@@ -109,7 +109,7 @@ BufferRegion AccessParser::region() {
 
 Annotation AccessParser::annotation() {
   if (is_stack_low()) return with_deep_stack([&] { return annotation(); });
-  if (!in_.is_sign("[") && !in_.is_sign("(")) return {expr()};
+  if (!in_.is_list()) return {expr()};
   const NestingLevel level(depth_);
   if (level.is_too_deep()) syntax_error(in_.peek(), kTooDeep);
   std::vector<Annotation> items;
