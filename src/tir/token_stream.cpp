@@ -227,6 +227,11 @@ void syntax_error(const Token& at, const std::string& what) {
                     std::to_string(at.column) + ": " + what);
 }
 
+bool is_plain_name(std::string_view text) {
+  return !text.empty() && begins_name(text.front()) &&
+         std::ranges::all_of(text, [](char c) { return begins_name(c) || is_digit(c); });
+}
+
 std::string described(const Token& token) {
   switch (token.kind) {
     case Token::Kind::Newline:

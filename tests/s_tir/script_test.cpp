@@ -374,6 +374,13 @@ TEST(Script, TheFunctionsOfAModuleHaveTheirNames) {
   EXPECT_EQ(module.functions.at("g").attrs.global_symbol, "");
 }
 
+TEST(Script, AFunctionWhoseNameIsNoIdentifierIsRefused) {
+  const PrimFunc func = parsed("B[0] = 1.0\n");
+  for (const char* name : {"f g", "", "1f", "a.b", "a\nb"})
+    EXPECT_THROW(print_script(IRModule{{{name, func}}}), TypeError) << name;
+  EXPECT_NE(print_script(IRModule{{{"_f1", func}}}).find("def _f1("), std::string::npos);
+}
+
 // ---- what is refused
 // -----------------------------------------------------------------------------
 

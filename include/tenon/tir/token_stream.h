@@ -101,6 +101,9 @@ class TokenStream {
   std::size_t at_ = 0;
 };
 
+/// Whether the text is a name without dots.
+bool is_plain_name(std::string_view text);
+
 /// Returns the description of a token in messages: "the end of the line", "`x`".
 std::string described(const Token& token);
 

@@ -36,6 +36,9 @@ class ScriptPrinter : public ExprPrinter {
   }
 
   void function(const PrimFunc& func, const std::string& name) {
+    if (!is_plain_name(name))
+      throw TypeError("function `" + name +
+                      "` has no script, because its name is not an identifier");
     line("@T.prim_func");
     line(
         "def ", name, "(", [&] { separated(func.params, [&](const Var& v) { param(func, v); }); },
