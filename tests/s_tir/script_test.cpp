@@ -262,6 +262,18 @@ TEST(Script, ARangeHasOneType) {
   EXPECT_TRUE(round_trips("for i in range(1, T.int64(8)):\n    B[i] = 1.0\n"));
 }
 
+TEST(Script, AnnotationsOfCorrespondingVariablesAreEqual) {
+  const auto noted = [](const std::string& note) {
+    return "for i in T.serial(8):\n    for j in T.serial(8, annotations={\"k\":[" + note +
+           "]}):\n        with T.block(\"b\"):\n            vi = T.axis.spatial(8, i)\n"
+           "            T.block_attr({\"k\":" +
+           note + "})\n            B[vi] = 1.0\n";
+  };
+  EXPECT_TRUE(round_trips(noted("i + 1")));
+  EXPECT_TRUE(round_trips(noted("A[i, 0]")));
+  EXPECT_FALSE(structural_equal(parsed(noted("i + 1")), parsed(noted("i + 2"))));
+}
+
 TEST(Script, AParenthesisWithoutACommaIsNoList) {
   const char* const kGrouped =
       "for i in T.serial(9, annotations={\"k\":(1 + 2) * 3, \"l\":[1], \"m\":[]}):\n"
