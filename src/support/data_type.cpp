@@ -9,13 +9,19 @@ namespace tenon {
 
 namespace {
 
+/// `where` is the user's source location, if it is known.
+template <class... Where>
+std::uint16_t checked_lanes(int lanes, const Where&... where) {
+  if (lanes < 1 || lanes > std::numeric_limits<std::uint16_t>::max())
+    throw TypeError("a vector type needs 1 to 65535 lanes, got " + std::to_string(lanes), where...);
+  return static_cast<std::uint16_t>(lanes);
+}
+
 DataType checked(DataType::Code code, int bits, int lanes, bool width_exists, std::string_view name,
                  const SourceLocation& where) {
   if (!width_exists)
     throw TypeError("there is no type " + std::string(name) + std::to_string(bits), where);
-  if (lanes < 1 || lanes > std::numeric_limits<std::uint16_t>::max())
-    throw TypeError("a vector type needs 1 to 65535 lanes, got " + std::to_string(lanes), where);
-  return {code, static_cast<std::uint8_t>(bits), static_cast<std::uint16_t>(lanes)};
+  return {code, static_cast<std::uint8_t>(bits), checked_lanes(lanes, where)};
 }
 
 bool is_power_of_two_byte_width(int bits) {
@@ -55,6 +61,8 @@ DataType UInt(int bits, int lanes, SourceLocation where) {
 }
 DataType Bool(int lanes, SourceLocation where) { return UInt(1, lanes, where); }
 DataType Handle() { return {DataType::Code::Handle, 64, 1}; }
+
+DataType DataType::with_lanes(int n) const { return {code, bits, checked_lanes(n)}; }
 
 DataType DataType::parse(const char* text, SourceLocation where) {
   return parse(std::string_view(Name(text, where)), where);

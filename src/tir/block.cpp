@@ -1,15 +1,6 @@
 #include "tenon/tir/block.h"
 
-#include "tenon/tir/compare.h"
-
 namespace tenon::tir {
-
-bool operator==(const Annotation& a, const Annotation& b) {
-  if (a.value.index() != b.value.index()) return false;
-  if (const Expr* e = std::get_if<Expr>(&a.value))
-    return structural_equal(*e, std::get<Expr>(b.value));
-  return std::get<1>(a.value) == std::get<1>(b.value);
-}
 
 std::optional<std::int64_t> annotation_int(const Annotation& annotation) {
   const Expr* e = std::get_if<Expr>(&annotation.value);

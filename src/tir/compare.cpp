@@ -37,6 +37,13 @@ class Comparer {
     });
   }
 
+  bool note(const Annotation& a, const Annotation& b) {
+    if (a.value.index() != b.value.index()) return false;
+    if (const Expr* e = std::get_if<Expr>(&a.value)) return expr(*e, std::get<Expr>(b.value));
+    return std::ranges::equal(std::get<1>(a.value), std::get<1>(b.value),
+                              [&](const auto& x, const auto& y) { return note(x, y); });
+  }
+
   bool function(const PrimFunc& a, const PrimFunc& b) {
     if (a.params.size() != b.params.size() || a.buffers.size() != b.buffers.size())
       return differ("number of parameters", a.body, b.body);
@@ -185,7 +192,7 @@ class Comparer {
       if (!same(m.source, o.source, "region", a, b)) return false;
       if (!declared(m.buffer, o.buffer)) return differ("buffer", a, b);
     }
-    if (x->annotations != y->annotations) return differ("annotations", a, b);
+    if (!same_notes(x->annotations, y->annotations)) return differ("annotations", a, b);
     return same(x->reads, y->reads, "reads", a, b) && same(x->writes, y->writes, "writes", a, b) &&
            same(x->init, y->init, "init", a, b) && stmt(x->body, y->body);
   }
@@ -223,10 +230,15 @@ class Comparer {
                         return v.dim == w.dim && v.factor == w.factor && v.offset == w.offset;
                       });
   }
-  static bool same_leaf(const decltype(For::traits)& x, const decltype(For::traits)& y) {
+  bool same_leaf(const decltype(For::traits)& x, const decltype(For::traits)& y) {
     static const LoopTraits kNone;
     const LoopTraits &v = x ? *x : kNone, &w = y ? *y : kNone;
-    return v.thread == w.thread && v.annotations == w.annotations;
+    return v.thread == w.thread && same_notes(v.annotations, w.annotations);
+  }
+  bool same_notes(const Annotations& x, const Annotations& y) {
+    return std::ranges::equal(x, y, [&](const auto& v, const auto& w) {
+      return v.first == w.first && note(v.second, w.second);
+    });
   }
 
   template <class T>
@@ -288,6 +300,8 @@ bool structural_equal(const Expr& a, const Expr& b) {
   if (a.node().hash != b.node().hash || a.dtype() != b.dtype()) return false;
   return Comparer().expr(a, b);
 }
+
+bool operator==(const Annotation& a, const Annotation& b) { return Comparer().note(a, b); }
 
 bool structural_equal(const Stmt& a, const Stmt& b) { return Comparer().stmt(a, b); }
 

@@ -190,7 +190,9 @@ Range::Range(Expr begin, Expr end, SourceLocation where)
 }
 
 Range Range::from_min_extent(Expr min, Expr extent) {
-  return Range(Raw{}, std::move(min), std::move(extent));
+  if (min.dtype() == extent.dtype()) return Range(Raw{}, std::move(min), std::move(extent));
+  const Promoted both = promote(min, extent);
+  return Range(Raw{}, both.a, both.b);
 }
 Range Range::from_extent(Expr extent) {
   Expr zero = make_int(extent.dtype(), 0);

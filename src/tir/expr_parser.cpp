@@ -249,7 +249,7 @@ DataType ExprParser::dtype() {
 }
 
 std::vector<Expr> ExprParser::list() {
-  if (!in_.is_sign("[") && (is_tvm_ || !in_.is_sign("("))) return {expr()};
+  if (!in_.is_list()) return {expr()};
   std::vector<Expr> result;
   in_.items(in_.open_list(), [&] { result.push_back(expr()); });
   return result;
@@ -319,17 +319,18 @@ Value ExprParser::extern_call(bool is_pure) {
   std::optional<DataType> type;
   const Token& first = in_.peek();
   std::string name = in_.expect_string("the function's name");
-  // Later scripts give the type first: T.call_extern("int32", "f", ...).
-  if (!is_tvm_ && in_.is_sign(",") && in_.peek(1).kind == Token::Kind::String) {
-    in_.take();
-    type = type_of(first, name);
-    name = in_.take().text;
-  }
   std::vector<Expr> args;
   if (in_.accept(","))
     for (const Value& arg : arguments(type)) args.push_back(arg.e);
   else
     in_.expect(")");
+  // Without `dtype=`, the type is the first argument: T.call_extern("int32", "f", ...).
+  if (const StringImm* second = args.empty() ? nullptr : args[0].as<StringImm>();
+      second && !type && !is_tvm_) {
+    type = type_of(first, name);
+    name = second->value;
+    args.erase(args.begin());
+  }
   return {make_extern_call(type.value_or(Int(32)), name, std::move(args), is_pure)};
 }
 

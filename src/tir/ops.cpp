@@ -23,6 +23,7 @@ enum class Typing : std::uint8_t {
   Truth,          // all bool
   SameWidth,      // another type of the same width
   DotProducts,    // two vectors of 8-bit integers or bfloat16, and 32-bit accumulators
+  Status,         // a scalar integer
   Launch,         // a string, seven integers, and any further arguments
   Any
 };
@@ -75,7 +76,7 @@ Shape shape_of(Intrin intrin) {
   if (among({I::call_llvm_intrin, I::call_llvm_pure_intrin})) return at_least(2);
   if (among({I::tvm_thread_allreduce})) return at_least(4);
   if (among({I::launch_kernel})) return {kLaunchArguments, std::nullopt, Typing::Launch};
-  if (among({I::ret})) return {0, 1, Typing::Any};
+  if (among({I::ret})) return exactly(1, Typing::Status);
   return exactly(1, Typing::Floats);  // all others are math functions of one argument
 }
 
@@ -117,6 +118,8 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
       return type.is_integral() && type.bits == 32 && is_byte(first) && is_byte(second) &&
              second.lanes == first.lanes;
     }
+    case Typing::Status:
+      return first.is_integral() && first.is_scalar();
     case Typing::Launch:
       return args[kLaunchName].as<StringImm>() &&
              std::all_of(args.begin() + kLaunchExtents, args.begin() + kLaunchArguments,
@@ -150,6 +153,8 @@ std::string_view text_of(Typing typing) {
     case Typing::DotProducts:
       return "takes two vectors, of 8-bit integers (four for each sum) or of bfloat16 (two for "
              "each sum), and 32-bit sums of its result type";
+    case Typing::Status:
+      return "takes a scalar integer";
     case Typing::Launch:
       return "takes the kernel's name, six extents, a number of bytes, and the kernel's arguments";
     case Typing::Any:
@@ -166,15 +171,9 @@ std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>
       args.size() >= shape.least && args.size() <= shape.most.value_or(args.size());
   if (has_count && fits(shape.typing, type, args)) return "";
   const std::string name = "call_intrin of `" + std::string(to_string(intrin)) + "`";
-  if (!has_count) {
-    const bool is_fixed = shape.most == shape.least;
-    return name + ": expected " +
-           (is_fixed     ? ""
-            : shape.most ? "at most "
-                         : "at least ") +
-           std::to_string(shape.most.value_or(shape.least)) + " arguments, got " +
-           std::to_string(args.size());
-  }
+  if (!has_count)
+    return name + ": expected " + (shape.most ? "" : "at least ") + std::to_string(shape.least) +
+           " arguments, got " + std::to_string(args.size());
   std::string list;
   for (const Expr& e : args)
     list += (list.empty() ? "" : ", ") + print_expr(e) + " of type " + e.dtype().str();

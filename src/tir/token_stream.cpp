@@ -43,7 +43,7 @@ class Lexer {
         token();
         continue;
       }
-      if (brackets_ == 0 || dialect_ == Dialect::Trace) end_line();
+      if (open_.empty() || dialect_ == Dialect::Trace) end_line();
       next_line();
     }
     end_line();
@@ -61,8 +61,8 @@ class Lexer {
   int line_ = 1;
   /// Whether a line has begun that ends in a Newline.
   bool is_line_open_ = false;
-  /// Number of open brackets.
-  int brackets_ = 0;
+  /// Positions of the open brackets' tokens.
+  std::vector<std::size_t> open_;
   std::vector<int> depths_ = {0};
   std::vector<Token> tokens_;
 
@@ -210,8 +210,10 @@ class Lexer {
     token.text = pair.substr(0, is_pair ? 2 : 1);
     at_ += token.text.size();
     const char first = token.text.front();
-    if (first == '(' || first == '[' || first == '{') ++brackets_;
-    if (first == ')' || first == ']' || first == '}') brackets_ = std::max(0, brackets_ - 1);
+    if (first == '(' || first == '[' || first == '{') open_.push_back(tokens_.size() - 1);
+    if (open_.empty()) return;
+    if (first == ')' || first == ']' || first == '}') open_.pop_back();
+    if (first == ',') tokens_[open_.back()].encloses_comma = true;
   }
 };
 
@@ -223,6 +225,11 @@ void syntax_error(const Token& at, const std::string& what) {
                                                       : "script, ";
   throw SyntaxError(source + ("line " + std::to_string(at.line)) + ", column " +
                     std::to_string(at.column) + ": " + what);
+}
+
+bool is_plain_name(std::string_view text) {
+  return !text.empty() && begins_name(text.front()) &&
+         std::ranges::all_of(text, [](char c) { return begins_name(c) || is_digit(c); });
 }
 
 std::string described(const Token& token) {

@@ -66,6 +66,24 @@ int main(void) {
   EXPECT_EQ(output_of(folder, {"functions.c", "main.c"}), "0 1.000 2.718 7.389, 1\n");
 }
 
+TEST(SavedC, OfNarrowIntegersConvertsExplicitly) {
+  using enum BinaryOp;
+  IRModule module;
+  for (const DataType t : {Int(8), UInt(8), Int(16), UInt(16)}) {
+    Kernel k;
+    const Buffer a = k.array({1}, t), b = k.array({1}, t), c = k.array({1}, t);
+    const Expr zero = make_int(Int(32), 0);
+    IRBuilder ib;
+    for (const BinaryOp op : {Add, Sub, Mul, TruncDiv, TruncMod, FloorDiv, FloorMod, Min, Max})
+      ib.emit(make_store(c, make_binary(op, make_load(a, {zero}), make_load(b, {zero})), {zero}));
+    module.functions.emplace(t.str(), k.function(ib.get(), "f_" + t.str()));
+  }
+  const TemporaryFolder folder;
+  compile_to_c({{module, {}}}).save(folder.file("functions.c"));
+  write_file(folder.file("main.c"), "int main(void) { return 0; }\n");
+  EXPECT_EQ(output_of(folder, {"functions.c", "main.c"}, {"-Wconversion"}), "");
+}
+
 TEST(SavedC, ASharedLibraryRunsOnTheRuntime) {
   const TemporaryFolder folder;
   exponentials().save(folder.file("functions.so"));

@@ -160,6 +160,12 @@ TEST(Code, of_parallel_bodies_lets_parameters_overlap_where_the_function_does) {
   EXPECT_EQ(body_takes().find("noalias"), std::string::npos);
 }
 
+TEST(Code, of_a_returned_unsigned_integer_extends_it_with_zeros) {
+  const Stmt body = make_evaluate(make_call(Int(32), Intrin::ret, {make_int(UInt(8), 200)}));
+  const std::string text = Kernel().source(body, "ll");
+  EXPECT_NE(text.find("ret i32 200"), std::string::npos) << text;
+}
+
 TEST(Code, of_ramps_is_made_of_vectors) {
   Kernel k;
   const Buffer a = k.array({64}, Float(32)), c = k.array({64}, Float(32));

@@ -43,6 +43,12 @@ std::string body(const PrimFunc& func, ScriptStyle style = ScriptStyle::V09) {
 
 std::string reprinted(const std::string& lines) { return body(parsed(lines)); }
 
+/// Whether the lines, printed and parsed, are the same program.
+bool round_trips(const std::string& lines) {
+  const PrimFunc func = parsed(lines);
+  return structural_equal(parse_script(print_script(func)).functions.begin()->second, func);
+}
+
 std::string error(const std::string& text) {
   try {
     parse_script(text);
@@ -238,6 +244,47 @@ def main(A: T.Buffer[(3, 7), "float32"], B: T.Buffer[7, "float32"]) -> None:
       << print_script(mod);
 }
 
+TEST(Script, ARampThatNoSliceExpressesIsPrintedAsARamp) {
+  const char* const kRamps =
+      "for i in T.serial(2):\n"
+      "    B[T.ramp(i, 0, 4)] = A[0, T.ramp(i * 4, 1073741824, 4)]\n";
+  EXPECT_EQ(reprinted(kRamps), kRamps);
+}
+
+TEST(Script, AStepOfASliceTakesTheTypeOfItsEnds) {
+  const char* const kSlice = "B[T.int64(0):T.int64(8):2] = A[0, 0:4]\n";
+  EXPECT_EQ(reprinted(kSlice), kSlice);
+}
+
+TEST(Script, ARangeHasOneType) {
+  EXPECT_TRUE(round_trips("for i in range(T.int64(0), 8):\n    B[i] = 1.0\n"));
+  EXPECT_TRUE(round_trips("for i in range(0, T.int64(8)):\n    B[i] = 1.0\n"));
+  EXPECT_TRUE(round_trips("for i in range(1, T.int64(8)):\n    B[i] = 1.0\n"));
+}
+
+TEST(Script, AnnotationsOfCorrespondingVariablesAreEqual) {
+  const auto noted = [](const std::string& note) {
+    return "for i in T.serial(8):\n    for j in T.serial(8, annotations={\"k\":[" + note +
+           "]}):\n        with T.block(\"b\"):\n            vi = T.axis.spatial(8, i)\n"
+           "            T.block_attr({\"k\":" +
+           note + "})\n            B[vi] = 1.0\n";
+  };
+  EXPECT_TRUE(round_trips(noted("i + 1")));
+  EXPECT_TRUE(round_trips(noted("A[i, 0]")));
+  EXPECT_FALSE(structural_equal(parsed(noted("i + 1")), parsed(noted("i + 2"))));
+}
+
+TEST(Script, AParenthesisWithoutACommaIsNoList) {
+  const char* const kGrouped =
+      "for i in T.serial(9, annotations={\"k\":(1 + 2) * 3, \"l\":[1], \"m\":[]}):\n"
+      "    with T.block(\"b\"):\n"
+      "        vi = T.axis.spatial((1 + 2) * 3, i)\n"
+      "        T.reads()\n"
+      "        T.writes(B[vi])\n"
+      "        B[vi] = T.float32(1)\n";
+  EXPECT_EQ(reprinted(kGrouped), kGrouped);
+}
+
 TEST(Script, BothSpellingsAreTheSameProgram) {
   const std::string later = R"(from tvm.script import ir as I
 from tvm.script import tir as T
@@ -319,6 +366,15 @@ TEST(Script, AllocationsMayStandInALoop) {
             "    C[i] = T.float32(1)\n");
 }
 
+TEST(Script, TheTypeOfAnExternCallIsItsKeywordOrElseItsFirstArgument) {
+  const char* const kCalls =
+      "T.call_extern(\"printf\", \"%d\", 3, dtype=\"int32\")\n"
+      "T.call_extern(\"int8\", \"int32\", dtype=\"int32\")\n";
+  EXPECT_EQ(reprinted(kCalls), kCalls);
+  EXPECT_EQ(reprinted("T.call_extern(\"int8\", \"f\", \"%d\", 3)\n"),
+            "T.call_extern(\"f\", \"%d\", 3, dtype=\"int8\")\n");
+}
+
 TEST(Script, TheFunctionsOfAModuleHaveTheirNames) {
   const IRModule module = parse_script(
       "class M:\n" +
@@ -328,6 +384,13 @@ TEST(Script, TheFunctionsOfAModuleHaveTheirNames) {
   EXPECT_EQ(module.functions.size(), 2u);
   EXPECT_EQ(module.functions.at("f").attrs.global_symbol, "other");
   EXPECT_EQ(module.functions.at("g").attrs.global_symbol, "");
+}
+
+TEST(Script, AFunctionWhoseNameIsNoIdentifierIsRefused) {
+  const PrimFunc func = parsed("B[0] = 1.0\n");
+  for (const char* name : {"f g", "", "1f", "a.b", "a\nb"})
+    EXPECT_THROW(print_script(IRModule{{{name, func}}}), TypeError) << name;
+  EXPECT_NE(print_script(IRModule{{{"_f1", func}}}).find("def _f1("), std::string::npos);
 }
 
 // ---- what is refused
@@ -422,6 +485,7 @@ const Wrong kWrong[] = {
      "3, column 6: a slice of an access has a constant length and a constant step"},
     {"B[0] = T.broadcast(1.0, 4294967297)",
      "3, column 12: expected the number of lanes, a constant of 2 or more"},
+    {"B[0:70000] = A[0, 0:70000]", "3, column 6: a vector type needs 1 to 65535 lanes, got 70000"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, WrongScript, ::testing::ValuesIn(kWrong));

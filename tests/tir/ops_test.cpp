@@ -151,6 +151,14 @@ TEST(Constants, AreValuesOfTheirType) {
   EXPECT_EQ(constant_int(make_int(UInt(32), -1)), 0xffffffff);
 }
 
+TEST(Vectors, HaveAtMost65535Lanes) {
+  const Expr zero = make_int(Int(32), 0);
+  EXPECT_EQ(make_broadcast(zero, 65535).dtype(), Int(32, 65535));
+  EXPECT_THROW(make_broadcast(zero, 65536), TypeError);
+  EXPECT_THROW(make_ramp(zero, zero, 65536), TypeError);
+  EXPECT_THROW(make_shuffle({zero}, std::vector<Expr>(65536, zero)), TypeError);
+}
+
 TEST(Folding, DropsOnlyTheZeroThatChangesNothing) {
   const Var x("x", Float(32));
   EXPECT_EQ(print_expr(x + 0.0f), "(x + 0f32)");

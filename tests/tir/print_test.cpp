@@ -405,6 +405,17 @@ TEST(Verify, FindsALoopThatCountsInANarrowType) {
             "loop `i` counts in uint8; loops count in int32 or int64: cast its bounds");
 }
 
+TEST(Verify, FindsAFunctionThatReturnsNoInteger) {
+  PrimFunc func = copy_program("i").functions.at("main");
+  const auto violations_of = [&](std::vector<Expr> args) {
+    func.body = make_evaluate(make_call(Int(32), Intrin::ret, std::move(args)));
+    return verify(func, Form::Lowered).size();
+  };
+  EXPECT_EQ(violations_of({make_int(UInt(8), 200)}), 0u);
+  EXPECT_EQ(violations_of({make_float(Float(32), 1)}), 1u);
+  EXPECT_EQ(violations_of({}), 1u);
+}
+
 TEST(Text, LaunchesOfKernelsAreReadAsTheyPrint) {
   const Expr launch = make_call(Int(32), Intrin::launch_kernel,
                                 {make_string("main_kernel0"), Expr(8), Expr(1), Expr(1), Expr(32),

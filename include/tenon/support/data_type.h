@@ -48,7 +48,8 @@ struct DataType {
   bool is_index() const { return is_int() && lanes == 1 && (bits == 32 || bits == 64); }
 
   DataType element() const { return {code, bits, 1}; }
-  DataType with_lanes(int n) const { return {code, bits, static_cast<std::uint16_t>(n)}; }
+  /// TypeError unless `n` is 1 to 65535.
+  DataType with_lanes(int n) const;
   DataType with_bits(int n) const { return {code, static_cast<std::uint8_t>(n), lanes}; }
   /// Returns the bytes of one stored value. A bool takes one byte per lane.
   int bytes() const { return (bits + 7) / 8 * lanes; }

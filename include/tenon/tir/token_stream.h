@@ -28,6 +28,8 @@ struct Token {
   int line;
   int column;
   Dialect dialect;
+  /// Whether this is a bracket that directly encloses a comma.
+  bool encloses_comma = false;
 };
 
 /// An error that names a position in the text.
@@ -86,6 +88,10 @@ class TokenStream {
       if (!is_sign(close)) expect(",");
     }
   }
+  /// Whether a list is next: `[`, or `()`, `(a,)`, `(a, b)` as opposed to `(a + b) * c`.
+  bool is_list() const {
+    return is_sign("[") || (is_sign("(") && (peek().encloses_comma || is_sign(")", 1)));
+  }
   /// Reads `[` or `(`, and returns the sign that closes it.
   const char* open_list();
   [[noreturn]] void unexpected(const std::string& wanted) const;
@@ -94,6 +100,9 @@ class TokenStream {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
 };
+
+/// Whether the text is a name without dots.
+bool is_plain_name(std::string_view text);
 
 /// Returns the description of a token in messages: "the end of the line", "`x`".
 std::string described(const Token& token);

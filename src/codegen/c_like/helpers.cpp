@@ -336,7 +336,7 @@ constexpr Row kRows[] = {
     {"max_of_variables_$T", kMaxOfVariables},
     {.name = "truncdiv_$T",
      .other = kSignedDivision,
-     .of_uint = "$T $N($T a, $T b) {\n  return a / (b == 0 ? 1 : b);\n}\n"},
+     .of_uint = "$T $N($T a, $T b) {\n  return ($T)(a / (b == 0 ? 1 : b));\n}\n"},
     {.name = "truncmod_$T",
      .other = kSignedRemainder,
      .of_uint = "$T $N($T a, $T b) {\n  return b == 0 ? 0 : a % b;\n}\n"},

@@ -85,7 +85,7 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::call_llvm_pure_intrin:
       return call_llvm(n, type);
     case Intrin::ret:
-      leave(builder_.CreateIntCast(expr(n.args[0]), builder_.getInt32Ty(), true));
+      leave(cast(expr(n.args[0]), n.args[0].dtype(), Int(32)));
       builder_.SetInsertPoint(new_block("unreached"));
       return none;
     default:

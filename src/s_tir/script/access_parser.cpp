@@ -54,9 +54,9 @@ void AccessParser::slices(F use) {
     if (!in_.accept(":")) return use(Slice{lo.e, std::nullopt, std::nullopt});
     const Token& at = in_.peek();
     const Value hi = value();
-    std::optional<Expr> step;
-    if (in_.accept(":")) step = expr();
     const auto [a, b] = alike(lo, hi, at);
+    std::optional<Expr> step;
+    if (in_.accept(":")) step = as_type(value(), a.dtype(), at);
     use(Slice{a, b, step});
   });
 }
@@ -109,7 +109,7 @@ BufferRegion AccessParser::region() {
 
 Annotation AccessParser::annotation() {
   if (is_stack_low()) return with_deep_stack([&] { return annotation(); });
-  if (!in_.is_sign("[") && !in_.is_sign("(")) return {expr()};
+  if (!in_.is_list()) return {expr()};
   const NestingLevel level(depth_);
   if (level.is_too_deep()) syntax_error(in_.peek(), kTooDeep);
   std::vector<Annotation> items;

@@ -472,13 +472,13 @@ class Parser : public AccessParser {
 
   /// Parses `128`, or `(lo, hi)`.
   Range domain() {
-    if (!in_.is_sign("(")) return Range::from_extent(index("the extent of an iterator"));
-    const Token& at = in_.take();
+    if (!in_.is_list()) return Range::from_extent(index("the extent of an iterator"));
+    const Token& at = in_.peek();
+    const char* close = in_.open_list();
     const Expr lo = index("a bound of an iterator");
-    if (in_.accept(")")) return Range::from_extent(lo);
     in_.expect(",");
     const Expr hi = index("a bound of an iterator");
-    in_.expect(")");
+    in_.expect(close);
     return at_token(at, [&] { return range_of(lo, hi); });
   }
 

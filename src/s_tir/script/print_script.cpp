@@ -36,6 +36,9 @@ class ScriptPrinter : public ExprPrinter {
   }
 
   void function(const PrimFunc& func, const std::string& name) {
+    if (!is_plain_name(name))
+      throw TypeError("function `" + name +
+                      "` has no script, because its name is not an identifier");
     line("@T.prim_func");
     line(
         "def ", name, "(", [&] { separated(func.params, [&](const Var& v) { param(func, v); }); },
@@ -128,7 +131,10 @@ class ScriptPrinter : public ExprPrinter {
     separated(indices, [&](const Expr& e) {
       const Ramp* ramp = e.as<Ramp>();
       const auto stride = ramp ? constant_int(ramp->stride) : std::nullopt;
-      if (!stride) return expr(e);
+      // The parser takes ends with a distance that fits an int32, from which it derives the lanes.
+      if (!stride || *stride == 0 || !fits(*stride, Int(32)) ||
+          !fits(*stride * ramp->lanes, Int(32)))
+        return expr(e);
       put(ramp->base, ":", arith::simplify(ramp->base + Expr(ramp->lanes) * *stride));
       if (*stride != 1) put(":", *stride);
     });
