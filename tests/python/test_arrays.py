@@ -1,5 +1,6 @@
 """Arrays between Python and compiled functions, without copies."""
 
+import ctypes
 import gc
 import sys
 import weakref
@@ -102,6 +103,17 @@ def test_from_dlpack_keeps_strides():
     shared = from_dlpack(a.T)
     assert shared.strides == (1, 4) and not shared.is_compact
     assert (shared.numpy() == a.T).all()
+
+
+def test_an_array_of_ctypes_is_an_argument():
+    b = np.zeros(8, "float32")
+    add_one()((ctypes.c_float * 8)(*range(8)), b)
+    assert b.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_an_array_of_ctypes_is_compact():
+    shared = from_dlpack((ctypes.c_float * 3 * 2)())
+    assert shared.shape == (2, 3) and shared.strides == (3, 1)
 
 
 def test_an_ndarray_keeps_the_numpy_array_alive():

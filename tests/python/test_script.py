@@ -623,3 +623,161 @@ def test_a_variable_of_a_macro_of_statements_keeps_its_value():
     a = np.array([1, 2], np.float32)
     tenon.build(tenon.IRModule({"main": swapped}))["main"](a)
     np.testing.assert_array_equal(a, [2, 1])
+
+
+# ---- values of names ----------------------------------------------------------------------------
+
+
+def assert_refused(define, marker, text):
+    with pytest.raises(tenon.TypeError, match=rf"test_script.py:{line_of(marker)}: .*{text}"):
+        define()
+
+
+def test_a_return_in_a_branch_is_refused():
+    def define():
+        @T.prim_func
+        def f(A: T.Buffer((8,), "float32")):
+            for i in range(8):
+                if i >= 4:
+                    return  # return in a branch
+                A[i] = 1.0
+
+    assert_refused(define, "return in a branch", "a script returns at its end")
+
+
+def test_a_return_under_a_python_condition_ends_a_macro():
+    @script.macro
+    def fill_some(buffer, count):
+        for k in [0, 1, 2]:
+            if k == count:
+                return
+            buffer[k] = 1.0
+        buffer[3] = 1.0
+
+    @T.prim_func
+    def one(A: T.Buffer((4,), "float32")):
+        fill_some(A, 1)
+
+    @T.prim_func
+    def written(A: T.Buffer((4,), "float32")):
+        A[0] = 1.0
+
+    assert_same(one, written)
+
+
+def test_a_variable_is_not_carried_to_the_next_iteration():
+    def define():
+        @T.prim_func
+        def f(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+            x = A[0]
+            for i in range(4):
+                x = x + A[i]  # carried variable
+                B[i] = x
+
+    assert_refused(define, "carried variable", "`x` is assigned in a loop, branch or block")
+
+
+def test_a_python_value_is_not_carried_to_the_next_iteration():
+    def define():
+        @T.prim_func
+        def f(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+            x = 1
+            for i in range(4):
+                x = x + 1  # carried value
+                B[x] = A[i]
+
+    assert_refused(define, "carried value", "`x` is assigned in a loop, branch or block")
+
+
+def test_the_condition_of_a_while_loop_does_not_read_what_its_body_assigns():
+    def define():
+        @T.prim_func
+        def f(B: T.Buffer((8,), "float32")):
+            x = 0
+            while B[x] < 1.0:  # carried to a condition
+                B[x] = 1.0
+                x = 1
+
+    assert_refused(define, "carried to a condition", "`x` is assigned in a loop, branch or block")
+
+
+def test_an_assignment_in_a_branch_has_no_effect_after_it():
+    def define():
+        @T.prim_func
+        def f(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), c: T.int32):
+            x = A[0]
+            if c > 0:
+                x = A[2]
+            B[5] = x  # after a branch
+
+    assert_refused(define, "after a branch", "`x` is assigned in a loop, branch or block")
+
+
+def test_a_loop_variable_has_no_value_after_its_loop():
+    def define():
+        @T.prim_func
+        def f(B: T.Buffer((8,), "float32")):
+            i = 0
+            for i in range(4):
+                B[i] = 1.0
+            B[i] = 2.0  # after a loop
+
+    assert_refused(define, "after a loop", "`i` is assigned in a loop, branch or block")
+
+
+def test_each_branch_begins_with_the_values_before_the_branches():
+    @T.prim_func
+    def f(B: T.Buffer((8,), "float32"), c: T.int32):
+        x = 1
+        if c > 0:
+            x = 2
+            B[x] = 1.0
+        else:
+            B[x] = 1.0
+        x = 3
+        B[x] = 1.0
+
+    @T.prim_func
+    def written(B: T.Buffer((8,), "float32"), c: T.int32):
+        if c > 0:
+            B[2] = 1.0
+        else:
+            B[1] = 1.0
+        B[3] = 1.0
+
+    assert_same(f, written)
+
+
+def test_a_variable_under_a_python_condition_keeps_its_value():
+    @T.prim_func
+    def f(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        if n == 8:
+            x = A[2]
+        B[5] = x
+
+    @T.prim_func
+    def written(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        x = A[2]
+        B[5] = x
+
+    assert_same(f, written)
+
+
+def test_a_parameter_of_a_macro_can_be_assigned():
+    @script.macro
+    def store_twice(buffer, value):
+        buffer[0] = value
+        value = value + buffer[1]
+        buffer[2] = value
+
+    @T.prim_func
+    def f(A: T.Buffer((8,), "float32")):
+        store_twice(A, T.float32(1))
+
+    @T.prim_func
+    def written(A: T.Buffer((8,), "float32")):
+        A[0] = T.float32(1)
+        value = T.float32(1) + A[1]
+        A[2] = value
+
+    assert_same(f, written)

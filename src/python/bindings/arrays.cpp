@@ -86,11 +86,14 @@ bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* str
   tensor.shape = reinterpret_cast<std::int64_t*>(buffer.shape);
   tensor.byte_offset = 0;
   tensor.strides = strides;
-  for (int d = 0; d < buffer.ndim; ++d) {
+  Py_ssize_t compact = buffer.itemsize;
+  for (int d = buffer.ndim; d-- > 0;) {
+    // ctypes omits the strides of its arrays, which are compact.
+    const Py_ssize_t stride = buffer.strides ? buffer.strides[d] : compact;
     // A division is slow, and elements are powers of two.
-    if ((buffer.strides[d] & (buffer.itemsize - 1)) != 0) return false;
-    strides[d] =
-        buffer.strides[d] >> __builtin_ctzll(static_cast<unsigned long long>(buffer.itemsize));
+    if ((stride & (buffer.itemsize - 1)) != 0) return false;
+    strides[d] = stride >> __builtin_ctzll(static_cast<unsigned long long>(buffer.itemsize));
+    if (!buffer.strides) compact *= buffer.shape[d];
   }
   return true;
 }

@@ -158,6 +158,9 @@ class Scope:
         self.trees = {}
         self.renamed = {}
         self.loops = []
+        # The number of open loops, branches and blocks.
+        self.depth = 0
+        self.has_returned = False
 
     # ---- names ----
 
@@ -165,7 +168,7 @@ class Scope:
         """Returns the value of a Python name and None, or MISSING and the tree of a script name."""
         if name in self.static:
             return self.static[name], None
-        if name in self.trees:
+        if name in self.trees:  # with None if the name has no single value, see `lose`
             return MISSING, copy.deepcopy(self.trees[name])
         if name in self.renamed:
             return MISSING, ast.Name(self.renamed[name], ast.Load())
@@ -348,6 +351,12 @@ class Scope:
             return word(value.path)
         if isinstance(value, Language):
             return ast.Name(LANGUAGE, ast.Load())
+        if tree is None:
+            self.refuse(
+                node,
+                f"`{node.id}` is assigned in a loop, branch or block, and a variable of a script "
+                "has one value; use a buffer",
+            )
         return tree
 
     def expr_attribute(self, node):
@@ -622,8 +631,6 @@ class Scope:
         given, by_name = self.bind_arguments(node, bound + before, keywords_before)
         scope.take_parameters(node, source.tree.args, function, given, by_name)
         for name in stored_names(body):
-            if name in scope.trees or name in scope.static:
-                continue
             scope.renamed[name] = self.program.fresh(name) if hygienic else name
         return scope, body
 
@@ -694,23 +701,54 @@ class Scope:
     # ---- statements ----
 
     def statements(self, nodes):
+        """Returns statements in order. A `with` without a body defines a variable, see `nested`."""
         result = []
-        for n, node in enumerate(nodes):
+        for node in nodes:
             if isinstance(node, ast.Return):
                 if node.value is not None and not self.is_none(node.value):
                     self.refuse(node, "the function returns an expression where statements are")
+                if self.depth > 0:
+                    self.refuse(node, "a script returns at its end, not in a loop, branch or block")
+                self.has_returned = True
+            if self.has_returned:
                 break
-            made = self.statement(node)
-            result += made
-            if made and isinstance(made[-1], ast.With) and not made[-1].body:
-                # The scope of a variable is the remainder of the list.
-                made[-1].body = self.body(nodes[n + 1 :], node)
-                break
+            result += self.statement(node)
         return result
 
-    def body(self, nodes, node):
+    def nested(self, statements):
+        """Gives each variable of a list the remainder of the list as its scope."""
+        result = []
+        for statement in reversed(statements):
+            if isinstance(statement, ast.With) and not statement.body:
+                statement.body = result[::-1] or [self.placed(ast.Pass(), statement)]
+                self.lose([statement.variable])
+                result = []
+            result.append(statement)
+        return result[::-1]
+
+    def bodies(self, node, *lists):
+        """Returns the statements of the lists inside a loop, branch or block. Names that it assigns
+        have no value after it."""
+        made = []
+        self.depth += 1
+        for nodes in lists:
+            static, trees = dict(self.static), dict(self.trees)
+            made.append(self.nested(self.statements(nodes)))
+            self.static, self.trees = static, trees
+        self.depth -= 1
+        self.lose(stored_names([node]))
+        return made
+
+    def body(self, node):
         """Returns the statements inside `node`, at least a `pass`."""
-        return self.statements(nodes) or [self.placed(ast.Pass(), node)]
+        return self.bodies(node, node.body)[0] or [self.placed(ast.Pass(), node)]
+
+    def lose(self, names):
+        """Refuses uses of the names before they are assigned again. In Python they would have the
+        value of an iteration or branch, which is only known when the script runs."""
+        for name in names:
+            self.static.pop(name, None)
+            self.trees[name] = None
 
     @staticmethod
     def is_none(node):
@@ -756,7 +794,7 @@ class Scope:
                 value = scope.expr(remaining[0].value)
                 self.leave()
                 return [ast.Expr(value)]
-        made = scope.statements(remaining)
+        made = scope.nested(scope.statements(remaining))
         self.leave()
         return made
 
@@ -764,8 +802,7 @@ class Scope:
         """Returns the target of an assignment. A name that is assigned loses its Python value."""
         if isinstance(node, ast.Name):
             self.static.pop(node.id, None)
-            if node.id in self.trees:
-                self.refuse(node, f"`{node.id}` is a parameter of a macro and cannot be assigned")
+            self.trees.pop(node.id, None)
             name = self.renamed.get(node.id, node.id)
             self.program.taken.add(name)
             return ast.Name(name, ast.Store())
@@ -837,7 +874,9 @@ class Scope:
             return []
         made = self.target(target)
         if isinstance(target, ast.Name) and not self.is_declaration(value):
-            return [ast.With([ast.withitem(call("LetStmt", value), made)], [])]
+            variable = ast.With([ast.withitem(call("LetStmt", value), made)], [])
+            variable.variable = target.id
+            return [variable]
         self.declare(made, value)
         return [ast.Assign([made], value)]
 
@@ -908,14 +947,16 @@ class Scope:
         value = self.truth(node.test)
         if value is not MISSING:
             return self.statements(node.body if value else node.orelse)
-        body = self.body(node.body, node)
-        return [ast.If(self.expr(node.test), body, self.statements(node.orelse))]
+        test = self.expr(node.test)
+        body, orelse = self.bodies(node, node.body, node.orelse)
+        return [ast.If(test, body or [self.placed(ast.Pass(), node)], orelse)]
 
     def statement_while(self, node):
         if node.orelse:
             self.refuse(node, "a loop of a script has no else")
-        body = self.body(node.body, node)
-        return [ast.While(self.expr(node.test), body, [])]
+        self.lose(stored_names(node.body))
+        test = self.expr(node.test)
+        return [ast.While(test, self.body(node), [])]
 
     def statement_for(self, node):
         if node.orelse:
@@ -931,10 +972,11 @@ class Scope:
             iterated = self.expr(node.iter)
             if isinstance(iterated, (ast.Tuple, ast.List)):
                 return self.unroll(node, [self.argument(item) for item in iterated.elts])
+        self.lose(stored_names(node.body))
         target = self.target(node.target)
         names = target.elts if isinstance(target, ast.Tuple) else [target]
         self.loops = [*self.loops, *names]
-        body = self.body(node.body, node)
+        body = self.body(node)
         self.loops = self.loops[: len(self.loops) - len(names)]
         return [ast.For(target, iterated, body, [])]
 
@@ -949,7 +991,7 @@ class Scope:
                 self.trees[node.target.id] = tree
             else:
                 self.refuse(node, "an element of this list has no parts")
-            result += self.statements(node.body)
+            result += self.nested(self.statements(node.body))
         return result
 
     def statement_with(self, node):
@@ -967,7 +1009,7 @@ class Scope:
         outer_loops = self.loops
         if path == "block":
             self.loops = []
-        body = self.body(node.body, node)
+        body = self.body(node)
         self.loops = outer_loops
         return [ast.With([ast.withitem(context, target)], body)]
 
@@ -994,7 +1036,7 @@ class Scope:
                 self.placed(ast.Assign([self.target(name)], call(kind, extent, value)), node)
             )
         outer_loops, self.loops = self.loops, []
-        lines += self.statements(body)
+        lines += self.bodies(node, body)[0]
         self.loops = outer_loops
         head = ast.withitem(ast.Call(context.func, args, context.keywords), None)
         return [ast.With([head], lines or [self.placed(ast.Pass(), node)])]
@@ -1142,7 +1184,7 @@ def expand(source, names, values, text_of_expr):
                 )
                 matched.append((f"{name} = {ast.unparse(match)}", parameter.lineno))
         lines.append((f"{text},", parameter.lineno))
-    body = scope.statements(function.body)
+    body = scope.nested(scope.statements(function.body))
     listing = Listing()
     listing.add(0, f"@{LANGUAGE}.prim_func", source.file, function.lineno)
     listing.add(0, f"def {function.name}(", source.file, function.lineno)
