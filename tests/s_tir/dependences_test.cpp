@@ -534,6 +534,69 @@ def main(A: T.Buffer[(8, 8), "float32"], D: T.Buffer[8, "float32"]) -> None:
   EXPECT_EQ(s.first_other(), "");
 }
 
+/// Iteration 3 reads Y[1], which iteration 1 computes but does not read itself.
+TEST(PartialDomains, ComputeAtKeepsElementsThatLaterIterationsRead) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "float32"], D: T.Buffer[4, "float32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="float32")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = A[vi]
+        for j in T.serial(1):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                D[vi] = Y[vi // 2]
+)");
+  const std::string sentence = refusal([&] { s->compute_at(s.block("Y"), s.loop("D", 1)); });
+  EXPECT_TRUE(contains(sentence, "not all instances of block `Y` would provably run")) << sentence;
+}
+
+/// The consumer below the loop needs only Y[i, 0], and the block before the producer reads Y[i, 1].
+TEST(PartialDomains, ComputeAtKeepsElementsThatTheNextIterationReadsFirst) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 2), "float32"], B: T.Buffer[4, "float32"], D: T.Buffer[4, "float32"]) -> None:
+    Y = T.alloc_buffer([4, 2], dtype="float32")
+    for i in T.serial(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            T.where(i >= 1)
+            B[vi] = Y[vi - 1, 1]
+        for j in T.serial(2):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = A[vi, vj]
+        for j in T.serial(1):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                D[vi] = Y[vi, 0]
+)");
+  const std::string sentence = refusal([&] { s->compute_at(s.block("Y"), s.loop("D", 1)); });
+  EXPECT_TRUE(contains(sentence, "not all instances of block `Y` would provably run")) << sentence;
+}
+
+TEST(PartialDomains, ComputeAtAllowsLaterReadsIfAllInstancesStillRun) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "float32"], D: T.Buffer[(2, 4), "float32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="float32")
+    for t in T.serial(2):
+        for i in T.serial(4):
+            with T.block("Y"):
+                vi = T.axis.spatial(4, i)
+                T.where(t < 1)
+                Y[vi] = A[vi]
+        for i in T.serial(4):
+            with T.block("D"):
+                vt, vi = T.axis.remap("SS", [t, i])
+                D[vt, vi] = Y[vi]
+)");
+  s->compute_at(s.block("Y"), s.loop("D", 1));
+  EXPECT_EQ(s.first_other(), "");
+}
+
 /// Under i < 1, i // 2 is 0 alone.
 TEST(PartialDomains, OfQuotientsAreKeptOrRefused) {
   Scheduled s(R"(

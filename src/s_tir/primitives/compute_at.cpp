@@ -410,6 +410,21 @@ std::vector<int> common_loops(const Move& move) {
   return result;
 }
 
+/// Whether a block may read values that the moved block wrote in an earlier iteration of the loops
+/// around both positions.
+bool is_read_in_later_iterations(const Move& move) {
+  const Program& program = move.program;
+  if (std::ranges::all_of(common_loops(move),
+                          [&](int loop) { return is_one(program.loop(loop).extent); }))
+    return false;
+  for (const int reader : program.child_blocks(*program.scope(move.block)))
+    for (const Buffer& buffer : buffers_of(move.own().writes))
+      if (reader != move.block && mentions(program.block(reader).reads, buffer) &&
+          (reader < move.block || !covers_reads(program, move.block, reader, buffer)))
+        return true;
+  return false;
+}
+
 /// Throws unless all instances of the block that ran before also run after the move.
 void require_all_instances(const Move& move, const Program& after, int n) {
   const std::vector<int> around = common_loops(move);
@@ -478,7 +493,8 @@ void check_after(const Move& move, const Program& after) {
     if (!consumer || *consumer < *n) refuse_order(move, old);
     if (!move.is_producer()) check_pair(*n, *consumer);
   }
-  if (!move.is_producer()) require_all_instances(move, after, *n);
+  if (!move.is_producer() || is_read_in_later_iterations(move))
+    require_all_instances(move, after, *n);
   require_order(move, after, *n);
   if (const auto loop = outermost_reduction_loop(after, *n); loop && move.own().init)
     require_init_passes(move.caller, after, *n, *loop);
