@@ -413,11 +413,7 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   arith::Facts facts;
   bind_domains(facts, domains_around(program, consumer));
   const auto runs = facts.assume(reads);
-  arith::IntervalMap relaxed;
-  for (const int loop : program.loops_of(consumer)) {
-    const For& own = program.loop(loop);
-    if (loop > top) relax(relaxed, {own.var, own.min, own.extent});
-  }
+  const arith::IntervalMap relaxed = relaxed_below(program, consumer, top);
   const VarMap bindings = bindings_of(reader);
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;

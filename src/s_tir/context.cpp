@@ -32,9 +32,22 @@ void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains) {
     facts.bind(domain.var, Range::from_min_extent(domain.min, domain.extent), true);
 }
 
-void relax(arith::IntervalMap& relaxed, const LoopDomain& loop) {
-  const Range range = Range::from_min_extent(loop.min, loop.extent);
-  relaxed.set(loop.var, arith::values_of(arith::Interval::from_range(range), relaxed));
+arith::IntervalMap relaxed_below(const Program& program, int n, int top,
+                                 FunctionRef<bool(const For&)> is_relaxed) {
+  std::vector<int> around;
+  for (int at = n; at != *program.scope(n); at = *program.parent(at)) around.push_back(at);
+  arith::IntervalMap relaxed;
+  for (const int at : std::views::reverse(around)) {
+    const Let* let = program.stmt(at).as<Let>();
+    if (program.is_loop(at) && (at > top || is_relaxed(program.loop(at)))) {
+      const For& loop = program.loop(at);
+      const Range range = Range::from_min_extent(loop.min, loop.extent);
+      relaxed.set(loop.var, arith::values_of(arith::Interval::from_range(range), relaxed));
+    } else if (let && (at > top || relaxed.size() > 0)) {
+      relaxed.set(let->var, arith::values_of(let->value, relaxed));
+    }
+  }
+  return relaxed;
 }
 
 void bind_iters(arith::Facts& facts, const Block& block) {

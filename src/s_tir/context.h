@@ -21,9 +21,11 @@ struct Caller {
 std::vector<LoopDomain> domains_around(const Program& program, int n);
 std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops);
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
-/// Adds the loop's variable, relaxed over its range. The range may depend on variables added
-/// before.
-void relax(arith::IntervalMap& relaxed, const LoopDomain& loop);
+/// Returns the values, in one iteration of the loops outside `top`, of the variables of loops and
+/// lets around node `n`. Loops outside `top` for which `is_relaxed` holds take all their values.
+arith::IntervalMap relaxed_below(
+    const Program& program, int n, int top,
+    FunctionRef<bool(const tir::For&)> is_relaxed = [](const tir::For&) { return false; });
 /// Adds the facts that the block's iterators are in their domains.
 void bind_iters(arith::Facts& facts, const tir::Block& block);
 

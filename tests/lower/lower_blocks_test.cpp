@@ -126,6 +126,74 @@ TEST(LowerBlocks, ABufferKeepsTheStridesThatAMatchedBufferDeclares) {
   }
 }
 
+/// B[at] = A[at, 0] and C[at] = B[at], both under lets.
+struct ChainUnderLets : Chain {
+  Stmt producer_at(const Expr& at) const {
+    return block("B", at, {element(a, {vi, 0})}, {element(b, {vi})}, vi,
+                 make_store(b, make_load(a, {vi, Expr(0)}), {vi}));
+  }
+  Stmt consumer_at(const Expr& at) const {
+    return block("C", at, {element(b, {vj})}, {element(c, {vj})}, vj,
+                 make_store(c, make_load(b, {vj}), {vj}));
+  }
+};
+
+TEST(LowerBlocks, ABufferOfOneLetIsInsideIt) {
+  const ChainUnderLets p;
+  const Var y("y");
+  const Stmt both = make_seq({p.producer_at(y), p.consumer_at(y)});
+  EXPECT_EQ(loops(p.func({p.b}, loop(p.i, 16, make_stmt(Let{y, 15 - p.i, both})))),
+            R"(for (i, 0, 16) {
+  let y = (15 - i)
+  buffer_realize B([y, 1]) {
+    B[y] = A[y, 0]
+    C[y] = B[y]
+  }
+}
+)");
+}
+
+TEST(LowerBlocks, ABoxContainsTheValuesOfTheLetsInside) {
+  const ChainUnderLets p;
+  const Var y("y"), z("z"), j("j");
+  const Stmt first = make_stmt(Let{y, p.i * 4 + j, p.producer_at(y)}),
+             second = make_stmt(Let{z, p.i * 4, p.consumer_at(z)});
+  const std::string text =
+      loops(p.func({p.b}, loop(p.i, 4, make_seq({loop(j, 4, first), second}))));
+  EXPECT_NE(text.find("buffer_realize B([(i*4), 4])"), std::string::npos) << text;
+}
+
+TEST(LowerBlocks, SharedMemoryContainsTheValuesThatALetHasInAllThreads) {
+  ChainUnderLets p;
+  p.b = decl_buffer({16}, Int(32), {.name = "S", .scope = "shared"});
+  const Var bx("bx"), tx("tx"), y("y");
+  const Stmt both = make_stmt(Let{y, bx * 4 + tx, make_seq({p.producer_at(y), p.consumer_at(y)})});
+  const std::string text =
+      loops(p.func({p.b}, bound_loop(bx, 4, "blockIdx.x", bound_loop(tx, 4, "threadIdx.x", both))));
+  EXPECT_NE(text.find("buffer_realize S([(blockIdx.x*4), 4])"), std::string::npos) << text;
+}
+
+TEST(LowerBlocks, ABoxDoesNotDependOnMemoryThatChangesInside) {
+  const Chain p;
+  const Buffer n = decl_buffer({1}, Int(32), {.name = "N", .scope = "global"});
+  const Expr at = make_load(n, {Expr(0)});
+  const Stmt body =
+      make_seq({make_store(n, 0, {Expr(0)}), make_store(p.b, 5, {at}), make_store(n, 1, {Expr(0)}),
+                make_store(p.b, 7, {at}), make_store(p.c, make_load(p.b, {Expr(0)}), {p.i})});
+  const std::string text = loops(p.func({p.b, n}, loop(p.i, 16, body)));
+  EXPECT_NE(text.find("buffer_realize B([0, 16])"), std::string::npos) << text;
+}
+
+TEST(LowerBlocks, ABufferKeepsItsValuesWhereAConditionIsEvaluatedAgain) {
+  const Chain p;
+  const Expr is_zero = make_load(p.c, {Expr(0)}) == 0;
+  const auto guarded = [&](const Stmt& s) { return make_stmt(If{is_zero, s, std::nullopt}); };
+  const Stmt body = make_seq({guarded(make_store(p.b, 5, {Expr(0)})), make_store(p.c, 0, {Expr(0)}),
+                              guarded(make_store(p.c, make_load(p.b, {Expr(0)}), {p.i}))});
+  const std::string text = loops(p.func({p.b}, loop(p.i, 16, body)));
+  EXPECT_LT(text.find("buffer_realize B"), text.find("for (i, 0, 16)")) << text;
+}
+
 TEST(LowerBlocks, AnIteratorKeepsItsValueWhereTheBlockWritesWhatItReads) {
   const Chain p;
   const Expr value = floormod(make_load(p.c, {p.i}), 16);

@@ -1,6 +1,7 @@
 // Checks that the blocks which primitives make declare what they access.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/verify.h"
 #include "tests/s_tir/refusal.h"
 #include "tests/s_tir/scheduled.h"
 
@@ -114,6 +115,44 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[(4, 6), "int32"]) -> None:
   sch->cache_read(sch.block("C"), 0, "global");
   EXPECT_PRED2(contains, sch.script(), "T.grid(1, 6)");
   EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
+TEST(LetsAroundBlocks, AreNotUsedByLoopsThatPrecedeThem) {
+  const std::string script = R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], O: T.Buffer[4, "int32"], P: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = A[vi]
+    for i in T.serial(2):
+        y: T.int32 = 2 - i * 2
+        for j in T.serial(2):
+            z: T.int32 = y + j
+            with T.block("O"):
+                vi = T.axis.spatial(4, z)
+                O[vi] = Y[vi]
+    for i in T.serial(4):
+        y: T.int32 = 3 - i
+        with T.block("P"):
+            vi = T.axis.spatial(4, y)
+            P[vi] = P[vi] + A[vi]
+)";
+  const StepOf steps[] = {
+      [](Scheduled& sch) { sch->compute_at(sch.block("Y"), sch.loop("O", 0)); },
+      [](Scheduled& sch) { sch->cache_read(sch.block("P"), 0, "global"); },
+      [](Scheduled& sch) { sch->cache_read(sch.block("O"), 0, "global"); },
+  };
+  for (const StepOf step : steps) {
+    Scheduled sch(script);
+    step(sch);
+    EXPECT_TRUE(tir::verify(sch.func(), tir::Form::Blocks).empty()) << sch.script();
+    EXPECT_EQ(sch.first_other(), "") << sch.script();
+  }
+  Scheduled sch(script);
+  sch->compute_at(sch.block("Y"), sch.loop("O", 0));
+  EXPECT_TRUE(contains(sch.script(), "vi = T.axis.spatial(4, 2 - i * 2 + ax0)")) << sch.script();
 }
 
 TEST(SeparateInit, IsRefusedIfTheInitUsesABufferOfTheBlock) {

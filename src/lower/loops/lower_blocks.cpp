@@ -17,6 +17,7 @@
 
 #include "lower/loops/thread_reductions.h"
 #include "lower/rewriting.h"
+#include "tenon/arith/dependence.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
@@ -37,8 +38,8 @@ namespace {
 
 // ---- buffers ----
 
-// Placement of the buffers of a block program. Each buffer is allocated around the innermost loop
-// or block that contains every access, with the size that the accesses there need.
+// Placement of the buffers of a block program. Each buffer is allocated around the innermost loop,
+// let or block that contains every access, with the size that the accesses there need.
 
 /// A buffer at its allocation point.
 struct PlacedBuffer {
@@ -48,13 +49,13 @@ struct PlacedBuffer {
   std::vector<Realize::DimAlign> align;
 };
 
-/// The buffers allocated in each loop body or block, in the order in which the program declares
-/// them.
+/// The buffers allocated in each block or body of a loop or let, in the order in which the program
+/// declares them.
 using BufferPlaces = std::unordered_map<const StmtNode*, std::vector<PlacedBuffer>>;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// A loop or a block.
+/// A loop, a let or a block.
 struct Scope {
   const StmtNode* stmt;
   std::size_t parent;
@@ -112,7 +113,9 @@ bool is_shared_by(StorageScope scope, ThreadTag tag) {
 
 class BlockBufferPlanner {
  public:
-  explicit BlockBufferPlanner(const OpaqueBlocks& blocks) : blocks_(blocks) { stmt(blocks.body); }
+  explicit BlockBufferPlanner(const OpaqueBlocks& blocks) : blocks_(blocks), memory_(blocks.body) {
+    stmt(blocks.body);
+  }
 
   BufferPlaces places() {
     BufferPlaces result;
@@ -127,6 +130,7 @@ class BlockBufferPlanner {
 
  private:
   const OpaqueBlocks& blocks_;
+  arith::WrittenMemory memory_;
   std::vector<Scope> scopes_;
   std::size_t here_ = kNone;
   std::vector<Allocated> buffers_;
@@ -173,6 +177,9 @@ class BlockBufferPlanner {
       expr(store->value);
       for (const Expr& index : store->indices) expr(index);
       access(store->buffer, store->indices, Use::Store);
+    } else if (const Let* let = s.as<Let>()) {
+      expr(let->value);
+      scope(s, [&] { stmt(let->body); });
     } else {
       for_each_child(
           s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
@@ -308,6 +315,9 @@ class BlockBufferPlanner {
   const For* loop_of(std::size_t scope) const {
     return std::get_if<For>(&scopes_[scope].stmt->value);
   }
+  const Let* let_of(std::size_t scope) const {
+    return std::get_if<Let>(&scopes_[scope].stmt->value);
+  }
 
   std::size_t place_of(const Allocated& a) const {
     std::size_t place = a.accesses.front().scope;
@@ -341,30 +351,39 @@ class BlockBufferPlanner {
     return scope == place;
   }
 
-  /// Returns the ranges of the loops around an access that run inside the place, or whose threads
-  /// share the memory. Outer loops are first.
+  /// Returns the scope and those around it, outermost first.
+  std::vector<std::size_t> with_outer(std::size_t scope) const {
+    std::vector<std::size_t> result;
+    for (; scope != kNone; scope = parent(scope)) result.push_back(scope);
+    std::ranges::reverse(result);
+    return result;
+  }
+
+  /// Returns the values of the variables of loops and lets around an access that are defined inside
+  /// the place, or differ between threads that share the memory.
   IntervalMap relaxed(const Allocated& a, std::size_t access, std::size_t place) const {
-    std::vector<const For*> loops;
-    for (std::size_t scope = access; scope != kNone; scope = parent(scope)) {
-      const For* loop = loop_of(scope);
-      if (!loop) continue;
-      const auto& thread = traits_of(*loop).thread;
-      const bool is_in = scope != place && is_inside(scope, place);
-      if (is_in || (thread && is_shared_by(a.buffer->scope(), *thread))) loops.push_back(loop);
-    }
     IntervalMap map;
-    for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
-      const Range range = Range::from_min_extent((*loop)->min, (*loop)->extent);
-      map.set((*loop)->var, values_of(Interval::from_range(range), map));
+    for (const std::size_t scope : with_outer(access)) {
+      const bool is_in = scope != place && is_inside(scope, place);
+      if (const For* loop = loop_of(scope)) {
+        const auto& thread = traits_of(*loop).thread;
+        if (!is_in && !(thread && is_shared_by(a.buffer->scope(), *thread))) continue;
+        const Range range = Range::from_min_extent(loop->min, loop->extent);
+        map.set(loop->var, values_of(Interval::from_range(range), map));
+      } else if (const Let* let = let_of(scope)) {
+        if (is_in || map.size() > 0) map.set(let->var, values_of(let->value, map));
+      }
     }
     return map;
   }
 
   arith::Facts facts_at(std::size_t place) const {
     arith::Facts facts;
-    for (std::size_t scope = place; scope != kNone; scope = parent(scope))
+    for (const std::size_t scope : with_outer(place))
       if (const For* loop = loop_of(scope))
         facts.bind(loop->var, Range::from_min_extent(loop->min, loop->extent));
+      else if (const Let* let = let_of(scope))
+        facts.bind_bound(let->var, arith::const_bound(let->value, facts));
     return facts;
   }
 
@@ -372,11 +391,17 @@ class BlockBufferPlanner {
   std::vector<Interval> box_of(const Allocated& a, const BlockAccess& access, std::size_t place,
                                const arith::Facts& facts) const {
     const IntervalMap map = relaxed(a, access.scope, place);
+    const auto is_stable = [&](const std::optional<Expr>& end) {
+      return !end || memory_.is_stable(*end);
+    };
     std::vector<Interval> result;
     for (std::size_t d = 0; d < access.first->size(); ++d) {
       const Expr &first = (*access.first)[d], &last = (*access.last)[d];
-      const Interval low = values_of(first, map);
-      result.push_back(first.same_as(last) ? low : arith::hull({low, values_of(last, map)}, facts));
+      Interval own = values_of(first, map);
+      if (!first.same_as(last)) own = arith::hull({own, values_of(last, map)}, facts);
+      // The memory that an end reads may change between the place and the access.
+      if (!is_stable(own.min()) || !is_stable(own.max())) own = Interval::everything();
+      result.push_back(std::move(own));
     }
     return result;
   }
@@ -411,8 +436,13 @@ class BlockBufferPlanner {
     const std::size_t top = common(store.scope, load.scope);
     if (!is_inside(top, place)) return false;
     const arith::Facts facts = facts_at(top);
-    for (const Condition& condition : store.conditions)
-      if (!is_shared(condition, load) && !holds(a, store, condition, top)) return false;
+    for (const Condition& condition : store.conditions) {
+      const bool is_shared = std::ranges::any_of(load.conditions, [&](const Condition& other) {
+        return other.stmt == condition.stmt || (memory_.is_stable(condition.holds) &&
+                                                structural_equal(other.holds, condition.holds));
+      });
+      if (!is_shared && !holds(a, store, condition, top)) return false;
+    }
     const std::vector<Interval> stored = box_of(a, store, top, facts);
     const std::vector<Interval> loaded = box_of(a, load, top, facts);
     for (std::size_t d = 0; d < stored.size(); ++d) {
@@ -430,12 +460,6 @@ class BlockBufferPlanner {
       if (!has_first || !has_last) return false;
     }
     return true;
-  }
-
-  static bool is_shared(const Condition& condition, const BlockAccess& load) {
-    return std::ranges::any_of(load.conditions, [&](const Condition& other) {
-      return other.stmt == condition.stmt || structural_equal(other.holds, condition.holds);
-    });
   }
 
   /// Whether the condition excludes no element that could be read: it only keeps an index in
@@ -543,6 +567,8 @@ class Builder {
     if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
     if (const For* loop = s.as<For>()) return made_loop(s, *loop);
     if (const BlockRealize* realize = s.as<BlockRealize>()) return block(s, *realize);
+    if (const Let* let = s.as<Let>())
+      return make_stmt(Let{let->var, expr(let->value), with_buffers(s, stmt(let->body))});
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
   }

@@ -71,13 +71,10 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
                                    const Buffer& buffer, const arith::Facts& facts) {
   std::vector<std::vector<Interval>> boxes(buffer->shape.size());
   for (const int n : required) {
-    arith::IntervalMap relaxed;
-    for (const int at : move.program.loops_of(n)) {
-      const For& loop = move.program.loop(at);
-      const bool is_inside = at > move.loop;
-      const bool is_shared = move.is_producer() && is_shared_over(loop, buffer.scope());
-      if (is_inside || is_shared) relax(relaxed, {loop.var, loop.min, loop.extent});
-    }
+    const auto is_shared = [&](const For& loop) {
+      return move.is_producer() && is_shared_over(loop, buffer.scope());
+    };
+    const arith::IntervalMap relaxed = relaxed_below(move.program, n, move.loop, is_shared);
     const VarMap bindings = bindings_of(move.program.realize(n));
     const Block& other = move.program.block(n);
     for (const BufferRegion& region : move.is_producer() ? other.reads : other.writes) {

@@ -159,13 +159,15 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
   for (const int n : program.loops_of(block))
     if (n > top) below.push_back(n);
   const std::vector<LoopDomain> domains = domains_of(program, below);
-  arith::IntervalMap relaxed;
-  for (const LoopDomain& loop : domains) relax(relaxed, loop);
+  const arith::IntervalMap relaxed = relaxed_below(program, block, top);
   const BlockRealize& realize = program.realize(block);
   const VarMap bindings = bindings_of(realize);
   std::vector<Expr> begins;
   for (const Range& range : region.region) begins.push_back(substitute(range.min, bindings));
-  const auto map = find_iter_map(begins, domains, realize.predicate);
+  // A variable of a let below `top` is not loop-invariant.
+  const auto map = branches_below(program, block, top)
+                       ? find_iter_map(begins, domains, realize.predicate)
+                       : std::nullopt;
   std::vector<Range> result;
   for (std::size_t d = 0; d < region.region.size(); ++d) {
     const Expr& size = region.buffer->shape[d];
