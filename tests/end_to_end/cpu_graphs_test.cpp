@@ -96,6 +96,22 @@ TEST(CpuRows, ReciprocalsAreThoseOfSoftmaxOnly) {
   // A sum may be so small that its reciprocal is infinite, where the quotient is not.
   const Tensor shares = divide(A, sum(A, {1}, {.keepdims = true}));
   EXPECT_FALSE(allows_reciprocals(shares, {A, shares}));
+  // The same, with the tag of softmax.
+  const te::IterVar k = te::reduce_axis({0, 64}, "k"), l = te::reduce_axis({0, 32}, "l");
+  const Tensor sums = te::compute(
+      {8}, [&](const Var& i) { return te::sum(A(i, k), {k}); }, "sums");
+  const auto share = [&](const Var& i, const Var& j) { return A(i, j) / sums(i); };
+  const Tensor tagged = te::compute({8, 64}, share, "tagged", {.tag = kSoftmaxOutput});
+  EXPECT_FALSE(allows_reciprocals(tagged, {A, tagged}));
+  // The greatest term need not be one of those that are added.
+  const Tensor greatest = te::compute(
+      {8}, [&](const Var& i) { return te::max(A(i, k), {k}); }, "greatest");
+  const auto exponential = [&](const Var& i, const Var& j) { return exp(A(i, j) - greatest(i)); };
+  const Tensor power = te::compute({8, 64}, exponential, "power");
+  const Tensor half = te::compute({8}, [&](const Var& i) { return te::sum(power(i, l), {l}); });
+  const auto part = [&](const Var& i, const Var& j) { return power(i, j) / half(i); };
+  const Tensor parts = te::compute({8, 64}, part, "parts", {.tag = kSoftmaxOutput});
+  EXPECT_FALSE(allows_reciprocals(parts, {A, parts}));
 }
 
 TEST(CpuRows, TheNextRowOfALargeMatrixIsPrefetchedWithPowers) {
