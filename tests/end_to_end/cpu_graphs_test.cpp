@@ -198,6 +198,27 @@ TEST(CpuMaps, Transpositions) {
   }
 }
 
+TEST(CpuMaps, OfATensorInTwoOrientations) {
+  const Tensor A = te::placeholder({40, 40}, "A", Int(32)), V = te::placeholder({37}, "V");
+  const Tensor X = te::placeholder({9, 20, 21}, "X");
+  const auto both = [&](const Var& i, const Var& j) { return A(i, j) + A(j, i); };
+  const auto pairs = [&](const Var& i, const Var& j) { return V(j) - V(i); };
+  const auto turned = [&](const Var& i, const Var& j, const Var& k) {
+    return X(j, k, i) * X(0, 0, 0);
+  };
+  const Tensor B = te::compute({40, 40}, both, "B"), C = te::compute({37, 37}, pairs, "C");
+  const Tensor D = te::compute({21, 9, 20}, turned, "D");
+  EXPECT_EQ(checked(chosen, B, {A, B}), "");
+  EXPECT_EQ(checked(chosen, C, {V, C}), "");
+  EXPECT_EQ(checked(chosen, D, {X, D}), "");
+  EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "");
+}
+
+TEST(CpuMaps, OfATensorThatIndexesItself) {
+  const Tensor A = te::placeholder({40, 40}, "A", Int(32)), B = take(A, A, 0);
+  EXPECT_EQ(checked(chosen, B, {A, B}), "");
+}
+
 // ---- convolutions -------------------------------------------------------------------------------
 
 struct Window {
