@@ -26,7 +26,7 @@ ROOMS = {
     "codegen/lowering": (("codegen", "tir"), ()),
     "codegen/llvm": (("codegen", "codegen/lowering", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),
     "codegen/c_like": (("codegen", "codegen/lowering", "tir", "runtime"), ()),
-    "topi": (("te", "tir"), ()),
+    "topi": (("te", "arith", "tir"), ()),
     "runtime": ((), ("tbb/", "oneapi/tbb", "boost/crc")),
     "driver": (
         ("te", "s_tir", "arith", "interp", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like",

@@ -96,6 +96,22 @@ TEST(CpuRows, ReciprocalsAreThoseOfSoftmaxOnly) {
   // A sum may be so small that its reciprocal is infinite, where the quotient is not.
   const Tensor shares = divide(A, sum(A, {1}, {.keepdims = true}));
   EXPECT_FALSE(allows_reciprocals(shares, {A, shares}));
+  // The same, with the tag of softmax.
+  const te::IterVar k = te::reduce_axis({0, 64}, "k"), l = te::reduce_axis({0, 32}, "l");
+  const Tensor sums = te::compute(
+      {8}, [&](const Var& i) { return te::sum(A(i, k), {k}); }, "sums");
+  const auto share = [&](const Var& i, const Var& j) { return A(i, j) / sums(i); };
+  const Tensor tagged = te::compute({8, 64}, share, "tagged", {.tag = kSoftmaxOutput});
+  EXPECT_FALSE(allows_reciprocals(tagged, {A, tagged}));
+  // The greatest term need not be one of those that are added.
+  const Tensor greatest = te::compute(
+      {8}, [&](const Var& i) { return te::max(A(i, k), {k}); }, "greatest");
+  const auto exponential = [&](const Var& i, const Var& j) { return exp(A(i, j) - greatest(i)); };
+  const Tensor power = te::compute({8, 64}, exponential, "power");
+  const Tensor half = te::compute({8}, [&](const Var& i) { return te::sum(power(i, l), {l}); });
+  const auto part = [&](const Var& i, const Var& j) { return power(i, j) / half(i); };
+  const Tensor parts = te::compute({8, 64}, part, "parts", {.tag = kSoftmaxOutput});
+  EXPECT_FALSE(allows_reciprocals(parts, {A, parts}));
 }
 
 TEST(CpuRows, TheNextRowOfALargeMatrixIsPrefetchedWithPowers) {
@@ -180,6 +196,27 @@ TEST(CpuMaps, Transpositions) {
     const Tensor B = transpose(A, axes);
     EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << axes[0] << axes[1] << axes[2];
   }
+}
+
+TEST(CpuMaps, OfATensorInTwoOrientations) {
+  const Tensor A = te::placeholder({40, 40}, "A", Int(32)), V = te::placeholder({37}, "V");
+  const Tensor X = te::placeholder({9, 20, 21}, "X");
+  const auto both = [&](const Var& i, const Var& j) { return A(i, j) + A(j, i); };
+  const auto pairs = [&](const Var& i, const Var& j) { return V(j) - V(i); };
+  const auto turned = [&](const Var& i, const Var& j, const Var& k) {
+    return X(j, k, i) * X(0, 0, 0);
+  };
+  const Tensor B = te::compute({40, 40}, both, "B"), C = te::compute({37, 37}, pairs, "C");
+  const Tensor D = te::compute({21, 9, 20}, turned, "D");
+  EXPECT_EQ(checked(chosen, B, {A, B}), "");
+  EXPECT_EQ(checked(chosen, C, {V, C}), "");
+  EXPECT_EQ(checked(chosen, D, {X, D}), "");
+  EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "");
+}
+
+TEST(CpuMaps, OfATensorThatIndexesItself) {
+  const Tensor A = te::placeholder({40, 40}, "A", Int(32)), B = take(A, A, 0);
+  EXPECT_EQ(checked(chosen, B, {A, B}), "");
 }
 
 // ---- convolutions -------------------------------------------------------------------------------

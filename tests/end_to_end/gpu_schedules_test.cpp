@@ -6,6 +6,8 @@
 #include <set>
 #include <sstream>
 
+#include "tenon/topi/broadcast.h"
+#include "tenon/topi/convolution.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/gpu.h"
 #include "tenon/topi/nn.h"
@@ -102,6 +104,48 @@ TEST(GpuSchedules, RefuseToComputeMoreThanTheirOperator) {
   refused("schedule_elementwise", [&] { schedule_elementwise(topi::relu(first), target); });
   EXPECT_TRUE(refuses<ScheduleError>([&] { schedule_matmul(topi::matmul(A, A), target); },
                                      {"schedule_matmul", "both factors are `A`"}));
+}
+
+TEST(GpuSchedules, RefuseMapsThatAreNotTranspositions) {
+  const te::Tensor A = te::placeholder({8, 8}, "A"), V = te::placeholder({64}, "V");
+  const te::Tensor S = te::placeholder({}, "S");
+  const auto both = [&](const Var& i, const Var& j) { return A(i, j) + A(j, i); };
+  for (const te::Tensor& x : {topi::reshape(V, {8, 8}), topi::expand_dims(V, 0),
+                              topi::broadcast_to(S, {4, 4}), te::compute({8, 8}, both, "B")})
+    EXPECT_TRUE(
+        refuses<ScheduleError>([&] { topi::gpu::schedule_transpose(x, Target("opencl").facts()); },
+                               {"schedule_transpose", "it is not a transposition"}));
+}
+
+TEST(GpuSchedules, RefuseMapsWithTheTagOfAnOperator) {
+  using namespace topi::gpu;
+  const tir::TargetFacts& target = Target("opencl").facts();
+  const te::Tensor A = te::placeholder({8, 8}, "A"), V = te::placeholder({8}, "V");
+  const auto copy = [&](const Var& i, const Var& j) { return A(i, j); };
+  const auto total = [&](const Var& i, const Var& j) { return A(i, j) + V(j); };
+  for (const te::Tensor& x : {te::compute({8, 8}, copy, "B", {.tag = topi::kSoftmaxOutput}),
+                              te::compute({8, 8}, total, "B", {.tag = topi::kSoftmaxOutput})})
+    EXPECT_TRUE(refuses<ScheduleError>([&] { schedule_softmax(x, target); },
+                                       {"schedule_softmax", "it is not a softmax"}));
+  const auto one = [](std::span<const Var>) { return tir::make_const(Float(32), 1); };
+  for (const te::Tensor& x : {te::compute({8, 8, 8, 8}, one, "B", {.tag = topi::kConv2dNchw}),
+                              te::compute({8, 8}, copy, "B", {.tag = topi::kConv2dNchw})})
+    EXPECT_TRUE(refuses<ScheduleError>([&] { schedule_conv2d(x, target); },
+                                       {"schedule_conv2d", "it is not a convolution"}));
+}
+
+TEST(GpuSchedules, RefuseASoftmaxAlongAnotherDimensionThanTheLast) {
+  const te::Tensor A = te::placeholder({8, 8}, "A");
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] { topi::gpu::schedule_softmax(topi::softmax(A, 0), Target("opencl").facts()); },
+      {"schedule_softmax", "it is not along the last dimension"}));
+}
+
+TEST(GpuSchedules, RefuseAConvolutionOfATensorByItself) {
+  const te::Tensor A = te::placeholder({3, 3, 3, 3}, "A");
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] { topi::gpu::schedule_conv2d(topi::conv2d_nchw(A, A), Target("opencl").facts()); },
+      {"schedule_conv2d", "both factors are `A`"}));
 }
 
 }  // namespace

@@ -28,8 +28,6 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
 /// Whether `x` is a matmul, dense or batch_matmul, a convolution, or an operator on the windows of
 /// each channel.
 bool is_core(const Tensor& x);
-/// Whether `x` is a conv2d_nchw, group_conv2d_nchw or conv2d_nhwc.
-bool is_convolution(const Tensor& x);
 /// Whether `x` is a conv2d_winograd_nchw.
 bool is_winograd(const Tensor& x);
 /// Whether `x` is a depthwise_conv2d_nchw or the reduction of a pooling.

@@ -5,7 +5,7 @@
 #include "tenon/topi/schedule.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
-#include "topi/ops/products.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi {
 

@@ -7,6 +7,7 @@
 #include "tenon/topi/convolution.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -15,16 +16,6 @@ using te::Schedule;
 using te::Stage;
 using tir::Expr;
 using tir::Var;
-
-bool is_convolution(const Tensor& x) {
-  const std::string& tag = x.op().tag();
-  if (tag != kConv2dNchw && tag != kGroupConv2dNchw && tag != kConv2dNhwc) return false;
-  // Users may set the same tag, so the operation is checked too.
-  if (x.ndim() != 4 || x.op().num_outputs() != 1) return false;
-  const std::vector<Tensor> inputs = x.op().inputs();
-  return x.op().reduce_axis().size() == 3 && !inputs.empty() && inputs.size() <= 2 &&
-         inputs.front().ndim() == 4 && inputs.back().ndim() == 4;
-}
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "tenon/tir/walk.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -56,17 +57,6 @@ int elements_at_once(const Schedule& s, const Tensor& out, const TargetFacts& ta
   return lanes_of(out.dtype(), target) * (is_interleaved ? kVectors : 1);
 }
 
-/// Returns the axis along which the transposed tensor is contiguous.
-std::optional<std::size_t> axis_of_rows_read(const Operation& op) {
-  std::optional<std::size_t> found;
-  tir::walk(op.body().front(), [&](const tir::ProducerLoad& load) {
-    const std::vector<IterVar>& axes = op.axis();
-    for (std::size_t n = 0; n < axes.size(); ++n)
-      if (!load.indices.empty() && load.indices.back().same_as(axes[n].var())) found = n;
-  });
-  return found;
-}
-
 }  // namespace
 
 void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target) {
@@ -98,8 +88,10 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
 }
 
 bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& target) {
-  if (!te::is_injective(out.op()) || out.op().inputs().size() != 1) return false;
-  const std::optional<std::size_t> along = axis_of_rows_read(out.op());
+  const std::optional<Permutation> read = find_permutation(out.op());
+  if (!read || read->empty()) return false;
+  // The axis along which the input is contiguous.
+  const std::optional<std::size_t> along = read->back();
   if (!along || *along + 1 == out.shape().size()) return false;
   const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
   inline_maps(s, out);

@@ -8,7 +8,7 @@
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/dot_products.h"
 #include "topi/cpu/parts.h"
-#include "topi/ops/products.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 

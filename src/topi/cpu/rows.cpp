@@ -7,10 +7,10 @@
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
-#include "tenon/topi/nn.h"
 #include "tenon/topi/transformer.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -225,7 +225,7 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
   if (!is_reduction) {
     const IterVar vectors = vectorize_loop(stage, axes.back(), lanes_of(out.dtype(), target));
     // The sums of softmax are at least 1, so their reciprocals are finite and normal.
-    if (out.op().tag() == kSoftmaxOutput) stage.pragma(vectors, "allow_reciprocals", 1);
+    if (find_softmax(out)) stage.pragma(vectors, "allow_reciprocals", 1);
   }
   for (const RowReduction& reduction : reductions) {
     const bool is_own = is_reduction && reduction.result.op().same_as(out.op());

@@ -8,6 +8,7 @@
 #include "tenon/topi/convolution.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -20,7 +21,7 @@ bool is_windowed(const Tensor& x) {
   if (tag != kDepthwiseConv2dNchw && tag != kMaxPool && tag != kSumPool) return false;
   // Users may set the same tag, so the operation is checked too.
   return x.ndim() == 4 && x.op().num_outputs() == 1 && x.op().reduce_axis().size() == 2 &&
-         !x.op().inputs().empty();
+         !x.op().inputs().empty() && x.op().inputs().front().ndim() == 4 && has_free_terms(x.op());
 }
 
 namespace {

@@ -12,7 +12,7 @@
 #include "tenon/topi/nn.h"
 #include "tenon/topi/tags.h"
 #include "tenon/topi/tensor_intrinsics.h"
-#include "topi/ops/products.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::gpu {
 
@@ -82,18 +82,20 @@ Caches caches_of(const Schedule& s, const Tensor& out, const char* a_scope, cons
   return {sums, a, b, s.cache_read(a, a_scope, {sums}), s.cache_read(b, b_scope, {sums})};
 }
 
-void check_product(const Tensor& out, const SourceLocation& where) {
-  const std::string what = "schedule_matmul of `" + out.name() + "`: ";
-  if (!is_product(out))
-    throw ScheduleError(
-        what + "it is not a product of two matrices (topi::matmul, dense, batch_matmul)", where);
+[[noreturn]] void refuse(const char* function, const Tensor& out, const std::string& why,
+                         const SourceLocation& where) {
+  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
+}
+
+/// Throws if one tensor is both factors.
+void check_factors(const char* function, const Tensor& out, const SourceLocation& where) {
   const std::vector<Tensor> factors = out.op().inputs();
   if (factors.size() != 2)
-    throw ScheduleError(
-        what + "both factors are `" + factors.front().name() +
-            "`, of which a block keeps two different tiles; read one of them through a map (a "
-            "te::compute of the same elements), which is inlined",
-        where);
+    refuse(function, out,
+           "both factors are `" + factors.front().name() +
+               "`, of which a block keeps two different tiles; read one of them through a map (a "
+               "te::compute of the same elements), which is inlined",
+           where);
 }
 
 /// Distributes the loads of a tile over the threads of a block, in vectors of `lanes`.
@@ -342,17 +344,19 @@ Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
 }  // namespace
 
 Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  check_product(out, where);
+  if (!is_product(out))
+    refuse("schedule_matmul", out,
+           "it is not a product of two matrices (topi::matmul, dense, batch_matmul)", where);
+  check_factors("schedule_matmul", out, where);
   const Schedule s = schedule_product(out, target);
   inline_maps(s, "schedule_matmul", out, {out.op()}, where);
   return s;
 }
 
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  if (out.op().tag() != kConv2dNchw)
-    throw ScheduleError(
-        "schedule_conv2d of `" + out.name() + "`: it is not a convolution (topi::conv2d_nchw)",
-        where);
+  if (out.op().tag() != kConv2dNchw || !is_convolution(out))
+    refuse("schedule_conv2d", out, "it is not a convolution (topi::conv2d_nchw)", where);
+  check_factors("schedule_conv2d", out, where);
   Schedule s = te::create_schedule(out);
   const Tensor image = out.op().inputs().front(), weights = out.op().inputs().back();
   const Tensor sums = s.cache_write(out, "local");
@@ -392,11 +396,6 @@ Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLoc
 // ---- other operators ----------------------------------------------------------------------------
 
 namespace {
-
-[[noreturn]] void refuse(const char* function, const Tensor& out, const std::string& why,
-                         const SourceLocation& where) {
-  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
-}
 
 /// Returns the product of the extents, or nullopt if one is not constant.
 std::optional<std::int64_t> count_of(const std::vector<te::Expr>& extents) {
@@ -442,7 +441,8 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
 
 Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const te::Operation op = out.op();
-  if (!te::is_injective(op) || op.inputs().size() != 1 || out.ndim() < 2)
+  const std::optional<Permutation> read = find_permutation(op);
+  if (!read || read->size() < 2 || out.ndim() < 2)
     refuse("schedule_transpose", out, "it is not a transposition of one tensor", where);
   Schedule s = te::create_schedule(out);
   const Tensor tile = s.cache_read(op.inputs()[0], "shared", {op});
@@ -534,21 +534,17 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
 }
 
 Schedule schedule_softmax(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  if (out.op().tag() != kSoftmaxOutput)
-    refuse("schedule_softmax", out, "it is not a softmax", where);
-  const te::Operation power = out.op().inputs()[0].op(), sum = out.op().inputs()[1].op();
-  te::Operation greatest = power;
-  for (const Tensor& x : power.inputs())
-    if (x.op().tag() == kCommReduce) greatest = x.op();
+  const std::optional<Softmax> found = find_softmax(out);
+  if (!found) refuse("schedule_softmax", out, "it is not a softmax", where);
+  if (found->along + 1 != out.shape().size())
+    refuse("schedule_softmax", out, "it is not along the last dimension", where);
+  const te::Operation power = found->power, sum = found->sum, greatest = found->greatest;
   Schedule s = te::create_schedule(out);
   inline_maps(s, "schedule_softmax", out, {out.op(), sum, power, greatest}, where);
   s[power].compute_inline();
   Stage norm = s[out];
   std::vector<IterVar> axes = norm.op().axis();
   const IterVar along = axes.back();
-  const bool is_last = sum.reduce_axis().size() == 1 && sum.axis().size() + 1 == axes.size() &&
-                       greatest.reduce_axis().size() == 1;
-  if (!is_last) refuse("schedule_softmax", out, "it is not along the last dimension", where);
   axes.pop_back();
   const IterVar row = norm.fuse(axes), tx = thread("threadIdx.x");
   const int threads = threads_for(sum, std::min(256, target.max_threads_per_block));
