@@ -261,7 +261,7 @@ TEST(CpuConvolution, RefusesWhatIsNone) {
 
 TEST(CpuAttention, OfAnyExtents) {
   for (const auto& [queries, keys, width, depth] : std::vector<std::tuple<int, int, int, int>>{
-           {70, 90, 20, 33}, {8, 48, 16, 16}, {3, 5, 4, 2}}) {
+           {70, 90, 20, 33}, {8, 48, 16, 16}, {3, 5, 4, 2}, {9, 70, 8, 64}}) {
     const Tensor Q = te::placeholder({2, queries, width}, "Q"),
                  K = te::placeholder({2, keys, width}, "K"),
                  V = te::placeholder({2, keys, depth}, "V");

@@ -57,6 +57,14 @@ int elements_at_once(const Schedule& s, const Tensor& out, const TargetFacts& ta
   return lanes_of(out.dtype(), target) * (is_interleaved ? kVectors : 1);
 }
 
+/// Returns the length of tasks that are equally long, in whole vectors. A last task that is much
+/// shorter than the others would test each of its missing vectors.
+int elements_of_a_task(std::optional<double> count, int at_once) {
+  if (!count) return kElementsOfATask;
+  const std::int64_t vectors = parts_of(static_cast<std::int64_t>(*count), at_once);
+  return static_cast<int>(even_part(vectors, kElementsOfATask / at_once)) * at_once;
+}
+
 }  // namespace
 
 void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target) {
@@ -67,10 +75,13 @@ void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts
   const std::optional<double> count = count_of(out.shape());
   const int at_once = elements_at_once(s, out, target);
   if (axes.size() == 1 || is_flat(s, stage.op())) {
-    auto [tasks, element] = stage.split(fused(stage, axes), kElementsOfATask);
-    vectorize_loop(stage, element, at_once);
-    stage.pragma(tasks, kPartitioned, 1);
-    if (is_worth_threads(count)) stage.parallel(tasks);
+    IterVar elements = fused(stage, axes);
+    if (!count || (is_worth_threads(count) && target.cores > 1)) {
+      auto [tasks, element] = stage.split(elements, elements_of_a_task(count, at_once));
+      stage.pragma(tasks, kPartitioned, 1).parallel(tasks);
+      elements = element;
+    }
+    vectorize_loop(stage, elements, at_once);
     return;
   }
   const std::vector<IterVar> rows(axes.begin(), axes.end() - 1);

@@ -19,6 +19,7 @@ using te::Operation;
 using te::Schedule;
 using te::Stage;
 using tir::Expr;
+using tir::Range;
 using tir::Var;
 
 // ---- reductions ---------------------------------------------------------------------------------
@@ -316,6 +317,34 @@ int queries_of_a_block(const Attention& a, int tile_rows, const TargetFacts& tar
   return static_cast<int>(std::clamp<std::int64_t>(tiles * tile_rows, tile_rows, kMax));
 }
 
+/// Computes the tiles of the last panel whole, with zeros for missing keys.
+void compute_whole_panels(const Stage& tile, const Stage& keys, int width) {
+  const std::optional<std::int64_t> count = tir::constant_int(keys.op().output(0).shape()[1]);
+  if (!count || *count == 0 || tile.op().inputs().size() != 2) return;
+  const IterVar of_tile = tile.op().axis()[2], of_keys = keys.op().axis()[1];
+  keys.round_up(of_keys);
+  tile.round_up(of_tile);
+  // A tile wider than the keys has no loop around it that would reach beyond them.
+  if (*count < width) {
+    keys.bound(of_keys, Range(0, width));
+    tile.bound(of_tile, Range(0, width));
+  }
+}
+
+/// Whether the elements of a matrix of the tensor exceed half of the L1 cache. Rows whose length is
+/// a power of two then evict one another.
+bool exceeds_half_of_l1(const Tensor& x, const TargetFacts& target) {
+  const std::optional<double> count = count_of({x.shape()[1], x.shape()[2]});
+  return count.value_or(target.caches.l1) * x.dtype().bytes() > target.caches.l1 / 2.0;
+}
+
+/// Whether the cores take about equally many of the iterations.
+bool share_out_evenly(const Expr& iterations, int cores) {
+  constexpr std::int64_t kMany = 4;
+  const std::int64_t count = tir::constant_int(iterations).value_or(1);
+  return count % cores == 0 || count >= kMany * cores;
+}
+
 /// Keeps the tile of sums, which spans the loops of the stage, in registers.
 void keep_tile_in_registers(const Stage& tile, int lanes) {
   constexpr int kStepsAtOnce = 8;
@@ -340,11 +369,14 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
 
   const Tensor tile_of_scores = s.cache_write(a.scores, "local");
   const Tensor packed = s.cache_read(a.keys, "global", {tile_of_scores.op()});
+  compute_whole_panels(s[tile_of_scores], s[packed], width);
   const RowReduction greatest(s, a.greatest, target), sum(s, a.sum, target);
-  const std::vector<IterVar> of_keys = lay_out_in_panels(s[packed], 1, 1, width, lanes);
-  const IterVar all_panels = s[packed].fuse(of_keys[0], of_keys[1]);
-  s[packed].pragma(all_panels, kPartitioned, 1);
-  if (has_threads) s[packed].parallel(all_panels);
+  std::optional<Tensor> packed_values;
+  for (const Tensor& input : a.values.op().inputs())
+    if (!input.same_as(a.power) && input.ndim() == 3 && exceeds_half_of_l1(input, target))
+      packed_values = s.cache_read(input, "global", {a.values.op()});
+  const IterVar panels_of_keys = lay_out_turned_panels(s, packed, width, lanes);
+  s[packed].pragma(panels_of_keys, kPartitioned, 1);
 
   const Stage result = s[out];
   const std::vector<IterVar> axes = result.op().axis();
@@ -358,9 +390,25 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
   auto [parts, column] = result.split(axes[2], columns);
   result.reorder({axes[0], blocks, parts, tiles, row, column});
   vectorize_loop(result, column, lanes);
+  std::optional<IterVar> panels_of_values;
+  if (packed_values) {
+    panels_of_values = lay_out_in_panels(s[*packed_values], 2, 1, columns, lanes)[1];
+    s[*packed_values].pragma(*panels_of_values, kPartitioned, 1);
+  }
   result.pragma(tiles, kPartitioned, 1).pragma(parts, kPartitioned, 1);
-  const IterVar each = result.fuse(axes[0], blocks);
-  if (has_threads) result.parallel(each);
+  const bool has_own_heads = !has_threads || share_out_evenly(out.shape()[0], target.cores);
+  const IterVar each = has_own_heads ? blocks : result.fuse(axes[0], blocks);
+  if (has_own_heads) {
+    // The blocks are not fused with the heads, so that the last block gets loops of its own.
+    result.pragma(blocks, kPartitioned, 1);
+    s[packed].compute_at(result, axes[0]);
+    if (packed_values) s[*packed_values].compute_at(result, axes[0]);
+  }
+  if (has_threads) {
+    result.parallel(has_own_heads ? axes[0] : each);
+    if (!has_own_heads) s[packed].parallel(panels_of_keys);
+    if (!has_own_heads && packed_values) s[*packed_values].parallel(*panels_of_values);
+  }
   s[a.values].compute_at(result, tiles).set_scope("local");
   keep_tile_in_registers(s[a.values], lanes);
 
