@@ -268,6 +268,11 @@ TEST(Script, ANumberTakesTheTypeOfWhatItMeets) {
             "B[0] = T.float32(1)\nB[1] = B[0] * T.float32(2) + T.float32(0.5)\n");
 }
 
+TEST(Script, ASliceIncludesItsLastPartialStep) {
+  EXPECT_EQ(reprinted("B[0:4] = B[0:7:2]\nB[0:2] = B[7:4:-2]\nB[0] = B[0:1:2]\n"),
+            "B[0:4] = B[0:8:2]\nB[0:2] = B[7:3:-2]\nB[0] = B[0]\n");
+}
+
 TEST(Script, ANumberTakesTheTypeOfTheOtherArgument) {
   EXPECT_EQ(reprinted("B[0] = T.pow(B[1], 3)\nB[2] = T.fmod(2.5, B[3])\n"),
             "B[0] = T.pow(B[1], T.float32(3), dtype=\"float32\")\n"
