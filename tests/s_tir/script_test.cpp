@@ -273,6 +273,15 @@ TEST(Script, ASliceIncludesItsLastPartialStep) {
             "B[0:4] = B[0:8:2]\nB[0:2] = B[7:3:-2]\nB[0] = B[0]\n");
 }
 
+TEST(Script, EscapesAreThoseOfPython) {
+  EXPECT_EQ(reprinted(R"(T.evaluate(T.call_extern("f", 1, "\0\0012\101\a\x41\\n", dtype="int32")))"
+                      "\n"),
+            R"(T.call_extern("f", 1, "\x00\x012A\x07A\\n", dtype="int32"))"
+            "\n");
+  EXPECT_NE(error(function(R"(T.evaluate(T.call_extern("\q")))")).find("`\\q` is not an escape"),
+            std::string::npos);
+}
+
 TEST(Script, ANumberTakesTheTypeOfTheOtherArgument) {
   EXPECT_EQ(reprinted("B[0] = T.pow(B[1], 3)\nB[2] = T.fmod(2.5, B[3])\n"),
             "B[0] = T.pow(B[1], T.float32(3), dtype=\"float32\")\n"
