@@ -79,11 +79,19 @@ IndexMap IndexMap::parse(std::string_view text) {
   if (body.size() < 2 || body.front() != '(' || body.back() != ')') wrong();
   std::vector<Var> from;
   for (const std::string_view name :
-       split_at_commas(whole.substr(keyword.size(), colon - keyword.size())))
-    from.emplace_back(std::string(name), Int(32));
+       split_at_commas(whole.substr(keyword.size(), colon - keyword.size()))) {
+    TokenStream in(Dialect::Script, name);
+    from.emplace_back(in.expect_plain_name("a variable").text, Int(32));
+    in.expect_end_of_line();
+  }
   std::vector<Expr> to;
-  for (const std::string_view part : split_at_commas(body.substr(1, body.size() - 2)))
+  for (const std::string_view part : split_at_commas(body.substr(1, body.size() - 2))) {
     to.push_back(parse_index(part, from));
+    const DataType type = to.back().dtype();
+    if (!type.is_index())
+      throw TypeError("`" + std::string(part) + "` is a " + type.str() +
+                      "; an index map gives integers");
+  }
   if (from.empty() || to.empty()) wrong();
   return {std::move(from), std::move(to)};
 }

@@ -1,8 +1,10 @@
 #include "s_tir/iter_map.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
@@ -66,8 +68,13 @@ class Detector {
       if (node == &var.node()) return &mark;
     return nullptr;
   }
-  bool uses_loop(const Expr& e) const {
-    return uses_var(e, [&](const Expr& var) { return loop_mark(var) != nullptr; });
+  /// Memoized, because `sum_of` queries every level of a value.
+  bool uses_loop(const Expr& e) {
+    if (const auto known = uses_loop_.find(&e.node()); known != uses_loop_.end())
+      return known->second;
+    bool result = loop_mark(e) != nullptr;
+    for_each_child(e, [&](const Expr& child) { result = uses_loop(child) || result; });
+    return uses_loop_[&e.node()] = result;
   }
 
   /// Returns the bounded numbers in order of size, so that the parts of a number are bounded before
@@ -133,6 +140,7 @@ class Detector {
   // ---- sums ----
 
   std::optional<DigitSum> sum_of(const Expr& e) {
+    if (is_stack_low()) return with_deep_stack([&] { return sum_of(e); });
     if (!uses_loop(e)) return DigitSum{{}, e.as<Binary>() ? arith::simplify(e) : e};
     if (const int* mark = loop_mark(e)) {
       const Mark& own = map_.marks[*mark];
@@ -385,6 +393,7 @@ class Detector {
   std::vector<Expr> extents_;
   IterMap map_;
   std::vector<std::pair<const ExprNode*, int>> loops_;
+  std::unordered_map<const ExprNode*, bool> uses_loop_;
   std::vector<Group> groups_;
 };
 

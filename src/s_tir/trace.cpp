@@ -347,7 +347,8 @@ class TextReader {
         syntax_error(in_.peek(), "the index map has no end");
       is_body = is_body || in_.is_sign("(");
       depth += in_.is_sign("(") ? 1 : in_.is_sign(")") ? -1 : 0;
-      text += in_.take().text + " ";
+      const Token& token = in_.take();
+      text += (token.kind == Token::Kind::String ? described(token) : token.text) + " ";
     }
     try {
       return {IndexMap::parse(text).text()};

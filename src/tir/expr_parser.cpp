@@ -47,6 +47,30 @@ Expr promoted_binary(BinaryOp op, const Expr& a, const Expr& b) {
   return is_closed ? make_binary(op, a, b) : make_binary(op, as_number(a), as_number(b));
 }
 
+double number_of(const Value& literal) {
+  const IntImm* n = literal.e.as<IntImm>();
+  if (!n) return literal.written;
+  return literal.e.dtype() == UInt(64) ? static_cast<double>(static_cast<std::uint64_t>(n->value))
+                                       : static_cast<double>(n->value);
+}
+
+/// Returns `e`, which is `a op b`. It is a literal if both operands are, because Python computes
+/// with literals before they take a type.
+Value literal_or_typed(const Expr& e, BinaryOp op, const Value& a, const Value& b) {
+  const bool is_float = e.dtype().is_floating();
+  if (!a.is_literal || !b.is_literal || !(is_float || e.dtype() == Int(32))) return {e};
+  const auto wide = [&](const Value& v) {
+    const double number = number_of(v);
+    return is_float ? make_float(Float(64), number)
+                    : make_int(Int(64), static_cast<std::int64_t>(number));
+  };
+  const Expr folded = fold(op, wide(a), wide(b));
+  if (const FloatImm* n = folded.as<FloatImm>()) return {e, true, n->value};
+  const IntImm* n = folded.as<IntImm>();
+  if (!n || !fits(n->value, Int(32))) return {e};
+  return {e, true, static_cast<double>(n->value)};
+}
+
 }  // namespace
 
 Value ExprParser::value() {
@@ -93,16 +117,17 @@ Value ExprParser::combine(const Token& token, const Value& a, const Value& b) {
         syntax_error(token, "`/` is for floats; integers are divided by `//`, or by T.truncdiv");
       op = BinaryOp::TruncDiv;
     }
-    return {promoted_binary(op, x, y)};
+    return literal_or_typed(promoted_binary(op, x, y), op, a, b);
   });
 }
 
 Expr ExprParser::as_type(const Value& v, DataType type, const Token& at) {
   if (!v.is_literal || v.e.dtype() == type) return v.e;
   return at_token(at, [&]() -> Expr {
-    if (v.e.as<FloatImm>()) return type.is_floating() ? make_float(type, v.written) : v.e;
-    const std::int64_t value = v.e.as<IntImm>()->value;
-    if (type.is_floating()) return cast(type, v.e);
+    if (v.e.dtype().is_floating()) return type.is_floating() ? make_float(type, v.written) : v.e;
+    const IntImm* number = v.e.as<IntImm>();
+    const std::int64_t value = number ? number->value : static_cast<std::int64_t>(v.written);
+    if (type.is_floating()) return cast(type, make_int(v.e.dtype(), value));
     if (!type.is_integral()) return v.e;
     const bool is_large = v.e.dtype() == UInt(64);
     if (is_large ? type.element() != UInt(64) : !fits(value, type.element()))
@@ -131,14 +156,18 @@ Value ExprParser::unary() {
   const NestingLevel level(depth_);
   if (level.is_too_deep() && !is_tvm_) syntax_error(token, kTooDeep);
   const Value operand = unary();
-  return {at_token(token, [&]() -> Expr {
+  return at_token(token, [&]() -> Value {
     const DataType type = operand.e.dtype();
-    if (is_not) return make_not(operand.e);
+    if (is_not) return {make_not(operand.e)};
     if (!type.is_floating() && !type.is_integral())
       syntax_error(token, "`-` is of numbers, got " + type.str());
-    if (type.is_floating()) return make_binary(BinaryOp::Mul, operand.e, make_float(type, -1));
-    return promoted_binary(BinaryOp::Sub, make_int(type, 0), operand.e);
-  })};
+    if (type.is_floating())
+      return {make_binary(BinaryOp::Mul, operand.e, make_float(type, -1)), operand.is_literal,
+              -operand.written};
+    const Value zero{make_int(type, 0), true};
+    return literal_or_typed(promoted_binary(BinaryOp::Sub, zero.e, operand.e), BinaryOp::Sub, zero,
+                            operand);
+  });
 }
 
 // ---- primaries ----------------------------------------------------------------------------------
@@ -310,7 +339,10 @@ Value ExprParser::conversion(const Token& token, DataType type) {
   // Old TVM 0.9 text has -0.0 as the integer -0.
   if (operand.is_literal && type.is_floating() && std::signbit(operand.written))
     return {make_float(type, operand.written)};
-  if (operand.is_literal) return {as_type(operand, type, token)};
+  if (operand.is_literal) {
+    if (type.is_handle()) syntax_error(token, "a number is not a pointer");
+    if (const Expr e = as_type(operand, type, token); e.dtype() == type) return {e};
+  }
   if (operand.e.dtype() == type) return operand;
   return {at_token(token, [&] { return make_cast(type, operand.e); })};
 }

@@ -173,26 +173,28 @@ class Lexer {
     ++at_;
   }
 
-  /// Appends the character of a Python escape. As in Python, \xff is U+00FF.
+  /// Appends the character of a Python escape. As in Python, \xff and \377 are U+00FF.
   void escaped(Token& token) {
+    static constexpr std::string_view kNames = "\\'\"nrtabfv", kValues = "\\'\"\n\r\t\a\b\f\v";
     const char c = peek();
-    ++at_;
-    const int count = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    if (count == 0) {
-      token.text += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+    if (const std::size_t name = kNames.find(c); name != kNames.npos) {
+      token.text += kValues[name], ++at_;
       return;
     }
+    const std::size_t count = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    const bool is_octal = count == 0;
+    const std::string_view digits = text_.substr(is_octal ? at_ : at_ + 1, is_octal ? 3 : count);
     std::uint32_t code = 0;
-    const std::string_view digits =
-        text_.substr(std::min(at_, text_.size()), static_cast<std::size_t>(count));
     const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (error != std::errc{} || end != digits.data() + count)
-      syntax_error(
-          token, std::string("\\") + c + " needs " + std::to_string(count) + " hexadecimal digits");
+        std::from_chars(digits.data(), digits.data() + digits.size(), code, is_octal ? 8 : 16);
+    if (is_octal ? error != std::errc{} : end != digits.data() + count)
+      syntax_error(token,
+                   "`\\" + std::string(character()) + "` " +
+                       (is_octal ? "is not an escape of Python"
+                                 : "needs " + std::to_string(count) + " hexadecimal digits"));
     if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
       syntax_error(token, "`\\" + (c + std::string(digits)) + "` is not a Unicode character");
-    at_ += digits.size();
+    at_ = static_cast<std::size_t>(end - text_.data());
     append_utf8(token.text, code);
   }
 

@@ -781,3 +781,12 @@ def test_a_parameter_of_a_macro_can_be_assigned():
         A[2] = value
 
     assert_same(f, written)
+
+
+def test_several_targets_are_names():
+    def define():
+        @T.prim_func
+        def f(B: T.Buffer((8,), "float32")):
+            B[0], B[1] = 1.0, 2.0  # several targets
+
+    assert_refused(define, "several targets", r"`B\[0\]` is one of several targets, which are names")

@@ -315,6 +315,46 @@ TEST(Script, ANumberTakesTheTypeOfWhatItMeets) {
             "B[0] = T.float32(1)\nB[1] = B[0] * T.float32(2) + T.float32(0.5)\n");
 }
 
+TEST(Script, ArithmeticOnNumbersIsComputedBeforeItTakesAType) {
+  EXPECT_EQ(reprinted("B[0] = B[1] * (10 // 3)\nB[1] = 1 - 2 - B[0]\nB[2] = B[3] * -(1 + 2)\n"),
+            "B[0] = B[1] * T.float32(3)\nB[1] = T.float32(-1) - B[0]\n"
+            "B[2] = B[3] * T.float32(-3)\n");
+}
+
+TEST(Script, ArithmeticOnNumbersHasThePrecisionOfPython) {
+  EXPECT_EQ(reprinted("B[0] = T.cast(T.float64(1.0 / 3.0), \"float32\")\n"),
+            "B[0] = T.cast(T.float64(0.33333333333333331), \"float32\")\n");
+}
+
+TEST(Script, ArithmeticOnNumbersDoesNotWrap) {
+  EXPECT_NE(error(function("B[0] = B[1] + (2147483647 + 1)")).find("different types"),
+            std::string::npos);
+}
+
+TEST(Script, ASliceIncludesItsLastPartialStep) {
+  EXPECT_EQ(reprinted("B[0:4] = B[0:7:2]\nB[0:2] = B[7:4:-2]\nB[0] = B[0:1:2]\n"),
+            "B[0:4] = B[0:8:2]\nB[0:2] = B[7:3:-2]\nB[0] = B[0]\n");
+}
+
+TEST(Script, ANumberIsNotAPointer) {
+  EXPECT_EQ(error(function("T.evaluate(T.handle(0))")),
+            "script, line 3, column 16: a number is not a pointer");
+}
+
+TEST(Script, AnIntegerOfAFloatIsConverted) {
+  EXPECT_EQ(reprinted("T.evaluate(T.int32(1.5))\n"),
+            "T.evaluate(T.cast(T.float32(1.5), \"int32\"))\n");
+}
+
+TEST(Script, EscapesAreThoseOfPython) {
+  EXPECT_EQ(reprinted(R"(T.evaluate(T.call_extern("f", 1, "\0\0012\101\a\x41\\n", dtype="int32")))"
+                      "\n"),
+            R"(T.call_extern("f", 1, "\x00\x012A\x07A\\n", dtype="int32"))"
+            "\n");
+  EXPECT_NE(error(function(R"(T.evaluate(T.call_extern("\q")))")).find("`\\q` is not an escape"),
+            std::string::npos);
+}
+
 TEST(Script, ANumberTakesTheTypeOfTheOtherArgument) {
   EXPECT_EQ(reprinted("B[0] = T.pow(B[1], 3)\nB[2] = T.fmod(2.5, B[3])\n"),
             "B[0] = T.pow(B[1], T.float32(3), dtype=\"float32\")\n"

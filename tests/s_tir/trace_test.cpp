@@ -271,6 +271,23 @@ TEST(Trace, TextAfterAnIndexOfAnIndexMapIsRefused) {
             std::string::npos);
 }
 
+std::string complaint_of_map(const std::string& map) {
+  return complaint(
+      "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+      "sch.transform_block_layout(block=b0, index_map=" +
+      map + ")");
+}
+
+TEST(Trace, AnIndexMapGivesIntegers) {
+  EXPECT_EQ(complaint_of_map("lambda i: (1.5,)"),
+            "trace, line 2, column 48: `1.5` is a float32; an index map gives integers");
+}
+
+TEST(Trace, TheVariablesOfAnIndexMapAreNames) {
+  EXPECT_NE(complaint_of_map("lambda \"a\", j: (a, j)").find("expected a variable, got \"a\""),
+            std::string::npos);
+}
+
 TEST(Trace, TextWithoutAnEndIsRefused) {
   EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C"),
             "trace, line 1, column 25: a text without an end");

@@ -128,6 +128,13 @@ TEST_F(Layouts, AMapThatLeavesPlacesEmptyIsRefused) {
             std::string::npos);
 }
 
+// The time per term must not grow with the number of terms.
+TEST_F(Layouts, AMapMayHaveManyTerms) {
+  const IndexMap map = IndexMap::parse("lambda i, j: (" + std::string(20000, '-') + "i, j)");
+  sch.transform_block_layout(sch.get_block("C"), map);
+  EXPECT_NE(text().find("C[bv0, bv1] = B[bv0, bv1]"), std::string::npos) << text();
+}
+
 TEST_F(Layouts, AMapOfOtherRankIsRefused) {
   EXPECT_EQ(refusal([&] { sch.transform_layout(B, 0, "write", [](Var i) { return Indices{i}; }); }),
             "transform_layout: the index map takes 1 indices, and `B` has 2 dimensions");

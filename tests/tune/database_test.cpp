@@ -183,6 +183,19 @@ TEST_F(Files, ALineOfAStrangerCostsThatLineOnly) {
   EXPECT_EQ(Database(folder, [](const std::string&) {}).damaged_lines(), 2u);
 }
 
+TEST_F(Files, AProgramThatDoesNotHaveItsHashIsSkipped) {
+  Database(folder).add(product(), record(4, 1e-3));
+  const std::filesystem::path workloads = folder / "database_workload.json";
+  replace_in_file(workloads, "C[vi, vj] + ", "C[vi, vj] - ");
+  std::vector<std::string> warnings;
+  const Database again(folder, [&](const std::string& text) { warnings.push_back(text); });
+  EXPECT_EQ(again.workloads().size(), 0u);
+  ASSERT_EQ(warnings.size(), 2u);  // the record names a program that is not there
+  EXPECT_TRUE(warnings[0].starts_with(
+      workloads.string() + ":1: this line is skipped: the program does not have the hash"))
+      << warnings[0];
+}
+
 TEST_F(Files, ATraceThatIsRefusedIsPassedOverForTheNextBest) {
   Database database(folder);
   database.add(product(), record(8, 2e-3));

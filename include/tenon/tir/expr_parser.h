@@ -37,11 +37,12 @@ class Scopes {
       std::vector<std::map<std::string, Entity>>(1);
 };
 
-/// An expression, or a literal of a script, which takes the type of the other operand.
+/// An expression, or a literal of a script, which takes the type of the other operand. Arithmetic
+/// on literals is a literal.
 struct Value {
   Expr e;
   bool is_literal = false;
-  /// The value of a float literal before it is rounded to a type.
+  /// The value of a literal before it is rounded to a type, unless it is in `e`.
   double written = 0;
 };
 

@@ -78,9 +78,11 @@ std::vector<Expr> AccessParser::indices(const Buffer& buffer) {
     const auto every = constant_int(stride);
     if (!length || !every || *every == 0 || !fits(*length, Int(32)) || !fits(*every, Int(32)))
       syntax_error(open, "a slice of an access has a constant length and a constant step");
-    if (*length == *every) return result.push_back(lo);
-    const int count = lanes(open, make_int(Int(64), *length / *every));
-    result.push_back(at_token(open, [&] { return make_ramp(lo, stride, count); }));
+    // The last step may pass the end, as in Python.
+    const std::int64_t count = (*length + *every - (*every > 0 ? 1 : -1)) / *every;
+    if (count == 1) return result.push_back(lo);
+    const int width = lanes(open, make_int(Int(64), count));
+    result.push_back(at_token(open, [&] { return make_ramp(lo, stride, width); }));
   });
   const bool is_physical =
       result.size() == buffer->axis_separators.size() + 1 && physical_.contains(buffer.get());

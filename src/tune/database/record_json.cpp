@@ -8,6 +8,7 @@
 
 #include "tenon/s_tir/script.h"
 #include "tenon/support/nesting.h"
+#include "tune/search/structural_hash.h"
 
 namespace tenon::tune {
 
@@ -89,8 +90,11 @@ std::string to_line(const Record& record, std::uint64_t workload) {
 
 WorkloadLine parse_workload(const std::string& line) {
   return parsed(line, [](const json& fields) {
-    return WorkloadLine{parse_hex(fields.at("hash").get<std::string>()),
+    WorkloadLine result{parse_hex(fields.at("hash").get<std::string>()),
                         s_tir::parse_script(fields.at("script").get<std::string>())};
+    if (structural_hash(result.workload) != result.hash)
+      throw TypeError("the program does not have the hash " + hex(result.hash));
+    return result;
   });
 }
 

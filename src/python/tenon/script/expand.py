@@ -866,6 +866,8 @@ class Scope:
             if len(target.elts) != len(value.elts):
                 self.refuse(node, f"{len(target.elts)} names for {len(value.elts)} values")
             for item, tree in zip(target.elts, value.elts):
+                if not isinstance(item, ast.Name):
+                    self.refuse(node, f"`{ast.unparse(item)}` is one of several targets, which are names")
                 self.static.pop(item.id, None)
                 self.trees[item.id] = tree
             return []
