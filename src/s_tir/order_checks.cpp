@@ -203,25 +203,32 @@ bool writes_same_again(const Program& program, int block, int loop) {
 }
 
 bool is_commutative_reduction(const Program& program, int n) {
-  std::vector<Expr> operands;
-  Block update = program.block(n);
+  const BlockRealize& realize = program.realize(n);
+  Block update = *realize.block;
   update.init = std::nullopt;
+  // All expressions that the update evaluates, except the elements that it accumulates into.
+  std::vector<Expr> evaluated;
   if (const auto combination = find_update(update)) {
-    operands = {combination->value};
+    evaluated = {combination->value};
   } else {
-    const std::optional<ReductionBody> body = find_reduction_body(program.block(n));
+    const std::optional<ReductionBody> body = find_reduction_body(*realize.block);
     if (!body || broken_law(*body, {.reorders = true})) return false;
-    operands = body->values;
+    evaluated = body->values;
   }
-  const Footprints footprints(program, program.stmt(n));
+  walk(update.body, [&](const Store& store) {
+    evaluated.insert(evaluated.end(), store.indices.begin(), store.indices.end());
+  });
+  std::vector<Stmt> parts;
+  for (const Expr& e : evaluated) parts.push_back(make_stmt(Evaluate{e}));
+  update.body = make_seq(std::move(parts));
+  const Stmt others = make_block(realize.values, realize.predicate, std::move(update));
+  const int scope = *program.scope(n);
+  const Footprints footprints(program, alone_below(program, n, scope, program.stmt(n)));
+  const Footprint read = footprints.of(alone_below(program, n, scope, others));
   const std::vector<arith::Access> own = footprints.of(program.stmt(n)).accesses;
-  return std::ranges::none_of(operands, [&](const Expr& operand) {
-    const Footprint read = footprints.of(make_stmt(Evaluate{operand}));
-    return read.is_opaque || std::ranges::any_of(own, [&](const arith::Access& write) {
-             return write.is_write() &&
-                    std::ranges::any_of(read.accesses, [&](const arith::Access& access) {
-                      return access.memory_key() == write.memory_key();
-                    });
+  return !read.is_opaque && std::ranges::none_of(own, [&](const arith::Access& write) {
+    return write.is_write() && std::ranges::any_of(read.accesses, [&](const auto& access) {
+             return access.memory_key() == write.memory_key();
            });
   });
 }

@@ -69,8 +69,8 @@ bool feeds_reduction(const Program& program, int block, int loop);
 std::optional<int> outermost_reduction_loop(const Program& program, int block);
 
 /// Whether the instances of a block may combine their values in any order: the block is a sum,
-/// product, minimum or maximum, or uses a commutative registered reducer, and its operands do not
-/// read the elements that it writes.
+/// product, minimum or maximum, or uses a commutative registered reducer, and its operands, its
+/// indices and the conditions under which it runs do not read the buffers that it writes.
 bool is_commutative_reduction(const Program& program, int block);
 
 /// Throws if hoisting the init of a reduction above an enclosing loop would reorder it with

@@ -247,6 +247,67 @@ TEST(Sums, WhoseOperandsReadTheTargetAreNotCached) {
   EXPECT_TRUE(contains(sentence, "reads C[(j + 2)]")) << sentence;
 }
 
+/// Sums that run while C[0] is less than 2: `around` are statements around the block, `inside` is
+/// its predicate.
+std::string sums_while(const std::string& around, const std::string& inside,
+                       const std::string& element = "vi") {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], C: T.Buffer[4, "int32"]) -> None:
+    for i, k in T.grid(4, 4):
+        )" +
+         around +
+         R"(with T.block("C"):
+              vi, vk = T.axis.remap("SR", [i, k])
+              )" +
+         inside + "C[" + element + "] = C[" + element + "] + A[vk]\n";
+}
+
+TEST(Sums, WhosePredicateReadsTheTargetAreNotReordered) {
+  Scheduled s(sums_while("", "T.where(C[0] < 2)\n              "));
+  const LoopRV i = s.loop("C", 0), k = s.loop("C", 1);
+  EXPECT_NE(refusal([&] { s->reorder({k, i}); }), "accepted");
+}
+
+TEST(Sums, InABranchThatReadsTheTargetAreNotReordered) {
+  Scheduled s(sums_while("if C[0] < 2:\n          ", ""));
+  const LoopRV i = s.loop("C", 0), k = s.loop("C", 1);
+  EXPECT_NE(refusal([&] { s->reorder({k, i}); }), "accepted");
+}
+
+TEST(Sums, WhoseIndexReadsTheTargetAreNotReordered) {
+  Scheduled s(sums_while("", "", "T.min(T.max(C[vi], 0), 3)"));
+  const LoopRV i = s.loop("C", 0), k = s.loop("C", 1);
+  EXPECT_NE(refusal([&] { s->reorder({k, i}); }), "accepted");
+}
+
+TEST(Sums, WhosePredicateReadsTheTargetAreNotSharedByThreads) {
+  Scheduled s(sums_while("", "T.where(C[0] < 2)\n              "));
+  EXPECT_TRUE(contains(refusal([&] { s->bind(s.loop("C", 1), "threadIdx.x"); }), "would race"));
+}
+
+TEST(Sums, WhosePredicateReadsTheTargetAreNotFactored) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], C: T.Buffer[4, "int32"]) -> None:
+    for i, k in T.grid(4, 4):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            T.where(C[i] < 3)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vk]
+)");
+  EXPECT_NE(refusal([&] { s->rfactor(s.loop("C", 1), 0); }), "accepted");
+}
+
+TEST(Sums, WhosePredicateReadsAnotherBufferAreReordered) {
+  Scheduled s(sums_while("", "T.where(A[k] < 2)\n              "));
+  const LoopRV i = s.loop("C", 0), k = s.loop("C", 1);
+  s->reorder({k, i});
+  EXPECT_EQ(s.first_other(), "");
+}
+
 /// Each instance begins the same sum anew.
 const char* const kOneTarget = R"(
 @T.prim_func
