@@ -419,10 +419,14 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
     if (loop > top) relax(relaxed, {own.var, own.min, own.extent});
   }
   const VarMap bindings = bindings_of(reader);
+  const arith::WrittenMemory memory(program.stmt(top));
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;
     const auto box = WrittenBox(program, producer, top, write, *condition, reads).find();
     if (!box) return false;
+    // The memory that a bound reads may change between the write and the read.
+    for (const Range& side : *box)
+      if (!memory.is_stable(side.min) || !memory.is_stable(side.extent)) return false;
     for (const BufferRegion& read : reader.block->reads) {
       if (!read.buffer.same_as(buffer)) continue;
       for (std::size_t d = 0; d < box->size(); ++d) {

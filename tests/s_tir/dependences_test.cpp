@@ -706,6 +706,75 @@ TEST(PartialDomains, ComputeAtRunsATriangle) {
   EXPECT_EQ(s.first_other(), "");
 }
 
+/// The element that D[i] reads depends on Y itself, so each iteration computes all of Y.
+TEST(PartialDomains, ComputeAtDoesNotReadABoundFromTheBlockThatItMoves) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = A[vi]
+    for i in T.serial(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = Y[T.min(T.max(Y[3 - vi], 0), 3)]
+)");
+  s->compute_at(s.block("Y"), s.loop("D", 0));
+  EXPECT_TRUE(contains(s.script(), "for ax0 in T.serial(4):\n                with T.block(\"Y\")"))
+      << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+/// `W`, which the block precedes, writes the position from which `D` reads.
+TEST(PartialDomains, ComputeAtDoesNotReadABoundThatIsWrittenLater) {
+  for (const int index : {-2, -1}) {
+    Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], P: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = A[vi]
+    for i in T.serial(4):
+        with T.block("W"):
+            vi = T.axis.spatial(4, i)
+            P[vi] = 3 - A[vi]
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = Y[T.min(T.max(P[vi], 0), 3)]
+)");
+    s->compute_at(s.block("Y"), s.loop("D", 0), {.index = index});
+    EXPECT_TRUE(
+        contains(s.script(), "for ax0 in T.serial(4):\n                with T.block(\"Y\")"))
+        << s.script();
+    EXPECT_EQ(s.first_other(), "");
+  }
+}
+
+/// Each iteration of `i` writes Y[P[i]] and reads Y[0].
+TEST(PrivateMemory, IsNotGivenToALoopThatChangesThePositionOfTheElement) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], P: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32", scope="local")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[T.min(T.max(P[vi], 0), 3)] = A[vi]
+        with T.block("P"):
+            vi = T.axis.spatial(4, i)
+            P[vi] = 0
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = Y[T.min(T.max(P[vi], 0), 3)]
+)");
+  const std::string sentence = refusal([&] { s->parallel(s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "would race")) << sentence;
+}
+
 TEST(PartialDomains, ComputeAtRefusesDomainsThatDependOnALoop) {
   Scheduled s(triangle("i + 1"));
   const std::string sentence = refusal([&] { s->compute_at(s.block("C"), s.loop("D", 0)); });
