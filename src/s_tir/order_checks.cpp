@@ -4,7 +4,9 @@
 
 #include "s_tir/instances.h"
 #include "s_tir/reduction_body.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/tir/combination.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/opaque_blocks.h"
 
 namespace tenon::s_tir {
@@ -179,6 +181,68 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
 
 std::vector<arith::Access> accesses_of(const Program& program, int block) {
   return Footprints(program, program.stmt(block)).of(program.stmt(block)).accesses;
+}
+
+namespace {
+
+/// Whether the access covers the whole region in each instance of the block.
+bool covers_region(const arith::Access& access, const BlockRealize& realize,
+                   const BufferRegion& write) {
+  if (!access.is_known || access.has_other_guards) return false;
+  std::vector<LoopDomain> inner;
+  for (const arith::FreeVar& var : access.inner) {
+    if (!var.range) return false;
+    inner.push_back({var.var, var.range->min, var.range->extent});
+  }
+  const auto is_inner = [&](const Expr& e) {
+    return std::ranges::any_of(inner,
+                               [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
+  };
+  Expr predicate = make_true();
+  const std::vector<Expr> own = conjuncts(realize.predicate);
+  for (const Expr& guard : access.guards) {
+    if (is_inner(guard))
+      predicate = both(predicate, guard);
+    else if (std::ranges::none_of(own,
+                                  [&](const Expr& part) { return structural_equal(part, guard); }))
+      return false;
+  }
+  const auto map = find_iter_map(access.indices, inner, predicate);
+  if (!map) return false;
+  const VarMap bindings = bindings_of(realize);
+  for (std::size_t d = 0; d < write.region.size(); ++d) {
+    const Range region = substitute(write.region[d], bindings);
+    const DigitSum& value = map->values[d];
+    Expr length = make_int(region.min.dtype(), 1);
+    if (!value.digits.empty()) {
+      const Digit& digit = value.digits.front();
+      if (digit.scale != 1 || digit.extent == kUnknownExtent) return false;
+      length = make_int(region.min.dtype(), digit.extent);
+    }
+    if (!arith::can_prove(value.base <= region.min) ||
+        !arith::can_prove(region.min + region.extent <= value.base + length))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool stores_region(const Program& program, int n, const Stmt& part, const BufferRegion& write) {
+  const Store* store = part.as<Store>();
+  if (store &&
+      std::ranges::all_of(write.region, [](const Range& range) { return is_one(range.extent); }))
+    return store->buffer.same_as(write.buffer);
+  const Stmt& whole = program.stmt(n);
+  const Stmt alone = with_changed_block(whole, [&](Block& block) {
+    block.init = std::nullopt;
+    block.body = part;
+  });
+  return std::ranges::any_of(Footprints(program, whole).of(alone).accesses,
+                             [&](const arith::Access& access) {
+                               return access.is_write() && access.buffer.same_as(write.buffer) &&
+                                      covers_region(access, program.realize(n), write);
+                             });
 }
 
 std::vector<Stmt> parts_between(const Program& program, int top, int first, int second) {

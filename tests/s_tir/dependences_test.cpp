@@ -467,6 +467,52 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 8), "int32"]) -> None:
   EXPECT_TRUE(contains(sentence, "provably writes not all elements")) << sentence;
 }
 
+/// The loop in the block stores C[vi] vi % 2 times.
+TEST(CachedBoxes, AreRefusedWhereALoopThatStoresThemMayBeEmpty) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            for k in T.serial(vi % 2):
+                C[vi] = A[vi]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("C"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "provably writes not all elements")) << sentence;
+}
+
+TEST(CachedBoxes, AreRefusedWhereTheInitStoresThemUnderACondition) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i, k in T.grid(8, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                if vi % 2 == 0:
+                    C[vi] = 0
+            C[vi] = C[vi] + A[vk]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("C"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "provably writes not all elements")) << sentence;
+}
+
+TEST(CachedBoxes, LargerThanTheStoreAreCopiedOnlyWhereItWrites) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 2), "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi])
+            T.writes(C[vi, 0:2])
+            C[vi, 1] = A[vi]
+)");
+  s->cache_write(s.block("C"), 0, "local");
+  EXPECT_EQ(s.first_other(), "");
+}
+
 TEST(CachedBoxes, AreCopiedWhereABlockOfBlocksWritesThem) {
   Scheduled s(R"(
 @T.prim_func
@@ -572,6 +618,35 @@ def main(A: T.Buffer[8, "float32"], D: T.Buffer[8, "float32"]) -> None:
   const std::string sentence = refusal([&] { s->cache_write(s.block("B"), 0, "global"); });
   EXPECT_TRUE(contains(sentence, "loop `i` around block `B`: its iterations would race"))
       << sentence;
+}
+
+/// A program whose iteration 0 alone writes Y[0], by `store`.
+std::string written_first(const std::string& store) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32", scope="local")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            )" +
+         store + R"(
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = Y[0]
+)";
+}
+
+TEST(PrivateMemory, IsNotGivenToALoopThatWritesItInALoopWithoutIterations) {
+  Scheduled s(written_first("for k in T.serial(1 - T.min(vi, 1)):\n                Y[0] = A[vi]"));
+  const std::string sentence = refusal([&] { s->parallel(s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "would race")) << sentence;
+}
+
+TEST(PrivateMemory, IsNotGivenToALoopThatWritesItInAWhileLoop) {
+  Scheduled s(written_first("while A[vi] < 1:\n                Y[0] = A[vi]"));
+  const std::string sentence = refusal([&] { s->parallel(s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "would race")) << sentence;
 }
 
 TEST(PartialDomains, ComputeAtRunsTheInstancesThatTheLoopsRan) {
