@@ -232,7 +232,9 @@ class WrittenBox {
   /// Returns the exact box; nullopt if it is unknown.
   std::optional<std::vector<Range>> find() const {
     const std::optional<Expr> predicate = inner_predicate();
-    if (!predicate || !is_stored_in_full()) return std::nullopt;
+    const Block& block = *realize_.block;
+    if (!predicate || !is_stored_by(block.body) || (block.init && !is_stored_by(*block.init)))
+      return std::nullopt;
     const auto map = find_iter_map(begins_, domains_of(program_, below_), *predicate);
     if (!map) return std::nullopt;
     std::vector<Range> box;
@@ -271,56 +273,11 @@ class WrittenBox {
     return result;
   }
 
-  /// Whether each instance stores the whole region that the block's signature declares. Writes by
-  /// calls are assumed to match it.
-  bool is_stored_in_full() const {
-    if (realize_.block->body.as<Store>()) return true;
+  /// Whether the init or body stores the whole region. Writes by calls are assumed to match it.
+  bool is_stored_by(const Stmt& part) const {
     bool is_stored = false;
-    walk(realize_.block->body,
-         [&](const Store& store) { is_stored = is_stored || store.buffer.same_as(write_.buffer); });
-    if (!is_stored) return true;
-    const std::vector<arith::Access> all = accesses_of(program_, block_);
-    return std::ranges::any_of(all, [&](const arith::Access& access) {
-      return access.is_write() && access.buffer.same_as(write_.buffer) && covers_region(access);
-    });
-  }
-
-  /// Whether the access covers the whole region in each instance.
-  bool covers_region(const arith::Access& access) const {
-    if (!access.is_known) return false;
-    std::vector<LoopDomain> inner;
-    for (const arith::FreeVar& var : access.inner) {
-      if (!var.range) return false;
-      inner.push_back({var.var, var.range->min, var.range->extent});
-    }
-    const auto is_inner = [&](const Expr& e) {
-      return std::ranges::any_of(inner,
-                                 [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
-    };
-    Expr predicate = make_true();
-    const std::vector<Expr> own = conjuncts(realize_.predicate);
-    for (const Expr& guard : access.guards) {
-      if (is_inner(guard))
-        predicate = both(predicate, guard);
-      else if (std::ranges::none_of(
-                   own, [&](const Expr& part) { return structural_equal(part, guard); }))
-        return false;
-    }
-    const auto map = find_iter_map(access.indices, inner, predicate);
-    if (!map) return false;
-    for (std::size_t d = 0; d < begins_.size(); ++d) {
-      const DigitSum& value = map->values[d];
-      Expr length = make_int(begins_[d].dtype(), 1);
-      if (!value.digits.empty()) {
-        const Digit& digit = value.digits.front();
-        if (digit.scale != 1 || digit.extent == kUnknownExtent) return false;
-        length = make_int(begins_[d].dtype(), digit.extent);
-      }
-      if (!arith::can_prove(value.base <= begins_[d]) ||
-          !arith::can_prove(begins_[d] + extents_[d] <= value.base + length))
-        return false;
-    }
-    return true;
+    walk(part, [&](const Store& store) { is_stored |= store.buffer.same_as(write_.buffer); });
+    return !is_stored || stores_region(program_, block_, part, write_);
   }
 
   bool holds_for_reader(const Expr& part) const {
@@ -415,10 +372,14 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   const auto runs = facts.assume(reads);
   const arith::IntervalMap relaxed = relaxed_below(program, consumer, top);
   const VarMap bindings = bindings_of(reader);
+  const arith::WrittenMemory memory(program.stmt(top));
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;
     const auto box = WrittenBox(program, producer, top, write, *condition, reads).find();
     if (!box) return false;
+    // The memory that a bound reads may change between the write and the read.
+    for (const Range& side : *box)
+      if (!memory.is_stable(side.min) || !memory.is_stable(side.extent)) return false;
     for (const BufferRegion& read : reader.block->reads) {
       if (!read.buffer.same_as(buffer)) continue;
       for (std::size_t d = 0; d < box->size(); ++d) {

@@ -4,7 +4,9 @@
 
 #include "s_tir/instances.h"
 #include "s_tir/reduction_body.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/tir/combination.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/opaque_blocks.h"
 
 namespace tenon::s_tir {
@@ -181,6 +183,68 @@ std::vector<arith::Access> accesses_of(const Program& program, int block) {
   return Footprints(program, program.stmt(block)).of(program.stmt(block)).accesses;
 }
 
+namespace {
+
+/// Whether the access covers the whole region in each instance of the block.
+bool covers_region(const arith::Access& access, const BlockRealize& realize,
+                   const BufferRegion& write) {
+  if (!access.is_known || access.has_other_guards) return false;
+  std::vector<LoopDomain> inner;
+  for (const arith::FreeVar& var : access.inner) {
+    if (!var.range) return false;
+    inner.push_back({var.var, var.range->min, var.range->extent});
+  }
+  const auto is_inner = [&](const Expr& e) {
+    return std::ranges::any_of(inner,
+                               [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
+  };
+  Expr predicate = make_true();
+  const std::vector<Expr> own = conjuncts(realize.predicate);
+  for (const Expr& guard : access.guards) {
+    if (is_inner(guard))
+      predicate = both(predicate, guard);
+    else if (std::ranges::none_of(own,
+                                  [&](const Expr& part) { return structural_equal(part, guard); }))
+      return false;
+  }
+  const auto map = find_iter_map(access.indices, inner, predicate);
+  if (!map) return false;
+  const VarMap bindings = bindings_of(realize);
+  for (std::size_t d = 0; d < write.region.size(); ++d) {
+    const Range region = substitute(write.region[d], bindings);
+    const DigitSum& value = map->values[d];
+    Expr length = make_int(region.min.dtype(), 1);
+    if (!value.digits.empty()) {
+      const Digit& digit = value.digits.front();
+      if (digit.scale != 1 || digit.extent == kUnknownExtent) return false;
+      length = make_int(region.min.dtype(), digit.extent);
+    }
+    if (!arith::can_prove(value.base <= region.min) ||
+        !arith::can_prove(region.min + region.extent <= value.base + length))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool stores_region(const Program& program, int n, const Stmt& part, const BufferRegion& write) {
+  const Store* store = part.as<Store>();
+  if (store &&
+      std::ranges::all_of(write.region, [](const Range& range) { return is_one(range.extent); }))
+    return store->buffer.same_as(write.buffer);
+  const Stmt& whole = program.stmt(n);
+  const Stmt alone = with_changed_block(whole, [&](Block& block) {
+    block.init = std::nullopt;
+    block.body = part;
+  });
+  return std::ranges::any_of(Footprints(program, whole).of(alone).accesses,
+                             [&](const arith::Access& access) {
+                               return access.is_write() && access.buffer.same_as(write.buffer) &&
+                                      covers_region(access, program.realize(n), write);
+                             });
+}
+
 std::vector<Stmt> parts_between(const Program& program, int top, int first, int second) {
   std::vector<Stmt> result;
   const Seq* seq = program.stmt(top).as<Seq>();
@@ -203,25 +267,32 @@ bool writes_same_again(const Program& program, int block, int loop) {
 }
 
 bool is_commutative_reduction(const Program& program, int n) {
-  std::vector<Expr> operands;
-  Block update = program.block(n);
+  const BlockRealize& realize = program.realize(n);
+  Block update = *realize.block;
   update.init = std::nullopt;
+  // All expressions that the update evaluates, except the elements that it accumulates into.
+  std::vector<Expr> evaluated;
   if (const auto combination = find_update(update)) {
-    operands = {combination->value};
+    evaluated = {combination->value};
   } else {
-    const std::optional<ReductionBody> body = find_reduction_body(program.block(n));
+    const std::optional<ReductionBody> body = find_reduction_body(*realize.block);
     if (!body || broken_law(*body, {.reorders = true})) return false;
-    operands = body->values;
+    evaluated = body->values;
   }
-  const Footprints footprints(program, program.stmt(n));
+  walk(update.body, [&](const Store& store) {
+    evaluated.insert(evaluated.end(), store.indices.begin(), store.indices.end());
+  });
+  std::vector<Stmt> parts;
+  for (const Expr& e : evaluated) parts.push_back(make_stmt(Evaluate{e}));
+  update.body = make_seq(std::move(parts));
+  const Stmt others = make_block(realize.values, realize.predicate, std::move(update));
+  const int scope = *program.scope(n);
+  const Footprints footprints(program, alone_below(program, n, scope, program.stmt(n)));
+  const Footprint read = footprints.of(alone_below(program, n, scope, others));
   const std::vector<arith::Access> own = footprints.of(program.stmt(n)).accesses;
-  return std::ranges::none_of(operands, [&](const Expr& operand) {
-    const Footprint read = footprints.of(make_stmt(Evaluate{operand}));
-    return read.is_opaque || std::ranges::any_of(own, [&](const arith::Access& write) {
-             return write.is_write() &&
-                    std::ranges::any_of(read.accesses, [&](const arith::Access& access) {
-                      return access.memory_key() == write.memory_key();
-                    });
+  return !read.is_opaque && std::ranges::none_of(own, [&](const arith::Access& write) {
+    return write.is_write() && std::ranges::any_of(read.accesses, [&](const auto& access) {
+             return access.memory_key() == write.memory_key();
            });
   });
 }

@@ -52,6 +52,11 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
 /// Returns the accesses of one instance of a block, in terms of the enclosing loops' variables.
 std::vector<arith::Access> accesses_of(const Program& program, int block);
 
+/// Whether one store in `part`, the init or the body of the block, writes the whole region each
+/// time that the part runs.
+bool stores_region(const Program& program, int block, const tir::Stmt& part,
+                   const tir::BufferRegion& write);
+
 /// Returns the parts of the sequence `top` between the parts that contain `first` and `second`;
 /// empty if `top` is not a sequence.
 std::vector<tir::Stmt> parts_between(const Program& program, int top, int first, int second);
@@ -69,8 +74,8 @@ bool feeds_reduction(const Program& program, int block, int loop);
 std::optional<int> outermost_reduction_loop(const Program& program, int block);
 
 /// Whether the instances of a block may combine their values in any order: the block is a sum,
-/// product, minimum or maximum, or uses a commutative registered reducer, and its operands do not
-/// read the elements that it writes.
+/// product, minimum or maximum, or uses a commutative registered reducer, and its operands, its
+/// indices and the conditions under which it runs do not read the buffers that it writes.
 bool is_commutative_reduction(const Program& program, int block);
 
 /// Throws if hoisting the init of a reduction above an enclosing loop would reorder it with

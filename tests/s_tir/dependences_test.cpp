@@ -247,6 +247,67 @@ TEST(Sums, WhoseOperandsReadTheTargetAreNotCached) {
   EXPECT_TRUE(contains(sentence, "reads C[(j + 2)]")) << sentence;
 }
 
+/// Sums that run while C[0] is less than 2: `around` are statements around the block, `inside` is
+/// its predicate.
+std::string sums_while(const std::string& around, const std::string& inside,
+                       const std::string& element = "vi") {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], C: T.Buffer[4, "int32"]) -> None:
+    for i, k in T.grid(4, 4):
+        )" +
+         around +
+         R"(with T.block("C"):
+              vi, vk = T.axis.remap("SR", [i, k])
+              )" +
+         inside + "C[" + element + "] = C[" + element + "] + A[vk]\n";
+}
+
+TEST(Sums, WhosePredicateReadsTheTargetAreNotReordered) {
+  Scheduled s(sums_while("", "T.where(C[0] < 2)\n              "));
+  const LoopRV i = s.loop("C", 0), k = s.loop("C", 1);
+  EXPECT_NE(refusal([&] { s->reorder({k, i}); }), "accepted");
+}
+
+TEST(Sums, InABranchThatReadsTheTargetAreNotReordered) {
+  Scheduled s(sums_while("if C[0] < 2:\n          ", ""));
+  const LoopRV i = s.loop("C", 0), k = s.loop("C", 1);
+  EXPECT_NE(refusal([&] { s->reorder({k, i}); }), "accepted");
+}
+
+TEST(Sums, WhoseIndexReadsTheTargetAreNotReordered) {
+  Scheduled s(sums_while("", "", "T.min(T.max(C[vi], 0), 3)"));
+  const LoopRV i = s.loop("C", 0), k = s.loop("C", 1);
+  EXPECT_NE(refusal([&] { s->reorder({k, i}); }), "accepted");
+}
+
+TEST(Sums, WhosePredicateReadsTheTargetAreNotSharedByThreads) {
+  Scheduled s(sums_while("", "T.where(C[0] < 2)\n              "));
+  EXPECT_TRUE(contains(refusal([&] { s->bind(s.loop("C", 1), "threadIdx.x"); }), "would race"));
+}
+
+TEST(Sums, WhosePredicateReadsTheTargetAreNotFactored) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], C: T.Buffer[4, "int32"]) -> None:
+    for i, k in T.grid(4, 4):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            T.where(C[i] < 3)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vk]
+)");
+  EXPECT_NE(refusal([&] { s->rfactor(s.loop("C", 1), 0); }), "accepted");
+}
+
+TEST(Sums, WhosePredicateReadsAnotherBufferAreReordered) {
+  Scheduled s(sums_while("", "T.where(A[k] < 2)\n              "));
+  const LoopRV i = s.loop("C", 0), k = s.loop("C", 1);
+  s->reorder({k, i});
+  EXPECT_EQ(s.first_other(), "");
+}
+
 /// Each instance begins the same sum anew.
 const char* const kOneTarget = R"(
 @T.prim_func
@@ -406,6 +467,52 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 8), "int32"]) -> None:
   EXPECT_TRUE(contains(sentence, "provably writes not all elements")) << sentence;
 }
 
+/// The loop in the block stores C[vi] vi % 2 times.
+TEST(CachedBoxes, AreRefusedWhereALoopThatStoresThemMayBeEmpty) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            for k in T.serial(vi % 2):
+                C[vi] = A[vi]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("C"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "provably writes not all elements")) << sentence;
+}
+
+TEST(CachedBoxes, AreRefusedWhereTheInitStoresThemUnderACondition) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i, k in T.grid(8, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                if vi % 2 == 0:
+                    C[vi] = 0
+            C[vi] = C[vi] + A[vk]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("C"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "provably writes not all elements")) << sentence;
+}
+
+TEST(CachedBoxes, LargerThanTheStoreAreCopiedOnlyWhereItWrites) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 2), "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi])
+            T.writes(C[vi, 0:2])
+            C[vi, 1] = A[vi]
+)");
+  s->cache_write(s.block("C"), 0, "local");
+  EXPECT_EQ(s.first_other(), "");
+}
+
 TEST(CachedBoxes, AreCopiedWhereABlockOfBlocksWritesThem) {
   Scheduled s(R"(
 @T.prim_func
@@ -511,6 +618,35 @@ def main(A: T.Buffer[8, "float32"], D: T.Buffer[8, "float32"]) -> None:
   const std::string sentence = refusal([&] { s->cache_write(s.block("B"), 0, "global"); });
   EXPECT_TRUE(contains(sentence, "loop `i` around block `B`: its iterations would race"))
       << sentence;
+}
+
+/// A program whose iteration 0 alone writes Y[0], by `store`.
+std::string written_first(const std::string& store) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32", scope="local")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            )" +
+         store + R"(
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = Y[0]
+)";
+}
+
+TEST(PrivateMemory, IsNotGivenToALoopThatWritesItInALoopWithoutIterations) {
+  Scheduled s(written_first("for k in T.serial(1 - T.min(vi, 1)):\n                Y[0] = A[vi]"));
+  const std::string sentence = refusal([&] { s->parallel(s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "would race")) << sentence;
+}
+
+TEST(PrivateMemory, IsNotGivenToALoopThatWritesItInAWhileLoop) {
+  Scheduled s(written_first("while A[vi] < 1:\n                Y[0] = A[vi]"));
+  const std::string sentence = refusal([&] { s->parallel(s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "would race")) << sentence;
 }
 
 TEST(PartialDomains, ComputeAtRunsTheInstancesThatTheLoopsRan) {
@@ -643,6 +779,75 @@ TEST(PartialDomains, ComputeAtRunsATriangle) {
   s->compute_at(s.block("C"), s.loop("D", 0));
   EXPECT_TRUE(contains(s.script(), "T.where")) << s.script();
   EXPECT_EQ(s.first_other(), "");
+}
+
+/// The element that D[i] reads depends on Y itself, so each iteration computes all of Y.
+TEST(PartialDomains, ComputeAtDoesNotReadABoundFromTheBlockThatItMoves) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = A[vi]
+    for i in T.serial(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = Y[T.min(T.max(Y[3 - vi], 0), 3)]
+)");
+  s->compute_at(s.block("Y"), s.loop("D", 0));
+  EXPECT_TRUE(contains(s.script(), "for ax0 in T.serial(4):\n                with T.block(\"Y\")"))
+      << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+/// `W`, which the block precedes, writes the position from which `D` reads.
+TEST(PartialDomains, ComputeAtDoesNotReadABoundThatIsWrittenLater) {
+  for (const int index : {-2, -1}) {
+    Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], P: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = A[vi]
+    for i in T.serial(4):
+        with T.block("W"):
+            vi = T.axis.spatial(4, i)
+            P[vi] = 3 - A[vi]
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = Y[T.min(T.max(P[vi], 0), 3)]
+)");
+    s->compute_at(s.block("Y"), s.loop("D", 0), {.index = index});
+    EXPECT_TRUE(
+        contains(s.script(), "for ax0 in T.serial(4):\n                with T.block(\"Y\")"))
+        << s.script();
+    EXPECT_EQ(s.first_other(), "");
+  }
+}
+
+/// Each iteration of `i` writes Y[P[i]] and reads Y[0].
+TEST(PrivateMemory, IsNotGivenToALoopThatChangesThePositionOfTheElement) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], P: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    Y = T.alloc_buffer([4], dtype="int32", scope="local")
+    for i in T.serial(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[T.min(T.max(P[vi], 0), 3)] = A[vi]
+        with T.block("P"):
+            vi = T.axis.spatial(4, i)
+            P[vi] = 0
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = Y[T.min(T.max(P[vi], 0), 3)]
+)");
+  const std::string sentence = refusal([&] { s->parallel(s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "would race")) << sentence;
 }
 
 TEST(PartialDomains, ComputeAtRefusesDomainsThatDependOnALoop) {

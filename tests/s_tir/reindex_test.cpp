@@ -74,6 +74,68 @@ def main(A: T.Buffer[6, "int32"], B: T.Buffer[(8, 8), "int32"]) -> None:
             std::string::npos);
 }
 
+TEST(Reindex, RefusesABodyThatStoresUnderACondition) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], B: T.Buffer[4, "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            if vi % 2 == 0:
+                B[vi] = A[vi]
+)");
+  const std::string sentence = refusal([&] { s->reindex(s.block("B"), 0, "write"); });
+  EXPECT_TRUE(contains(sentence, "may leave an element of `B` as it is")) << sentence;
+}
+
+TEST(Reindex, RefusesAnInitThatStoresUnderACondition) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], B: T.Buffer[4, "int32"]) -> None:
+    for i, k in T.grid(4, 4):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                if vi % 2 == 0:
+                    B[vi] = 0
+            B[vi] = B[vi] + A[vk]
+)");
+  const std::string sentence = refusal([&] { s->reindex(s.block("B"), 0, "write"); });
+  EXPECT_TRUE(contains(sentence, "may leave an element of `B` as it is")) << sentence;
+}
+
+TEST(Reindex, RefusesAnInitThatReadsThePreviousValue) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], B: T.Buffer[4, "int32"]) -> None:
+    for i, k in T.grid(4, 4):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = B[vi] + 1
+            B[vi] = B[vi] + A[vk]
+)");
+  const std::string sentence = refusal([&] { s->reindex(s.block("B"), 0, "write"); });
+  EXPECT_TRUE(contains(sentence, "reads and writes `B`")) << sentence;
+}
+
+/// The init stores every element.
+TEST(Reindex, CopiesSumsThatAddUnderACondition) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], B: T.Buffer[4, "int32"]) -> None:
+    for i, k in T.grid(4, 4):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = 0
+            if vk < vi:
+                B[vi] = B[vi] + A[vk]
+)");
+  s->reindex(s.block("B"), 0, "write");
+  EXPECT_EQ(s.first_other(), "");
+}
+
 TEST(Reindex, GivesTheCopyIteratorsOfOneValueForThoseThatDoNotMatter) {
   Scheduled s(kConvolution);
   s->reindex(s.block("Y"), 1, "read");

@@ -66,9 +66,14 @@ bool is_shared_over(const For& loop, StorageScope scope) {
   }
 }
 
-/// Returns the box of a buffer that the neighbours access in one iteration of the loop.
+/// Returns the box of a buffer that the neighbours access in one iteration of the loop. The bounds
+/// are evaluated at the new position, so a bound that reads memory which may change until the
+/// access is unknown.
 std::vector<Interval> required_box(const Move& move, const std::vector<int>& required,
                                    const Buffer& buffer, const arith::Facts& facts) {
+  const arith::WrittenMemory memory(
+      make_seq({move.program.stmt(move.block), move.program.stmt(move.loop)}));
+  const auto is_known = [&](const std::optional<Expr>& e) { return e && memory.is_stable(*e); };
   std::vector<std::vector<Interval>> boxes(buffer->shape.size());
   for (const int n : required) {
     const auto is_shared = [&](const For& loop) {
@@ -84,8 +89,9 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
         const Interval low = arith::values_of(own.min, relaxed, facts);
         const Interval high =
             is_one(own.extent) ? low : arith::values_of(own.min + own.extent - 1, relaxed, facts);
-        boxes[d].push_back(low.min() && high.max() ? Interval::of(*low.min(), *high.max())
-                                                   : Interval::everything());
+        boxes[d].push_back(is_known(low.min()) && is_known(high.max())
+                               ? Interval::of(*low.min(), *high.max())
+                               : Interval::everything());
       }
     }
   }

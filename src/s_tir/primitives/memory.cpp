@@ -462,6 +462,8 @@ std::optional<Expr> writes_element(const Program& program, int n, int top, const
   if (!store || !store->buffer.same_as(buffer)) return std::nullopt;
   const std::optional<int> reduced = outermost_reduction_loop(program, n);
   if (reduced && (*reduced <= top || !block.init)) return std::nullopt;
+  if (block.init && !stores_region(program, n, *block.init, {buffer, element_at(store->indices)}))
+    return std::nullopt;
   const std::optional<InstanceSet> instances = instances_of(program, n, top);
   if (!instances) return std::nullopt;
   const InstanceSet begun = beginnings(*instances, block);
@@ -690,7 +692,11 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
                                   is_read ? "reads" : "writes")
                             .buffer;
   require_own_domains(caller, program, n, scope);
-  if (is_read ? mentions(block.writes, buffer) : !block.init && mentions(block.reads, buffer))
+  // The new buffer does not have the previous values.
+  const Stmt& first = block.init ? *block.init : block.body;
+  bool needs_both = is_read && mentions(block.writes, buffer);
+  if (!is_read) walk(first, [&](const Load& load) { needs_both |= load.buffer.same_as(buffer); });
+  if (needs_both)
     refuse(caller, describe(program, n) + " reads and writes `" + buffer->name +
                        "`, so it needs more than a copy");
   if (!is_read)
@@ -698,6 +704,9 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
       refuse(caller, "the instances of " + describe(program, n) + " depend on their order: one " +
                          *conflict + " in another");
   const std::vector<Expr> indices = only_indices(caller, program, n, buffer);
+  if (!is_read && !stores_region(program, n, first, {buffer, element_at(indices)}))
+    refuse(caller, describe(program, n) + " may leave an element of `" + buffer->name +
+                       "` as it is, which the copy would overwrite");
   const auto determines_element = [&](const IterVar& iter) {
     return std::ranges::any_of(indices,
                                [&](const Expr& index) { return uses_var(index, iter.var()); });
