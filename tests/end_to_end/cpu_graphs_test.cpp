@@ -9,7 +9,9 @@
 #include "tenon/topi/cpu.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/nn.h"
+#include "tenon/topi/parts.h"
 #include "tenon/topi/reduction.h"
+#include "tenon/topi/scan.h"
 #include "tenon/topi/schedule.h"
 #include "tenon/topi/transform.h"
 #include "tenon/topi/transformer.h"
@@ -387,6 +389,15 @@ TEST(TopiSchedule, LeavesTheScheduleUnchangedIfAPrimitiveIsRefused) {
   s[B].compute_at(s[C], s[C].axis(0));
   EXPECT_TRUE(testing::leaves_alone(
       s, {A, C}, [&] { EXPECT_THROW(schedule(s, {C}, Target("llvm").facts()), ScheduleError); }));
+}
+
+TEST(TopiSchedule, GivesNoWarnings) {
+  const Tensor A = te::placeholder({64, 64, 64}, "A"), B = te::placeholder({512, 512}, "B");
+  for (const Tensor& out : {transpose(A), transpose(A, {0, 2, 1}), stack({B, B}, 2),
+                            expand_dims(B, -1), softmax(B), sum(A, {0}), cumsum(B), cumsum(B, 0)}) {
+    const te::Schedule s = chosen(out, Target("llvm -num-cores=4").facts(), {});
+    for (const std::string& warning : s.warnings()) ADD_FAILURE() << warning;
+  }
 }
 
 TEST(TopiSchedule, RefusesDevicesAndOthersTensors) {

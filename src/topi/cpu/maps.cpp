@@ -107,7 +107,9 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   tile.compute_at(stage, turned.tiles);
   tile.vectorize(tile.op().axis().back());
   order.erase(order.end() - 4, order.end());
-  if (is_worth_threads(count_of(out.shape()))) stage.parallel(fused(stage, order));
+  IterVar lines = turned.lines;
+  if (is_worth_threads(count_of(out.shape()))) stage.parallel(lines = fused(stage, order));
+  stage.pragma(lines, kPartitioned, 1);
   return true;
 }
 
