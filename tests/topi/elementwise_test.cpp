@@ -106,6 +106,11 @@ TEST_F(ElementwiseTest, TheSignOfAnUnsignedNumberIsZeroOrOne) {
   EXPECT_EQ(element(sign(U)), "select((U[ax0, ax1] > (uint8)0), (uint8)1, (uint8)0)");
 }
 
+TEST_F(ElementwiseTest, TheSignOfNanIsNan) {
+  EXPECT_EQ(element(sign(A)),
+            "select((A[ax0, ax1] > 0f), 1f, select((A[ax0, ax1] < 0f), -1f, A[ax0, ax1]))");
+}
+
 TEST_F(ElementwiseTest, LimitsTakeTheTensorsType) {
   EXPECT_EQ(clip(U, 3, 200).dtype(), UInt(8));
   EXPECT_EQ(relu(I).dtype(), Int(32));
