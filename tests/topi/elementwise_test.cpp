@@ -437,6 +437,12 @@ TEST_F(ReductionTest, PositionsInDimensionsOf64BitsHave64Bits) {
   EXPECT_EQ(argmax(placeholder({65536, 65536}, "Big"), {0}).dtype(), Int(32));
 }
 
+TEST_F(ReductionTest, ThePositionWithoutATermIsZero) {
+  for (const DataType type : {Float(32), Int(32)})
+    EXPECT_EQ(element(argmax(placeholder({4, 0}, "Empty", type), {1})),
+              "select((Empty_red_temp.v0[ax0] == 2147483647), 0, Empty_red_temp.v0[ax0])");
+}
+
 TEST_F(ReductionTest, OperationsCarryTheLine) {
   const Tensor B = argmax(A, {1});
   EXPECT_EQ(B.op().where().line(), SourceLocation::current().line() - 1);
