@@ -9,11 +9,14 @@
 #include "tenon/topi/cpu.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/nn.h"
+#include "tenon/topi/parts.h"
 #include "tenon/topi/reduction.h"
+#include "tenon/topi/scan.h"
 #include "tenon/topi/schedule.h"
 #include "tenon/topi/transform.h"
 #include "tenon/topi/transformer.h"
 #include "tests/common/cpu_targets.h"
+#include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::topi {
@@ -173,6 +176,40 @@ TEST(CpuReductions, OfMapsAndOfOtherTypes) {
   EXPECT_EQ(checked(cpu::schedule_reduction, C, {A, C}), "");
 }
 
+TEST(CpuReductions, KeepTheOrderThatTheReducerDependsOn) {
+  const te::Reducer::Identity zero = [](std::span<const DataType> types) {
+    return std::vector<tir::Expr>{tir::make_const(types[0], 0)};
+  };
+  const std::vector<te::Reducer::Combine> ordered = {
+      [](auto p, auto q) { return std::vector<tir::Expr>{p[0] * 3 + q[0]}; },
+      [](auto, auto q) { return std::vector<tir::Expr>{q[0]}; },
+      [](auto p, auto q) { return std::vector<tir::Expr>{tir::min(p[0] + q[0], 9)}; }};
+  const Tensor A = te::placeholder({40, 40}, "A", Int(32));
+  const te::IterVar k = te::reduce_axis({0, 40}, "k");
+  for (const te::Reducer::Combine& combine : ordered) {
+    const te::Reducer reduce = te::comm_reducer(combine, zero);
+    const auto of_row = [&](const Var& i) { return reduce(A(i, k), {k}); };
+    const auto of_column = [&](const Var& i) { return reduce(A(k, i), {k}); };
+    const Tensor rows = te::compute({40}, of_row, "rows");
+    const Tensor columns = te::compute({40}, of_column, "columns");
+    const Tensor shares = subtract(A, expand_dims(rows, 1));
+    EXPECT_EQ(checked(chosen, rows, {A, rows}), "");
+    EXPECT_EQ(checked(chosen, columns, {A, columns}), "");
+    EXPECT_EQ(checked(chosen, shares, {A, shares}), "");
+  }
+}
+
+TEST(CpuReductions, OfTriangles) {
+  const Tensor A = te::placeholder({30, 30}, "A");
+  const te::IterVar k = te::reduce_axis({0, 30}, "k"), l = te::reduce_axis({0, k + 1}, "l");
+  const auto lower = [&](const Var& i) { return te::sum(A(k, l) * (i + 1), {k, l}); };
+  const auto upper = [&](const Var& i) { return te::sum(A(l, k) * A(l, i), {k, l}); };
+  const Tensor B = te::compute({20}, lower, "B"), C = relu(B), D = te::compute({20}, upper, "D");
+  EXPECT_EQ(checked(chosen, B, {A, B}), "");
+  EXPECT_EQ(checked(chosen, C, {A, C}), "");
+  EXPECT_EQ(checked(chosen, D, {A, D}), "");
+}
+
 TEST(CpuReductions, RefuseWhatReducesNothing) {
   const Tensor A = te::placeholder({4, 4}, "A");
   EXPECT_THROW(cpu::schedule_reduction(relu(A), Target("llvm").facts()), ScheduleError);
@@ -325,6 +362,41 @@ TEST(TopiSchedule, BelievesNoTag) {
     const auto sum = [&](const Var& i) { return te::sum(A(i, k), {k}); };
     const Tensor C = te::compute({20}, sum, "C", {.tag = tag});
     EXPECT_EQ(checked(chosen, C, {A, C}), "") << tag;
+  }
+}
+
+TEST(TopiSchedule, TakesASumWithTheTagOfAProductForASum) {
+  const Tensor A = te::placeholder({40, 20}, "A"), B = te::placeholder({20, 3}, "B");
+  const te::IterVar k = te::reduce_axis({0, 20}, "k");
+  const auto reversed = [&](const Var& i, const Var& j) {
+    return te::sum(A(i, k) * B(k, 2 - j), {k});
+  };
+  const auto last = [&](const Var& i, const Var& j) {
+    return te::comm_reducer([](auto, auto q) { return std::vector<tir::Expr>{q[0]}; },
+                            [](std::span<const DataType> types) {
+                              return std::vector<tir::Expr>{tir::make_const(types[0], 0)};
+                            })(A(i, k) * B(k, j), {k});
+  };
+  const Tensor C = te::compute({40, 3}, reversed, "C", {.tag = kMatmul});
+  const Tensor D = te::compute({40, 3}, last, "D", {.tag = kMatmul});
+  EXPECT_EQ(checked(chosen, C, {A, B, C}), "");
+  EXPECT_EQ(checked(chosen, D, {A, B, D}), "");
+}
+
+TEST(TopiSchedule, LeavesTheScheduleUnchangedIfAPrimitiveIsRefused) {
+  const Tensor A = te::placeholder({40, 60}, "A"), B = relu(A), C = sum(B, {1});
+  const te::Schedule s = te::create_schedule(C);
+  s[B].compute_at(s[C], s[C].axis(0));
+  EXPECT_TRUE(testing::leaves_alone(
+      s, {A, C}, [&] { EXPECT_THROW(schedule(s, {C}, Target("llvm").facts()), ScheduleError); }));
+}
+
+TEST(TopiSchedule, GivesNoWarnings) {
+  const Tensor A = te::placeholder({64, 64, 64}, "A"), B = te::placeholder({512, 512}, "B");
+  for (const Tensor& out : {transpose(A), transpose(A, {0, 2, 1}), stack({B, B}, 2),
+                            expand_dims(B, -1), softmax(B), sum(A, {0}), cumsum(B), cumsum(B, 0)}) {
+    const te::Schedule s = chosen(out, Target("llvm -num-cores=4").facts(), {});
+    for (const std::string& warning : s.warnings()) ADD_FAILURE() << warning;
   }
 }
 

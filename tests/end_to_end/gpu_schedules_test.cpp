@@ -141,6 +141,26 @@ TEST(GpuSchedules, RefuseASoftmaxAlongAnotherDimensionThanTheLast) {
       {"schedule_softmax", "it is not along the last dimension"}));
 }
 
+TEST(GpuSchedules, FitTheWindowsOfAConvolutionInSharedMemory) {
+  const Target cuda("cuda -arch=sm_80");
+  const te::Tensor image = te::placeholder({1, 3, 224, 224}, "image");
+  const te::Tensor kernel = te::placeholder({768, 3, 16, 16}, "kernel");
+  const te::Tensor patches = topi::conv2d_nchw(image, kernel, {.stride = {16, 16}});
+  const te::Schedule s = topi::gpu::schedule_conv2d(patches, cuda.facts());
+  EXPECT_NO_THROW(static_cast<void>(compile(s, {image, kernel, patches}, cuda)));
+
+  tir::TargetFacts small = Target("opencl").facts();
+  const te::Tensor I = te::placeholder({1, 3, 20, 20}, "I"), K = te::placeholder({8, 3, 5, 5}, "K");
+  const te::Tensor C = topi::conv2d_nchw(I, K, {.stride = {2, 2}, .dilation = {2, 1}});
+  for (const int bytes : {8192, 3000, 1500, 100}) {
+    small.max_shared_bytes = bytes;
+    EXPECT_EQ(
+        compare_with_default(topi::gpu::schedule_conv2d(C, small), {I, K, C}, {.compile = false}),
+        "")
+        << bytes;
+  }
+}
+
 TEST(GpuSchedules, RefuseAConvolutionOfATensorByItself) {
   const te::Tensor A = te::placeholder({3, 3, 3, 3}, "A");
   EXPECT_TRUE(refuses<ScheduleError>(

@@ -106,6 +106,11 @@ TEST_F(ElementwiseTest, TheSignOfAnUnsignedNumberIsZeroOrOne) {
   EXPECT_EQ(element(sign(U)), "select((U[ax0, ax1] > (uint8)0), (uint8)1, (uint8)0)");
 }
 
+TEST_F(ElementwiseTest, TheSignOfNanIsNan) {
+  EXPECT_EQ(element(sign(A)),
+            "select((A[ax0, ax1] > 0f), 1f, select((A[ax0, ax1] < 0f), -1f, A[ax0, ax1]))");
+}
+
 TEST_F(ElementwiseTest, LimitsTakeTheTensorsType) {
   EXPECT_EQ(clip(U, 3, 200).dtype(), UInt(8));
   EXPECT_EQ(relu(I).dtype(), Int(32));
@@ -430,6 +435,12 @@ TEST_F(ReductionTest, PositionsInDimensionsOf64BitsHave64Bits) {
   EXPECT_EQ(argmax(Wide).dtype(), Int(64));
   EXPECT_EQ(argmax(placeholder({65536, 65536}, "Big")).dtype(), Int(64));
   EXPECT_EQ(argmax(placeholder({65536, 65536}, "Big"), {0}).dtype(), Int(32));
+}
+
+TEST_F(ReductionTest, ThePositionWithoutATermIsZero) {
+  for (const DataType type : {Float(32), Int(32)})
+    EXPECT_EQ(element(argmax(placeholder({4, 0}, "Empty", type), {1})),
+              "select((Empty_red_temp.v0[ax0] == 2147483647), 0, Empty_red_temp.v0[ax0])");
 }
 
 TEST_F(ReductionTest, OperationsCarryTheLine) {

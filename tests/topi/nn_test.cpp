@@ -44,6 +44,12 @@ TEST_F(NnTest, ProductsHaveTheTypeThatIsAskedFor) {
   EXPECT_EQ(matmul(A, placeholder({6, 5}, "D", Float(64))).dtype(), Float(64));
 }
 
+TEST_F(NnTest, ConvolutionsMayHaveNoFilters) {
+  const Tensor none = placeholder({0, 1, 3, 3}, "none"), no_multiple = placeholder({3, 0, 3, 3});
+  EXPECT_EQ(shape(group_conv2d_nchw(X, none, 3)), "2 0 6 8");
+  EXPECT_EQ(shape(depthwise_conv2d_nchw(X, no_multiple)), "2 0 6 8");
+}
+
 TEST_F(NnTest, ProductsNeedWhatFits) {
   EXPECT_TRUE(
       refuses([&] { matmul(A, W); }, {"topi::matmul `T_matmul`", "dimension 1 of `A` has extent 6",

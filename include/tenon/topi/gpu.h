@@ -29,8 +29,8 @@ using tir::TargetFacts;
 /// are multiples of 64, 64 and 16 (32 for int8).
 te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
-/// Schedules conv2d_nchw with constant extents. A block computes 8 x 8 positions of up to eight
-/// filters.
+/// Schedules conv2d_nchw with constant extents. A block computes up to 8 x 8 positions of up to
+/// eight filters, so that their window and coefficients fit in shared memory.
 te::Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
 /// Schedules softmax along the last dimension as one kernel, with one block per row.

@@ -57,6 +57,22 @@ std::vector<te::Operation> steps_of_scans(const Schedule& s) {
   return steps;
 }
 
+/// Arranges all stages that no primitive has touched.
+void arrange_all(const Schedule& s, const TargetFacts& target) {
+  const std::vector<te::Operation> steps = steps_of_scans(s);
+  const std::vector<te::Stage> stages = s.stages();
+  std::vector<te::Operation> scheduled;
+  for (const te::Stage& stage : stages)
+    if (!te::is_untouched(stage)) scheduled.push_back(stage.origin_op());
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    const te::Operation op = stage->op();
+    if (const te::Scan* scan = op.as<te::Scan>()) arrange_scan(s, *scan, target);
+    if (is_one_of(op, steps)) continue;
+    if (op.as<te::Compute>() && te::is_untouched(*stage)) arrange(s, op.output(0), target);
+  }
+  leave_loops_to_compiler(s, scheduled);
+}
+
 }  // namespace
 
 }  // namespace cpu
@@ -68,18 +84,9 @@ void schedule(const te::Schedule& s, const std::vector<te::Tensor>& outs,
         "topi::schedule: the target is a device; topi/gpu.h has schedules of single operators",
         where);
   for (const te::Tensor& out : outs) s[{out, where}];
-  const std::vector<te::Operation> steps = cpu::steps_of_scans(s);
-  const std::vector<te::Stage> stages = s.stages();
-  std::vector<te::Operation> scheduled;
-  for (const te::Stage& stage : stages)
-    if (!te::is_untouched(stage)) scheduled.push_back(stage.origin_op());
-  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
-    const te::Operation op = stage->op();
-    if (const te::Scan* scan = op.as<te::Scan>()) cpu::arrange_scan(s, *scan, target);
-    if (cpu::is_one_of(op, steps)) continue;
-    if (op.as<te::Compute>() && te::is_untouched(*stage)) cpu::arrange(s, op.output(0), target);
-  }
-  cpu::leave_loops_to_compiler(s, scheduled);
+  // A primitive that is refused is refused in the copy, which leaves the schedule unchanged.
+  cpu::arrange_all(s.copy(), target);
+  cpu::arrange_all(s, target);
 }
 
 }  // namespace tenon::topi

@@ -118,7 +118,9 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   tile.compute_at(stage, turned.tiles);
   tile.vectorize(tile.op().axis().back());
   order.erase(order.end() - 4, order.end());
-  if (is_worth_threads(count_of(out.shape()))) stage.parallel(fused(stage, order));
+  IterVar lines = turned.lines;
+  if (is_worth_threads(count_of(out.shape()))) stage.parallel(lines = fused(stage, order));
+  stage.pragma(lines, kPartitioned, 1);
   return true;
 }
 
@@ -173,7 +175,8 @@ void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int
 bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   const Operation op = out.op();
   if (op.reduce_axis().empty() || op.num_outputs() != 1) return false;
-  if (out.shape().empty() || reduces_rows(op)) return arrange_rows(s, out, target);
+  if (out.shape().empty() || reduces_rows(op) || !has_free_terms(op))
+    return arrange_rows(s, out, target);
   inline_maps(s, out);
   const Stage stage = s[out];
   const int lanes = lanes_of(out.dtype(), target);

@@ -139,7 +139,7 @@ TurnedTile turn_tiles(const Stage& stage, const IterVar& down, const IterVar& ac
   auto [tiles, y] = stage.split(in_line, side);
   auto [vectors, x] = stage.split(across, side);
   stage.unroll(y).vectorize(x);
-  for (const IterVar& loop : {lines, vectors, tiles}) stage.pragma(loop, kPartitioned, 1);
+  for (const IterVar& loop : {vectors, tiles}) stage.pragma(loop, kPartitioned, 1);
   return {lines, vectors, tiles, y, x};
 }
 
@@ -153,6 +153,7 @@ IterVar copy_by_turned_tiles(const te::Schedule& s, const te::Tensor& packed, co
   const Stage stage = s[packed];
   const TurnedTile tile = turn_tiles(stage, down, across, lanes, packed.dtype().bytes());
   stage.reorder({tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
+  stage.pragma(tile.lines, kPartitioned, 1);
   s[rows].compute_at(stage, tile.tiles);
   for (const IterVar& axis : s[rows].op().axis()) s[rows].round_up(axis);
   s[rows].vectorize(s[rows].op().axis().back());

@@ -77,7 +77,7 @@ struct TurnedTile {
   te::IterVar lines, vectors, tiles, y, x;
 };
 /// Splits the loops into transposed tiles. The source is contiguous along `down`, the result along
-/// `across`.
+/// `across`. The caller marks `lines`, or the loop that it is fused into, as partitioned.
 TurnedTile turn_tiles(const te::Stage& stage, const te::IterVar& down, const te::IterVar& across,
                       int lanes, int bytes);
 

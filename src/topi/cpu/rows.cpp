@@ -28,10 +28,12 @@ namespace {
 
 /// The stages of a reduction of each row. First come several vectors of partial results, because
 /// the latency of an operation exceeds its issue interval. Their sum is one vector, whose halves
-/// are added as vectors repeatedly. The last stage is the final result.
+/// are added as vectors repeatedly. The last stage is the final result. A reduction whose terms
+/// must keep their order is not split.
 struct RowReduction {
   Tensor result;
-  /// The stages of partial results in the order of computation; empty for few terms and for tuples.
+  /// The stages of partial results in the order of computation; empty unless the reduction is
+  /// split.
   std::vector<Tensor> partial;
 
   /// Splits the reduction. Precondition: its stage is unscheduled.
@@ -52,7 +54,7 @@ RowReduction::RowReduction(const Schedule& s, const Tensor& reduction, const Tar
   constexpr int kVectors = 4, kMinTerms = 8;
   const Operation op = reduction.op();
   const std::optional<double> terms = count_of(reduced_extents(op));
-  if (op.num_outputs() > 1 || terms.value_or(kMinTerms) < kMinTerms) return;
+  if (op.num_outputs() > 1 || terms.value_or(kMinTerms) < kMinTerms || !has_free_terms(op)) return;
   if (terms && *terms < lanes_)
     lanes_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(*terms)));
   const int vectors = terms.value_or(0) < 2 * kVectors * lanes_ ? 1 : kVectors;
@@ -285,7 +287,9 @@ std::optional<std::vector<Tensor>> inputs_of(const Tensor& x, std::vector<int> d
   return inputs;
 }
 
-bool is_reduction(const Tensor& x) { return x.op().reduce_axis().size() == 1; }
+bool is_reduction(const Tensor& x) {
+  return x.op().reduce_axis().size() == 1 && has_free_terms(x.op());
+}
 
 /// Matches the tag and the data flow, since users may set the same tag.
 std::optional<Attention> find_attention(const Tensor& out) {

@@ -138,7 +138,7 @@ class RunningSumsSchedule {
             const IterVar& across, const Tensor& rows) const {
     const TurnedTile tile = turn_tiles(stage, down, across, lanes_, bytes());
     order.insert(order.end(), {tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
-    stage.reorder(order);
+    stage.reorder(order).pragma(tile.lines, kPartitioned, 1);
     of(rows).compute_at(stage, tile.tiles);
     of(rows).vectorize(of(rows).op().axis().back());
   }

@@ -9,6 +9,7 @@
 #include "tenon/topi/convolution.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -60,7 +61,8 @@ std::optional<Winograd> find_winograd(const Tensor& out) {
   if (out.op().tag() != kConv2dWinogradNchw || out.ndim() != 4) return std::nullopt;
   const auto results = input_of(out, 4), result_rows = input_of(results, 4),
              products = input_of(result_rows, 4);
-  if (!products || products->op().reduce_axis().size() != 1) return std::nullopt;
+  if (!products || products->op().reduce_axis().size() != 1 || !has_free_terms(products->op()))
+    return std::nullopt;
   const std::vector<Tensor> factors = products->op().inputs();
   if (factors.size() != 2) return std::nullopt;
   const auto input_rows = input_of(factors[0], 4), filter_rows = input_of(factors[1], 4),

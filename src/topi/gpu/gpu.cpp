@@ -353,6 +353,56 @@ Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLoc
   return s;
 }
 
+namespace {
+
+/// The positions and filters of a block, and the channels that are in shared memory at a time.
+struct ConvolutionBlock {
+  int filters, rows = 8, columns = 8, channels = 4;
+};
+
+/// Returns the largest block whose window and coefficients fit in shared memory.
+ConvolutionBlock block_of(const Tensor& convolution, const TargetFacts& target) {
+  const te::Operation& op = convolution.op();
+  const Tensor image = op.inputs().front(), weights = op.inputs().back();
+  std::vector<te::Expr> indices;
+  tir::walk(op.body().front(), [&](const tir::ProducerLoad& load) {
+    if (indices.empty()) indices = load.indices;
+  });
+  const auto points = [&](std::size_t n) {
+    return tir::constant_int(weights.shape()[n]).value_or(1);
+  };
+  // Returns the number of image rows (2) or columns (3) that span what the results read.
+  const auto span = [&](std::size_t n, int results) {
+    const auto at = [&](std::int64_t result, std::int64_t point) {
+      const tir::Var &of_result = op.axis()[n].var(), &of_point = op.reduce_axis()[n - 1].var();
+      tir::VarMap values;
+      tir::set(values, of_result, tir::make_int(of_result.dtype(), result));
+      tir::set(values, of_point, tir::make_int(of_point.dtype(), point));
+      return tir::constant_int(tir::substitute_folding(indices[n], values)).value_or(0);
+    };
+    return std::abs(at(results - 1, points(n) - 1) - at(0, 0)) + 1;
+  };
+  const auto filters = tir::constant_int(convolution.shape()[1]);
+  ConvolutionBlock block{.filters = filters && *filters % 8 == 0 ? 8 : 1};
+  const auto bytes = [&] {
+    const std::int64_t window = span(2, block.rows) * span(3, block.columns),
+                       coefficients = block.filters * points(2) * points(3);
+    return block.channels *
+           (window * image.dtype().bytes() + coefficients * weights.dtype().bytes());
+  };
+  while (bytes() > target.max_shared_bytes) {
+    int& longest = block.channels > 1           ? block.channels
+                   : block.rows > block.columns ? block.rows
+                   : block.columns > 1          ? block.columns
+                                                : block.filters;
+    if (longest == 1) break;
+    longest /= 2;
+  }
+  return block;
+}
+
+}  // namespace
+
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   if (out.op().tag() != kConv2dNchw || !is_convolution(out))
     refuse("schedule_conv2d", out, "it is not a convolution (topi::conv2d_nchw)", where);
@@ -365,30 +415,21 @@ Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLoc
   inline_maps(s, "schedule_conv2d", out, {out.op()}, where);
   const Threads t;
   Stage to = s[out];
-  const auto filters = tir::constant_int(out.shape()[1]);
-  const int each = filters && *filters % 8 == 0 ? 8 : 1;
+  const ConvolutionBlock tile = block_of(out, target);
   const std::vector<IterVar> axes = to.op().axis();
-  auto [fo, fi] = to.split(axes[1], each);
-  auto [yo, xo, yi, xi] = to.tile(axes[2], axes[3], 8, 8);
+  auto [fo, fi] = to.split(axes[1], tile.filters);
+  auto [yo, xo, yi, xi] = to.tile(axes[2], axes[3], tile.rows, tile.columns);
   to.reorder({axes[0], fo, yo, xo, yi, xi, fi});
   to.bind(to.fuse(axes[0], fo), t.bz).bind(yo, t.by).bind(xo, t.bx).bind(yi, t.ty).bind(xi, t.tx);
   Stage own = s[sums];
   own.compute_at(to, xi);
   const std::vector<IterVar> places = own.op().axis(), terms = own.op().reduce_axis();
-  // The number of channels that fit into the shared memory of a block.
-  const auto kernel_places = [&](int dim) {
-    return tir::constant_int(weights.shape()[static_cast<std::size_t>(dim)]).value_or(1);
-  };
-  const std::int64_t most = target.max_shared_bytes / 2;
-  const std::int64_t bytes = each * kernel_places(2) * kernel_places(3) * out.dtype().bytes();
-  int channels = 4;
-  while (channels > 1 && bytes * channels > most) channels /= 2;
-  auto [co, ci] = own.split(terms[0], channels);
+  auto [co, ci] = own.split(terms[0], tile.channels);
   own.reorder({co, ci, terms[1], terms[2], places[0], places[1], places[2], places[3]});
   own.unroll(places[1]);
-  for (const Tensor& tile : {window, coefficients}) {
-    s[tile].compute_at(own, co);
-    fetch(s[tile], {{t.tx, 8}, {t.ty, 8}}, 1);
+  for (const Tensor& part : {window, coefficients}) {
+    s[part].compute_at(own, co);
+    fetch(s[part], {{t.tx, tile.columns}, {t.ty, tile.rows}}, 1);
   }
   return s;
 }

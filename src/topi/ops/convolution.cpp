@@ -1,5 +1,7 @@
 #include "tenon/topi/convolution.h"
 
+#include <algorithm>
+
 #include "tenon/te/reduce.h"
 #include "tenon/tir/expr.h"
 #include "topi/ops/windows.h"
@@ -116,10 +118,12 @@ Tensor depthwise_conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionO
   check_same(c.what, x, 1, kernel, 0, where);
   const Expr& multiplier = kernel.shape()[1];
   const bool is_one = tir::is_one(multiplier);
+  // If the result is empty, nothing is divided.
+  const Expr divisor = tir::is_zero(multiplier) ? tir::make_int(multiplier.dtype(), 1) : multiplier;
   const auto channel = [&](const Var& out) -> Convolution::Channel {
     if (is_one) return {out, {out, zero_like(out)}};
-    const Expr from = tir::floordiv(out, multiplier);
-    return {from, {from, tir::floormod(out, multiplier)}};
+    const Expr from = tir::floordiv(out, divisor);
+    return {from, {from, tir::floormod(out, divisor)}};
   };
   const Expr outs = is_one ? x.shape()[1] : product_of(c.what, {x.shape()[1], multiplier}, where);
   return c.declare_nchw(outs, channel, {}, kDepthwiseConv2dNchw);
@@ -139,7 +143,8 @@ Tensor group_conv2d_nchw(const Tensor& x, const Tensor& kernel, int groups,
                     where);
   const te::IterVar in = te::reduce_axis({0, kernel.shape()[1]}, "i", where);
   const auto channel = [&](const Var& out) {
-    const Expr first = tir::floordiv(out, static_cast<int>(outs)) * static_cast<int>(ins);
+    const auto of_group = static_cast<int>(std::max<std::int64_t>(outs, 1));
+    const Expr first = tir::floordiv(out, of_group) * static_cast<int>(ins);
     return Convolution::Channel{first + in, {out, in}};
   };
   return c.declare_nchw(kernel.shape()[0], channel, {in}, kGroupConv2dNchw);

@@ -23,8 +23,10 @@ Expr sign_of(const Operand& operand) {
   if (!type.is_floating() && !type.is_integral())
     throw TypeError("sign takes numbers, got " + type.str());
   const Expr zero = tir::make_const(type, 0), one = tir::make_const(type, 1);
-  // An unsigned type has no constant -1, and its values are never below zero.
-  const Expr below = type.is_uint() ? zero : tir::select(x < zero, tir::make_const(type, -1), zero);
+  // An unsigned type has no constant -1, and its values are never below zero. A float that is
+  // neither above nor below zero is a zero or a NaN.
+  const Expr same = type.is_floating() ? x : zero;
+  const Expr below = type.is_uint() ? zero : tir::select(x < zero, tir::make_const(type, -1), same);
   return tir::select(x > zero, one, below);
 }
 

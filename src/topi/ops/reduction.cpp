@@ -132,10 +132,8 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
           .front();
   const auto element = [&](std::span<const Var> indices) {
     const Expr position = found(indices, where);
-    // If all values are NaN, the reduced position is that of the identity, which is replaced by 0.
-    return x.dtype().is_floating()
-               ? tir::select(position == tir::max_value(position.dtype()), 0, position)
-               : position;
+    // If there are no values, or all are NaN, the position is that of the identity.
+    return tir::select(position == tir::max_value(position.dtype()), 0, position);
   };
   return declare(reduction.what(), shape, element, reduction.name(), kCommReduceIndex, where);
 }
