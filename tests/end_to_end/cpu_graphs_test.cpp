@@ -182,6 +182,15 @@ TEST(CpuMaps, Transpositions) {
   }
 }
 
+TEST(CpuMaps, TranspositionsThatStoreWholeLines) {
+  // Rows of the result are whole cache lines, or nearly a multiple of a way of the L1 cache.
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<int, int>>{{48, 37}, {32, 9}, {1023, 5}}) {
+    const Tensor A = te::placeholder({rows, columns}, "A"), B = transpose(A, {1, 0});
+    EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << rows;
+  }
+}
+
 // ---- convolutions -------------------------------------------------------------------------------
 
 struct Window {
