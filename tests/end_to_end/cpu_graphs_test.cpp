@@ -182,6 +182,13 @@ TEST(CpuMaps, Transpositions) {
   }
 }
 
+TEST(CpuMaps, TranspositionsOfFewColumns) {
+  for (const int columns : {1, 2, 3}) {
+    const Tensor A = te::placeholder({37, columns}, "A"), B = transpose(A, {1, 0});
+    EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << columns;
+  }
+}
+
 TEST(CpuMaps, TranspositionsThatStoreWholeLines) {
   // Rows of the result are whole cache lines, or nearly a multiple of a way of the L1 cache.
   for (const auto& [rows, columns] :

@@ -110,7 +110,7 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
 
 namespace {
 
-constexpr int kBytesOfALine = 64;
+constexpr int kBytesOfALine = 64, kMinSide = 4;
 
 /// Whether consecutive rows of this length begin in the same set of the L1 cache, or in `sets`
 /// sets.
@@ -139,6 +139,8 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   if (!te::is_injective(out.op()) || out.op().inputs().size() != 1) return false;
   const std::optional<std::size_t> along = axis_of_rows_read(out.op());
   if (!along || *along + 1 == out.shape().size()) return false;
+  // Fewer columns than a tile has are read as vectors with gaps.
+  if (tir::constant_int(out.shape()[*along]).value_or(kMinSide) < kMinSide) return false;
   const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
   inline_maps(s, out);
   const Stage stage = s[out];
