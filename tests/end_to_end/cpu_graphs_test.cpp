@@ -256,6 +256,22 @@ TEST(CpuMaps, OfATensorThatIndexesItself) {
   EXPECT_EQ(checked(chosen, B, {A, B}), "");
 }
 
+TEST(CpuMaps, TranspositionsOfFewColumns) {
+  for (const int columns : {1, 2, 3}) {
+    const Tensor A = te::placeholder({37, columns}, "A"), B = transpose(A, {1, 0});
+    EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << columns;
+  }
+}
+
+TEST(CpuMaps, TranspositionsThatStoreWholeLines) {
+  // Rows of the result are whole cache lines, or nearly a multiple of a way of the L1 cache.
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<int, int>>{{48, 37}, {32, 9}, {1023, 5}}) {
+    const Tensor A = te::placeholder({rows, columns}, "A"), B = transpose(A, {1, 0});
+    EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << rows;
+  }
+}
+
 // ---- convolutions -------------------------------------------------------------------------------
 
 struct Window {

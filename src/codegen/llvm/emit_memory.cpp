@@ -29,6 +29,14 @@ bool reads_well_with_gaps(std::int64_t stride, int lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4 && lanes <= 64;
 }
 
+constexpr int kLanesOf128Bits = 4;
+
+/// Whether load_column loads the columns of a square matrix whose rows have these lanes.
+bool is_transposed_by_pairs(DataType element, int lanes) {
+  return element.is_scalar() && element.bits * kLanesOf128Bits == 128 &&
+         (lanes == kLanesOf128Bits || lanes == 2 * kLanesOf128Bits);
+}
+
 /// Whether the address points into memory that the function allocates on its stack.
 bool is_local(llvm::Value* address) {
   return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
@@ -81,6 +89,11 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
     // A column of a local matrix whose rows are stored as vectors. A load with gaps overlaps
     // several of these stores, which then remain in memory.
     is_column = stride >= lanes && is_local(at(int64(0)));
+    const auto narrowest = narrowest_stores_.find(&n.buffer->data.node());
+    const bool has_whole_rows = narrowest != narrowest_stores_.end() && narrowest->second >= lanes;
+    if (is_column && stride == lanes && has_whole_rows && is_transposed_by_pairs(element, lanes))
+      if (const auto column = constant_int(ramp->base); column && *column >= 0 && *column < lanes)
+        return load_column(at(int64(0)), element, lanes, static_cast<int>(*column));
     if (stride == 1) return load_lanes(at(index(ramp->base)), element, lanes * element.lanes);
     if (stride == -1) {
       llvm::Value* last = builder_.CreateSub(index(ramp->base), int64(lanes - 1), "", false, true);
@@ -96,6 +109,43 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
   std::vector<llvm::Value*> parts;
   for (llvm::Value* i : positions) parts.push_back(load_lanes(at(i), element, element.lanes));
   return concatenate(parts);
+}
+
+/// Loads a column of a square matrix of 32-bit elements. Rows are merged two at a time, first by
+/// halves of vectors and then within 128 bits. The columns share the merged rows, and x86 has an
+/// instruction for each merge. LLVM would insert the elements of each column one by one.
+llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element, int lanes,
+                                          int column) {
+  constexpr int kGroup = kLanesOf128Bits;
+  llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
+  std::vector<llvm::Value*> rows;
+  for (int row = 0; row < lanes; ++row)
+    rows.push_back(load_lanes(builder_.CreateConstInBoundsGEP1_64(
+                                  in_memory, matrix, static_cast<std::uint64_t>(row * lanes)),
+                              element, lanes));
+  const auto merged = [&](int a, int b, auto lane_of) {
+    std::vector<int> picks;
+    for (int lane = 0; lane < lanes; ++lane) picks.push_back(lane_of(lane));
+    return builder_.CreateShuffleVector(rows[static_cast<std::size_t>(a)],
+                                        rows[static_cast<std::size_t>(b)], picks);
+  };
+  if (lanes > kGroup) {
+    const int half = column / kGroup * kGroup;
+    for (int row = 0; row < kGroup; ++row)
+      rows[static_cast<std::size_t>(row)] = merged(row, row + kGroup, [&](int lane) {
+        return half + lane % kGroup + (lane < kGroup ? 0 : lanes);
+      });
+  }
+  const int in_group = column % kGroup;
+  // Interleaves the elements of two columns: {a0, b0, a1, b1}.
+  const auto interleaved = [&](int lane) {
+    return lane / kGroup * kGroup + in_group / 2 * 2 + lane % kGroup / 2 + (lane % 2) * lanes;
+  };
+  rows[0] = merged(0, 1, interleaved);
+  rows[1] = merged(2, 3, interleaved);
+  return merged(0, 1, [&](int lane) {
+    return lane / kGroup * kGroup + in_group % 2 * 2 + lane % 2 + lane % kGroup / 2 * lanes;
+  });
 }
 
 llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
@@ -254,6 +304,8 @@ void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indic
   const Expr position = flat_index(buffer, indices);
   const DataType element = buffer->dtype;
   const int lanes = position.dtype().lanes;
+  int& narrowest = narrowest_stores_.try_emplace(&buffer->data.node(), lanes).first->second;
+  narrowest = std::min(narrowest, lanes);
   if (stored_lanes_) return store_masked(buffer, position, value);
   if (lanes == 1) return store_lanes(address(buffer, index(position)), element, value);
   if (const Ramp* ramp = position.as<Ramp>()) {

@@ -164,6 +164,7 @@ class FunctionEmitter {
   /// Loads lanes at constant positions in stack memory by one load and a shuffle. Returns null if
   /// the positions are not constant or span too many elements.
   llvm::Value* load_picked(const tir::Buffer& buffer, const std::vector<llvm::Value*>& positions);
+  llvm::Value* load_column(llvm::Value* matrix, DataType element, int lanes, int column);
   llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes,
                             llvm::Value* mask);
   /// Returns the positions of the lanes of a vector index.
@@ -260,6 +261,8 @@ class FunctionEmitter {
   /// Set inside a persistent parallel region.
   std::optional<Task> task_;
   bool streams_stores_ = false;
+  /// The lanes of the narrowest store to each buffer so far.
+  std::unordered_map<const tir::ExprNode*, int> narrowest_stores_;
   /// The memory that the current store both reads and writes; null if it only writes.
   llvm::Value* accumulated_ = nullptr;
 };

@@ -98,26 +98,70 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
   return s;
 }
 
+namespace {
+
+constexpr int kBytesOfALine = 64, kMinSide = 4;
+
+/// Whether consecutive rows of this length begin in the same set of the L1 cache, or in `sets`
+/// sets.
+bool rows_conflict(const Expr& columns, DataType type, int sets) {
+  constexpr std::int64_t kBytesOfAWay = 4096;
+  const std::int64_t period = kBytesOfAWay / sets;
+  const std::int64_t bytes = tir::constant_int(columns).value_or(1) * type.bytes() % period;
+  return std::min(bytes, period - bytes) < kBytesOfALine;
+}
+
+/// Whether squares of a line by a line are transposed, so that each cache line of the result is
+/// complete before the next ones are stored. Lines of conflicting rows would be evicted between two
+/// tiles. A square reads as many rows of the source, which must not conflict either.
+bool stores_whole_lines(const Tensor& out, std::size_t along) {
+  const DataType type = out.dtype();
+  const Expr &rows = out.shape().back(), &columns = out.shape()[along];
+  const std::int64_t bytes = tir::constant_int(rows).value_or(0) * type.bytes();
+  if (bytes < kBytesOfALine) return false;
+  return rows_conflict(rows, type, 1) ||
+         (bytes % kBytesOfALine == 0 && !rows_conflict(columns, type, 2));
+}
+
+}  // namespace
+
 bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   const std::optional<Permutation> read = find_permutation(out.op());
   if (!read || read->empty()) return false;
   // The axis along which the input is contiguous.
   const std::optional<std::size_t> along = read->back();
   if (!along || *along + 1 == out.shape().size()) return false;
+  // Fewer columns than a tile has are read as vectors with gaps.
+  if (tir::constant_int(out.shape()[*along]).value_or(kMinSide) < kMinSide) return false;
   const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
   inline_maps(s, out);
   const Stage stage = s[out];
   std::vector<IterVar> order = stage.op().axis();
-  const TurnedTile turned = turn_tiles(stage, order[*along], order.back(),
-                                       lanes_of(out.dtype(), target), out.dtype().bytes());
+  IterVar across = order.back();
+  order.pop_back();
+  std::optional<IterVar> squares;
+  if (stores_whole_lines(out, *along)) {
+    auto [outer, of_square] = stage.split(across, kBytesOfALine / out.dtype().bytes());
+    stage.pragma(outer, kPartitioned, 1);
+    squares = outer;
+    across = of_square;
+  }
+  const TurnedTile turned =
+      turn_tiles(stage, order[*along], across, lanes_of(out.dtype(), target), out.dtype().bytes());
   order[*along] = turned.lines;
-  order.back() = turned.vectors;
-  order.insert(order.end(), {turned.tiles, turned.y, turned.x});
-  stage.reorder(order);
+  std::vector<IterVar> inner{turned.vectors, turned.tiles};
+  if (squares) {
+    inner = {*squares, turned.tiles, turned.vectors};
+    // Each load of an unrolled square has one stride, which the processor prefetches.
+    stage.unroll(turned.tiles).unroll(turned.vectors);
+  }
+  std::vector<IterVar> all = order;
+  all.insert(all.end(), inner.begin(), inner.end());
+  all.insert(all.end(), {turned.y, turned.x});
+  stage.reorder(all);
   const Stage tile = s[rows];
-  tile.compute_at(stage, turned.tiles);
+  tile.compute_at(stage, inner.back());
   tile.vectorize(tile.op().axis().back());
-  order.erase(order.end() - 4, order.end());
   IterVar lines = turned.lines;
   if (is_worth_threads(count_of(out.shape()))) stage.parallel(lines = fused(stage, order));
   stage.pragma(lines, kPartitioned, 1);
