@@ -190,7 +190,8 @@ Range::Range(Expr begin, Expr end, SourceLocation where)
 }
 
 Range Range::from_min_extent(Expr min, Expr extent) {
-  if (min.dtype() == extent.dtype()) return Range(Raw{}, std::move(min), std::move(extent));
+  if (min.dtype() == extent.dtype() || !extent.dtype().is_integral())
+    return Range(Raw{}, std::move(min), std::move(extent));
   const Promoted both = promote(min, extent);
   return Range(Raw{}, both.a, both.b);
 }

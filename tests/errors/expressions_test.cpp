@@ -157,7 +157,7 @@ TEST_F(ExpressionTest, CallsOfIntrinsics) {
   refused([&] { call_intrin(Int(64), intrin::reinterpret, x); }, {"`reinterpret`", "same width"});
   refused([&] { call_intrin(Int(32), intrin::call_llvm_intrin, "llvm.x"); },
           {"at least 2", "got 1"});
-  refused([&] { call_intrin(Int(32), intrin::ret, 1, 2); }, {"`ret`", "at most 1", "got 2"});
+  refused([&] { call_intrin(Int(32), intrin::ret, 1, 2); }, {"`ret`", "expected 1", "got 2"});
 }
 
 TEST_F(ExpressionTest, CallsOfFunctions) {

@@ -247,7 +247,8 @@ def main(A: T.Buffer[(3, 7), "float32"], B: T.Buffer[7, "float32"]) -> None:
 TEST(Script, ARampThatNoSliceExpressesIsPrintedAsARamp) {
   const char* const kRamps =
       "for i in T.serial(2):\n"
-      "    B[T.ramp(i, 0, 4)] = A[0, T.ramp(i * 4, 1073741824, 4)]\n";
+      "    B[T.ramp(i, 0, 4)] = A[0, T.ramp(i * 4, 1073741824, 4)]\n"
+      "    B[T.ramp(T.uint8(3), T.uint8(255), 4)] = A[0, T.ramp(T.int8(3), T.int8(100), 4)]\n";
   EXPECT_EQ(reprinted(kRamps), kRamps);
 }
 

@@ -131,8 +131,9 @@ class ScriptPrinter : public ExprPrinter {
     separated(indices, [&](const Expr& e) {
       const Ramp* ramp = e.as<Ramp>();
       const auto stride = ramp ? constant_int(ramp->stride) : std::nullopt;
-      // The parser takes ends with a distance that fits an int32, from which it derives the lanes.
-      if (!stride || *stride == 0 || !fits(*stride, Int(32)) ||
+      // The parser derives the lanes from the distance of the ends, which must fit an int32. The
+      // end may not fit a narrow or unsigned type.
+      if (!stride || *stride == 0 || !ramp->base.dtype().is_index() || !fits(*stride, Int(32)) ||
           !fits(*stride * ramp->lanes, Int(32)))
         return expr(e);
       put(ramp->base, ":", arith::simplify(ramp->base + Expr(ramp->lanes) * *stride));
