@@ -80,6 +80,7 @@ std::string describe(const Program& program, int n) {
 Classified classify(const Program& program, int n) {
   const Block& block = program.block(n);
   if (!program.scope(n)) return reason("it is the root of the function");
+  if (const std::optional<std::string> alias = find_alias(program, n)) return reason(*alias);
   for (const IterVar& iter : block.iters)
     if (iter.kind() != IterKind::DataParallel && iter.kind() != IterKind::Reduce)
       return reason("its iterator `" + iter.name() + "` is neither spatial nor a reduction");

@@ -85,6 +85,40 @@ bool mentions(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
       regions, [&](const BufferRegion& region) { return region.buffer.same_as(buffer); });
 }
 
+Buffer source_of(const Program& program, int n, Buffer buffer) {
+  for (std::optional<int> scope = program.scope(n); scope; scope = program.scope(*scope))
+    for (const MatchBuffer& match : std::views::reverse(program.block(*scope).match_buffers))
+      if (match.buffer.same_as(buffer)) buffer = match.source.buffer;
+  return buffer;
+}
+
+std::optional<std::string> find_alias(const Program& program, int n) {
+  bool has_matches = false;
+  for (std::optional<int> scope = program.scope(n); scope; scope = program.scope(*scope))
+    has_matches = has_matches || !program.block(*scope).match_buffers.empty();
+  if (!has_matches) return std::nullopt;
+  const Block& own = program.block(n);
+  for (const int other : program.child_blocks(*program.scope(n))) {
+    // All of an init precedes the body.
+    if (program.is_in_init(other) != program.is_in_init(n)) continue;
+    const Block& block = program.block(other);
+    const auto find = [&](const std::vector<BufferRegion>& mine,
+                          const std::vector<BufferRegion>& others) -> std::optional<std::string> {
+      for (const Buffer& a : buffers_of(mine))
+        for (const Buffer& b : buffers_of(others))
+          if (!a.same_as(b) && source_of(program, n, a).same_as(source_of(program, n, b)))
+            return "it accesses " + in_backticks(a->name) + ", and block " +
+                   in_backticks(block.name) + " accesses " + in_backticks(b->name) +
+                   ", which is the same memory";
+      return std::nullopt;
+    };
+    if (auto alias = find(own.writes, block.reads)) return alias;
+    if (auto alias = find(own.writes, block.writes)) return alias;
+    if (auto alias = find(own.reads, block.writes)) return alias;
+  }
+  return std::nullopt;
+}
+
 bool has_kind(const Block& block, IterKind kind) {
   return std::ranges::any_of(block.iters, [&](const IterVar& iter) { return iter.kind() == kind; });
 }

@@ -39,6 +39,13 @@ std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& region
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);
 bool has_kind(const tir::Block& block, tir::IterKind kind);
 
+/// Returns the buffer that `buffer` is a part of, by the matched buffers of the blocks around node
+/// `n`; `buffer` itself if these do not match it.
+tir::Buffer source_of(const Program& program, int n, tir::Buffer buffer);
+/// Returns a phrase about memory that block `n` and a block of the same scope, of which one writes
+/// it, access as different buffers. Nullopt if they share no such memory.
+std::optional<std::string> find_alias(const Program& program, int n);
+
 /// Whether there are only loops and sequences, but no branches and lets, between a statement and
 /// the enclosing node `top`.
 bool is_unconditional_below(const Program& program, int n, int top);

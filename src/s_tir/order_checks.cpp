@@ -1,6 +1,7 @@
 #include "s_tir/order_checks.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "s_tir/instances.h"
 #include "s_tir/reduction_body.h"
@@ -29,11 +30,19 @@ Stmt opened(const Stmt& s) {
   return loops_of_blocks(serial(s));
 }
 
-/// The accesses of statements of one program. `whole` contains all these statements.
+/// Returns the statement inside the matched buffers of the blocks around node `n`.
+Stmt in_views(const Program& program, int n, Stmt s) {
+  for (std::optional<int> scope = program.scope(n); scope; scope = program.scope(*scope))
+    for (const MatchBuffer& match : std::views::reverse(program.block(*scope).match_buffers))
+      s = make_stmt(BufferView{match.buffer, match.source.buffer, match.source.region, s});
+  return s;
+}
+
+/// The accesses of statements in the scope of node `n`. `whole` contains all these statements.
 class Footprints {
  public:
-  Footprints(const Program& program, const Stmt& whole)
-      : program_(program), memory_(opened(whole)) {}
+  Footprints(const Program& program, int n, const Stmt& whole)
+      : program_(program), memory_(in_views(program, n, opened(whole))) {}
 
   Footprint of(const Stmt& s) const { return arith::footprint(opened(s), memory_); }
 
@@ -123,7 +132,7 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
   while (*program.parent(standing) != top) standing = *program.parent(standing);
   std::vector<Stmt> whole = options.over;
   whole.push_back(program.stmt(standing));
-  const Footprints footprints(program, make_seq(std::move(whole)));
+  const Footprints footprints(program, block, make_seq(std::move(whole)));
   std::optional<Conflict> found;
   const auto compare = [&](const Stmt& own, const Stmt& other, const For* later, int at,
                            Compared compared) {
@@ -180,7 +189,7 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
 }
 
 std::vector<arith::Access> accesses_of(const Program& program, int block) {
-  return Footprints(program, program.stmt(block)).of(program.stmt(block)).accesses;
+  return Footprints(program, block, program.stmt(block)).of(program.stmt(block)).accesses;
 }
 
 namespace {
@@ -238,7 +247,7 @@ bool stores_region(const Program& program, int n, const Stmt& part, const Buffer
     block.init = std::nullopt;
     block.body = part;
   });
-  return std::ranges::any_of(Footprints(program, whole).of(alone).accesses,
+  return std::ranges::any_of(Footprints(program, n, whole).of(alone).accesses,
                              [&](const arith::Access& access) {
                                return access.is_write() && access.buffer.same_as(write.buffer) &&
                                       covers_region(access, program.realize(n), write);
@@ -287,7 +296,7 @@ bool is_commutative_reduction(const Program& program, int n) {
   update.body = make_seq(std::move(parts));
   const Stmt others = make_block(realize.values, realize.predicate, std::move(update));
   const int scope = *program.scope(n);
-  const Footprints footprints(program, alone_below(program, n, scope, program.stmt(n)));
+  const Footprints footprints(program, n, alone_below(program, n, scope, program.stmt(n)));
   const Footprint read = footprints.of(alone_below(program, n, scope, others));
   const std::vector<arith::Access> own = footprints.of(program.stmt(n)).accesses;
   return !read.is_opaque && std::ranges::none_of(own, [&](const arith::Access& write) {
@@ -372,7 +381,7 @@ std::optional<std::string> conflict_between_instances(const Program& program, in
   std::vector<Expr> values;
   for (const IterVar& iter : block.iters) values.emplace_back(iter.var());
   const Stmt own = make_block(values, make_true(), block);
-  const Footprints footprints(program, own);
+  const Footprints footprints(program, n, own);
   const Footprint accesses = footprints.of(own);
   std::vector<IterVar> iters = block.iters;
   std::stable_partition(iters.begin(), iters.end(),
@@ -494,7 +503,7 @@ namespace {
 std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
                                            const Relation& relation, const IsExempt& is_exempt,
                                            const IsUnordered& is_unordered) {
-  const Footprints footprints(program, program.stmt(outermost));
+  const Footprints footprints(program, outermost, program.stmt(outermost));
   struct Part {
     int block;
     bool is_init;

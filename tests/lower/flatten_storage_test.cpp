@@ -431,6 +431,17 @@ TEST(BindView, WhatIsNotKnownIsChecked) {
   EXPECT_EQ(bind_view(declared, piece, {}, arith::Facts()).checks.size(), 1u);
 }
 
+TEST(BindView, ACompactBufferFitsStridedMemoryThatIsContiguous) {
+  const auto bind = [](const std::vector<Expr>& declared, const std::vector<Expr>& shape) {
+    const Buffer piece = decl_buffer(shape, Float(32), {.name = "P", .strides = {16, 1}});
+    return bind_view(decl_buffer(declared, Float(32), {.name = "D"}), piece, {}, arith::Facts());
+  };
+  EXPECT_TRUE(bind({8}, {1, 8}).checks.empty());
+  EXPECT_TRUE(bind({1, 8}, {1, 8}).checks.empty());
+  EXPECT_TRUE(bind({4, 16}, {4, 16}).checks.empty());
+  EXPECT_THROW(bind({4, 8}, {4, 8}), LowerError);
+}
+
 TEST(BindView, ADimensionOfOneElementHasAnyStride) {
   const Buffer declared = decl_buffer({1, 8}, Float(32), {.name = "D", .strides = {99, 1}});
   const Buffer piece = decl_buffer({1, 8}, Float(32), {.name = "P", .strides = {8, 1}});

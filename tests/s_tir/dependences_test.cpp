@@ -965,6 +965,79 @@ def main(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"]) -> None
   EXPECT_EQ(s.first_other(), "");
 }
 
+// ---- matched buffers ----------------------------------------------------------------------------
+
+/// Two blocks inside a block that matches row `vi` of O with M and N.
+std::string rows(const std::string& first, const std::string& second) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 4), "int32"], O: T.Buffer[(4, 4), "int32"], P: T.Buffer[(4, 4), "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("row"):
+            vi = T.axis.spatial(4, i)
+            M = T.match_buffer(O[vi, 0:4], [4], dtype="int32", offset_factor=1)
+            N = T.match_buffer(O[vi, 0:4], [4], dtype="int32", offset_factor=1)
+            for k in T.serial(4):
+                with T.block("a"):
+                    u = T.axis.spatial(4, k)
+                    )" +
+         first + R"(
+            for k in T.serial(4):
+                with T.block("b"):
+                    u = T.axis.spatial(4, k)
+                    )" +
+         second + "\n";
+}
+
+using RowStep = void (*)(Scheduled&);
+
+void expect_refused(const std::string& script, const std::vector<RowStep>& steps) {
+  for (std::size_t n = 0; n < steps.size(); ++n) {
+    Scheduled s(script);
+    EXPECT_NE(refusal([&] { steps[n](s); }), "accepted") << "step " << n << " of " << script;
+  }
+}
+
+TEST(MatchedBuffers, AreTheMemoryOfTheirSourceInOneBlock) {
+  expect_refused(rows("M[u] = O[vi, (u + 1) % 4]", "P[vi, u] = A[vi, u]"),
+                 {
+                     [](Scheduled& s) { s->parallel(s.loop("a", 0)); },
+                     [](Scheduled& s) { s->vectorize(s.loop("a", 0)); },
+                     [](Scheduled& s) {
+                       const std::vector<LoopRV> parts = s->split(s.loop("a", 0), {2, 2});
+                       s->reorder({parts[1], parts[0]});
+                     },
+                     [](Scheduled& s) { s->cache_read(s.block("a"), 0, "local"); },
+                     [](Scheduled& s) { s->cache_write(s.block("a"), 0, "local"); },
+                     [](Scheduled& s) { s->reindex(s.block("a"), 0, "read"); },
+                     [](Scheduled& s) { s->reindex(s.block("a"), 0, "write"); },
+                     [](Scheduled& s) {
+                       s->transform_block_layout(
+                           s.block("a"), [](tir::Var i) { return std::vector<tir::Expr>{3 - i}; });
+                     },
+                 });
+}
+
+TEST(MatchedBuffers, AreTheMemoryOfTheirSourceInAnotherBlock) {
+  for (const char* read : {"O[vi, 3 - u]", "N[3 - u]"})
+    expect_refused(rows("M[u] = A[vi, u]", std::string("P[vi, u] = ") + read),
+                   {
+                       [](Scheduled& s) { s->reverse_compute_at(s.block("b"), s.loop("a", 0)); },
+                       [](Scheduled& s) { s->compute_at(s.block("a"), s.loop("b", 0)); },
+                       [](Scheduled& s) { s->cache_write(s.block("a"), 0, "local"); },
+                       [](Scheduled& s) { s->cache_read(s.block("b"), 0, "local"); },
+                       [](Scheduled& s) { s->compute_inline(s.block("a")); },
+                       [](Scheduled& s) { s->reverse_compute_inline(s.block("b")); },
+                   });
+}
+
+TEST(MatchedBuffers, OfMemoryThatIsOnlyReadAreIndependent) {
+  Scheduled s(rows("P[vi, u] = M[u] + 1", "A[vi, u] = N[3 - u]"));
+  s->vectorize(s.loop("a", 0));
+  s->cache_read(s.block("b"), 0, "local");
+  EXPECT_EQ(s.first_other(), "");
+}
+
 // ---- numbers of iterations ----------------------------------------------------------------------
 
 TEST(IterationCounts, BeyondTheLoopVariablesTypeAreRefused) {

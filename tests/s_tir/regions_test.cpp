@@ -241,6 +241,35 @@ def main(A: T.Buffer[(4, 8), "int32"], C: T.Buffer[(4, 8), "int32"]) -> None:
 }
 
 /// A producer is placed where all elements exist that the init reads, not only those of the update.
+/// B[4, 8], and a block that matches `rows` rows of it with a buffer without strides.
+std::string compact_rows(int rows) {
+  const std::string n = std::to_string(rows);
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "int32"], C: T.Buffer[4, "int32"]) -> None:
+    B = T.alloc_buffer([4, 8], dtype="int32")
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+    for i in T.serial(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            W = T.match_buffer(B[vi // 2:vi // 2 + )" +
+         n + ", 0:8], [" + n + R"(, 8], dtype="int32", offset_factor=1)
+            C[vi] = W[0, vi]
+)";
+}
+
+TEST(StorageAlign, RefusesToChangeTheStrideOfACompactMatchedBuffer) {
+  for (const int rows : {1, 2}) {
+    Scheduled sch(compact_rows(rows));
+    const std::string sentence =
+        refusal([&] { sch->storage_align(sch.block("B"), {.axis = 0, .factor = 8, .offset = 3}); });
+    EXPECT_EQ(contains(sentence, "declares a constant stride of `W`"), rows == 2) << sentence;
+  }
+}
+
 TEST(MergeReduction, JoinsTheReadsOfInitAndUpdate) {
   Scheduled sch(R"(
 @T.prim_func

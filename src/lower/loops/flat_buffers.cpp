@@ -364,10 +364,13 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
     binder.bind_size(declared->shape[n], piece->shape[n + missing],
                      "shape[" + std::to_string(n) + "]");
   if (declared->strides.empty()) {
-    if (!piece->strides.empty())
-      throw LowerError("buffer `" + declared->name +
-                       "` is declared compact but is bound to a region of `" + piece->name +
-                       "` with strides: declare its strides as variables");
+    const std::vector<Expr> compact = compact_strides(piece->shape);
+    for (std::size_t n = missing; n < piece->strides.size(); ++n)
+      if (!is_one(piece->shape[n]) &&
+          !is_true(arith::simplify(piece->strides[n] == compact[n], facts)))
+        throw LowerError("buffer `" + declared->name +
+                         "` is declared compact but is bound to a region of `" + piece->name +
+                         "` with strides: declare its strides as variables");
     return binder.take();
   }
   const std::vector<Expr> strides =

@@ -324,6 +324,8 @@ int scope_of(const Caller& caller, const Program& program, int n) {
   if (program.is_in_init(n))
     refuse(caller, describe(program, n) + " is in the init of " + describe(program, *scope) +
                        "; cache what that block writes");
+  if (const std::optional<std::string> alias = find_alias(program, n))
+    refuse(caller, describe(program, n) + " shares memory with another buffer: " + *alias);
   return *scope;
 }
 
@@ -847,10 +849,13 @@ PrimFunc storage_align(const Program& program, int n, int index, int axis, int f
   if (axis < 0) axis += rank;
   walk(program.func().body, [&](const BlockRealize& other) {
     for (const MatchBuffer& match : other.block->match_buffers) {
-      const std::vector<Expr>& strides = match.buffer->strides;
+      const std::vector<Expr>& shape = match.buffer->shape;
+      const bool is_compact = match.buffer->strides.empty();
+      const std::vector<Expr> strides = is_compact ? compact_strides(shape) : match.buffer->strides;
       const std::size_t dropped = buffer->shape.size() - strides.size();
       for (std::size_t d = dropped; d <= static_cast<std::size_t>(axis); ++d)
-        if (match.source.buffer.same_as(buffer) && constant_int(strides[d - dropped]))
+        if (match.source.buffer.same_as(buffer) && constant_int(strides[d - dropped]) &&
+            !(is_compact && is_one(shape[d - dropped])))
           refuse(caller, "block `" + other.block->name + "` declares a constant stride of `" +
                              match.buffer->name + "`, a part of `" + buffer->name +
                              "`, which the alignment would change");

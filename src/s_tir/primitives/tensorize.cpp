@@ -241,17 +241,18 @@ void require_inside(const Caller& caller, const BufferRegion& box, const arith::
 
 /// Throws unless written buffers are disjoint from all others: the intrinsic may read and write in
 /// any order.
-void require_apart(const Caller& caller, const std::vector<MatchedBuffer>& matches,
-                   const Stmt& description, const PrimFunc& func) {
+void require_apart(const Caller& caller, const Program& program, int block,
+                   const std::vector<MatchedBuffer>& matches, const PrimFunc& func) {
   std::set<const BufferNode*> written;
-  walk(description, [&](const Store& store) { written.insert(store.buffer.get()); });
+  walk(func.body, [&](const Store& store) { written.insert(store.buffer.get()); });
   for (std::size_t n = 0; n < matches.size(); ++n)
     for (std::size_t m = 0; m < matches.size(); ++m) {
-      if (n == m || !matches[n].target.same_as(matches[m].target)) continue;
+      const Buffer memory = source_of(program, block, matches[n].target);
+      if (n == m || !memory.same_as(source_of(program, block, matches[m].target))) continue;
       if (written.contains(func.buffers[n].buffer.get()))
         refuse(caller, "buffers `" + func.buffers[n].buffer->name + "` and `" +
                            func.buffers[m].buffer->name + "` of the intrinsic are both " +
-                           in_backticks(matches[n].target->name) + ", and the first is written");
+                           in_backticks(memory->name) + ", and the first is written");
     }
 }
 
@@ -309,7 +310,7 @@ PrimFunc tensorize_block(const Caller& caller, const Program& program, int n,
   const PrimFunc& description = intrin.description;
   const std::vector<MatchedBuffer> matches =
       match_description(caller, description, block.body, facts);
-  require_apart(caller, matches, description.body, description);
+  require_apart(caller, program, n, matches, description);
   const Block& body = root_block(intrin.implementation.body);
   VarMap replaced;
   std::vector<std::pair<Buffer, Buffer>> buffers;
