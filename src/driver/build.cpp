@@ -440,13 +440,15 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
     return with_deep_stack([&] {
       Compilation compilation(schedule, args, options, where);
       for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
-      // The key of the code includes the checks of sizes.
+      const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
       tir::IRModule loops;
-      loops.functions.emplace(
-          options.name,
-          lowering::with_size_checks(compilation.loops(), compilation.read_conditions()));
+      loops.functions.emplace(options.name,
+                              lowering::with_size_checks(compilation.loops(), conditions));
       return compile_once("schedule", {{loops, target}}, options, where, watcher, [&] {
-        return std::vector<TargetedModule>{{compilation.module(), target}};
+        tir::IRModule module;
+        for (const auto& [name, func] : compilation.module().functions)
+          module.functions.emplace(name, lowering::with_size_checks(func, conditions));
+        return std::vector<TargetedModule>{{module, target}};
       });
     });
   });

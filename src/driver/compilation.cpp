@@ -86,14 +86,12 @@ const tir::IRModule& Compilation::module() {
     // check_reads (te) has checked the reads of stages.
     if (!options_.simple_mode && tir::contains(checked.body, tir::AttrKind::ExternScope))
       checked = lowering::with_size_checks(checked, lowering::size_conditions(checked));
-    tir::PrimFunc lowered =
+    module_.emplace();
+    module_->functions.emplace(
+        options_.name,
         lowering::run_pipeline(std::move(checked), {.simple_mode = options_.simple_mode,
                                                     .instrument_bounds = options_.instrument_bounds,
-                                                    .passes = options_.passes});
-    if (!options_.simple_mode)
-      lowered = lowering::with_size_checks(std::move(lowered), read_conditions());
-    module_.emplace();
-    module_->functions.emplace(options_.name, std::move(lowered));
+                                                    .passes = options_.passes}));
   }
   return *module_;
 }
