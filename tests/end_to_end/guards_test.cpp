@@ -359,15 +359,10 @@ TEST(SizesOfFunctions, ThatPutAWriteOutOfBoundsAreRefused) {
 }
 
 TEST(SizesOfFunctions, AreCheckedForIndicesThatAreCastOrBound) {
-  EXPECT_TRUE(refuses<BoundError>([] { build_function("x: T.int32 = n\nB[x] = 0.0"); },
-                                  {"writes B[x]", "from n to n"}));
-  EXPECT_TRUE(refuses<BoundError>(
-      [] {
-        build_function(
-            "for i in T.serial(T.int64(0), T.cast(n, \"int64\")):\n"
-            "    B[T.cast(i, \"int32\") + 1] = 0.0");
-      },
-      {"from 1 to", "has n elements"}));
+  EXPECT_THROW(build_function("x: T.int32 = n\nB[x] = 0.0"), BoundError);
+  EXPECT_THROW(build_function("for i in T.serial(T.int64(0), T.cast(n, \"int64\")):\n"
+                              "    B[T.cast(i, \"int32\") + 1] = 0.0"),
+               BoundError);
   const runtime::Module fill = build_function(
       "for i in T.serial(8):\n"
       "    B[i // 3 + 1] = 0.0");
