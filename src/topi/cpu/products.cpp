@@ -483,7 +483,7 @@ class MatmulSchedule {
     constexpr int kFew = 3;
     const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
     if (is_transposed(request_.core, 1)) return rows > kFew;
-    // Tiles over a symbolic number of columns would guard each of their lanes.
+    // Rows of a symbolic length are at distances that the code does not know.
     if (!extents_.columns) return rows > 2 * tile_.rows;
     if (has_split_tail()) return rows > (masks_b() ? 2 : 1) * tile_.rows;
     return rows > 2 * tile_.rows && *extents_.columns * b_of(request_).dtype().bytes() > kNear;
