@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tenon/tir/walk.h"
 #include "tests/common/ways_to_run.h"
 #include "tests/definition/program.h"
 #include "tests/fuzz/kept.h"
@@ -113,10 +114,15 @@ class BodyWriter {
     noted("variable bound twice");
     const Var at("at");
     for (const Expr& bound : {Expr(random_.between(0, extent_ - 1)), position()}) {
+      // The builder takes a variable once.
+      const Var own = at.fresh();
       const auto body = [&] {
-        random_.pick(outs_)[random_.one_in(2) ? Expr(at) : max(at - 1, 0)] = value();
+        random_.pick(outs_)[random_.one_in(2) ? Expr(own) : max(own - 1, 0)] = value();
       };
-      ib_.emit(tir::make_stmt(tir::Let{at, bound, ib_.nested(body, {at})}));
+      tir::VarMap renamed;
+      tir::set(renamed, own, at);
+      ib_.emit(
+          tir::make_stmt(tir::Let{at, bound, tir::substitute(ib_.nested(body, {own}), renamed)}));
     }
   }
 
