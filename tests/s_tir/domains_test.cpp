@@ -641,21 +641,6 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[16, "int32"]) -> None:
 
 // ---- inits that read what they write ------------------------------------------------------------
 
-TEST(Inits, ThatReadTheWrittenBufferReadItBesideACache) {
-  Scheduled s(R"(
-@T.prim_func
-def main(A: T.Buffer[(8, 4), "int32"], C: T.Buffer[8, "int32"]) -> None:
-    for i, k in T.grid(8, 4):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = C[vi] * 2
-            C[vi] = C[vi] + A[vi, vk]
-)");
-  s->cache_write(s.block("C"), 0, "local");
-  EXPECT_EQ(s.first_other(), "");
-}
-
 TEST(Inits, ThatReadTheWrittenBufferAreNotCachedAcrossRounds) {
   Scheduled s(R"(
 @T.prim_func
