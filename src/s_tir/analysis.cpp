@@ -276,9 +276,8 @@ class WrittenBox {
 
   /// Whether the init or body stores the whole region. Writes by calls are assumed to match it.
   bool is_stored_by(const Stmt& part) const {
-    bool is_stored = false;
-    walk(part, [&](const Store& store) { is_stored |= store.buffer.same_as(write_.buffer); });
-    return !is_stored || stores_region(program_, block_, part, write_);
+    const auto is_own = [&](const Store& store) { return store.buffer.same_as(write_.buffer); };
+    return !any_node(part, is_own) || stores_region(program_, block_, part, write_);
   }
 
   bool holds_for_reader(const Expr& part) const {

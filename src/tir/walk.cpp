@@ -226,27 +226,26 @@ bool is_lazy(const Expr& e) {
 
 void for_each_operand(const Expr& e, ExprVisit always,
                       FunctionRef<void(const Expr& condition, const Expr& operand)> under) {
-  if (const Reduce* n = e.as<Reduce>()) {
-    const auto is_source = [&](const Expr& operand) {
-      return std::ranges::any_of(n->reduction->source,
-                                 [&](const Expr& source) { return source.same_as(operand); });
-    };
-    return for_each_child(e, [&](const Expr& operand) {
-      is_source(operand) ? under(n->reduction->condition, operand) : always(operand);
-    });
+  const auto choice = [&](const Expr& condition, const Expr& if_true, const Expr& if_false) {
+    always(condition);
+    under(condition, if_true);
+    under(make_not(condition), if_false);
+  };
+  if (const Select* n = e.as<Select>()) return choice(n->condition, n->if_true, n->if_false);
+  if (const Call* n = as_call(e, Intrin::if_then_else))
+    return choice(n->args[0], n->args[1], n->args[2]);
+  if (const Binary* n = e.as<Binary>(); n && is_lazy(e)) {
+    always(n->a);
+    return under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b);
   }
-  if (!is_lazy(e)) return for_each_child(e, always);
-  const Binary* logic = e.as<Binary>();
-  std::optional<Expr> first;
-  bool holds = !logic || logic->op == BinaryOp::And;
-  for_each_child(e, [&](const Expr& operand) {
-    if (!first) {
-      first = operand;
-      return always(operand);
-    }
-    under(holds ? *first : make_not(*first), operand);
-    holds = false;
-  });
+  const Reduce* n = e.as<Reduce>();
+  if (!n) return for_each_child(e, always);
+  const ReduceNode& reduction = *n->reduction;
+  for (const IterVar& axis : reduction.axis)
+    if (axis.dom()) always(axis.dom()->min), always(axis.dom()->extent);
+  for (const Expr& init : reduction.init) always(init);
+  always(reduction.condition);
+  for (const Expr& source : reduction.source) under(reduction.condition, source);
 }
 
 Expr map_children(const Expr& e, ExprMap f) {

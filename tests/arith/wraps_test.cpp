@@ -34,6 +34,12 @@ TEST(Wraps, SumsOfPositionsDoNot) {
     EXPECT_FALSE(wraps(e)) << e;
 }
 
+/// 1 << 31 is negative.
+TEST(Wraps, ShiftsToTheLeftDropBits) {
+  EXPECT_TRUE(wraps(Expr(1) << i));
+  EXPECT_FALSE(can_prove_equal((Expr(1) << i) - 1 >= 0, (Expr(1) << i) >= 1));
+}
+
 TEST(Wraps, ArithmeticOnDataWraps) {
   const Var f("f", Float(32)), u("u", UInt(8));
   for (const Expr& e : std::vector<Expr>{

@@ -42,7 +42,7 @@ class Scopes {
 struct Value {
   Expr e;
   bool is_literal = false;
-  /// The value of a literal before it is rounded to a type, unless it is in `e`.
+  /// The value of a literal before it is rounded to a type. Unused if `e` is an integer constant.
   double written = 0;
 };
 

@@ -4,7 +4,6 @@
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
-#include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
@@ -129,6 +128,10 @@ const BufferRegion& region_at(const Caller& caller, const Program& program, int 
 }
 
 namespace {
+
+bool loads(const Stmt& s, const Buffer& buffer) {
+  return any_node(s, [&](const Load& load) { return load.buffer.same_as(buffer); });
+}
 
 /// The position of a copy in the body of a loop or block.
 struct Place {
@@ -497,13 +500,11 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
   const std::vector<Range> region = touched(program, n, place.at, write);
-  // An update and an init that reads the buffer read the previous value from there and write the
-  // new value to the cache.
+  // An update reads the previous value from the buffer and writes the new value to the cache.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
-  const bool init_reads =
-      program.block(n).init && any_node(*program.block(n).init, [&](const Load& load) {
-        return load.buffer->data.same_as(buffer->data);
-      });
+  if (program.block(n).init && loads(*program.block(n).init, buffer))
+    refuse(caller, "the init of " + describe(program, n) + " reads `" + buffer->name +
+                       "`, whose previous values the cache does not have");
   if (is_update && !program.block(n).body.as<Store>())
     refuse(caller,
            describe(program, n) + " updates `" + buffer->name +
@@ -537,19 +538,14 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   if (const auto conflict = find_passing_conflict(
           program, n, top_of(program, place.at), Side::After,
           {.own = accesses_as_stmt(program, n, buffer, true),
-           .with_own_instances = is_update || init_reads,
+           .with_own_instances = is_update,
            .over = {parts.begin() + static_cast<std::ptrdiff_t>(own),
                     parts.begin() + static_cast<std::ptrdiff_t>(place.position)}}))
     refuse(caller,
            describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
-  Stmt next = with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::Accesses);
-  if (init_reads) {
-    Block block = *next.as<BlockRealize>()->block;
-    block.init = with_buffer(*program.block(n).init, buffer, cache, Replaced::Writes);
-    next = make_block(program.realize(n).values, program.realize(n).predicate,
-                      arith::with_found_access(std::move(block)));
-  }
+  const Stmt next =
+      with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::Accesses);
   const auto cached = [&](const Included& included) -> NewBlock {
     BlockKey key{BlockKey::Plain{name, 0}};
     const Stmt copy =
@@ -696,9 +692,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   require_own_domains(caller, program, n, scope);
   // The new buffer does not have the previous values.
   const Stmt& first = block.init ? *block.init : block.body;
-  bool needs_both = is_read && mentions(block.writes, buffer);
-  if (!is_read) walk(first, [&](const Load& load) { needs_both |= load.buffer.same_as(buffer); });
-  if (needs_both)
+  if (is_read ? mentions(block.writes, buffer) : loads(first, buffer))
     refuse(caller, describe(program, n) + " reads and writes `" + buffer->name +
                        "`, so it needs more than a copy");
   if (!is_read)
