@@ -401,6 +401,27 @@ TEST(SizesOfFunctions, OfWhichAReductionHasNoIterationAreRefused) {
                                     {"block `B` reduces over m iterations of `k`"}));
 }
 
+/// The number of iterations is not known at the call.
+TEST(SizesOfFunctions, LeaveOutReductionsOverData) {
+  const runtime::Module sum = build(s_tir::parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(8,), "int32"], B: T.Buffer[(1,), "int32"]) -> None:
+    C = T.alloc_buffer([1], dtype="int32")
+    with T.block("C"):
+        C[0] = A[0]
+    for k in T.serial(C[0] % 8 + 1):
+        with T.block("B"):
+            vk = T.axis.reduce(8, k)
+            with T.init():
+                B[0] = 0
+            B[0] = B[0] + A[vk]
+)"));
+  const NDArray a = NDArray::from(std::vector<int>{2, 10, 20, 40, 0, 0, 0, 0}, {8});
+  const NDArray b = NDArray::zeros({1}, Int(32));
+  sum["main"](a, b);
+  EXPECT_EQ(b.to_vector<int>()[0], 32);
+}
+
 TEST(SizesOfFunctions, LeaveOutReductionsUnderConditions) {
   const runtime::Module sum = build_function(
       "for i in T.serial(n):\n"

@@ -657,7 +657,8 @@ PrimFunc with_size_checks(PrimFunc func, const std::vector<arith::SizeCondition>
     const bool is_known = std::ranges::all_of(free_vars(condition), [&](const Var& var) {
       return std::ranges::any_of(sizes, [&](const Expr& known) { return var.same_as(known); });
     });
-    if (!is_known) continue;
+    // Memory may have another value when the access is reached.
+    if (!is_known || effect_of(condition) != Effect::Pure) continue;
     const Expr holds = size && broadcasts(*size) ? condition || *size == 1 : condition;
     func.body = make_stmt(Assert{holds, message, func.body});
   }
