@@ -124,8 +124,9 @@ std::optional<Interval> IterationBox::ends_of_operation(const Expr& e) const {
   return Interval::of(make_int(e.dtype(), 0), simplify(other - 1));
 }
 
-Expr IterationBox::inside(const Interval& ends, const Expr& extent) const {
-  const Expr &min = *ends.min(), &max = *ends.max();
+Expr IterationBox::inside(const std::optional<Interval>& ends, const Expr& extent) const {
+  const Expr zero = make_int(Int(64), 0);
+  const Expr &min = ends ? *ends->min() : zero, &max = ends ? *ends->max() : zero;
   if (can_prove(max >= extent) || can_prove(min < 0)) return make_false();
   std::optional<Expr> inside;
   const auto require = [&](bool is_proved, const Expr& condition) {
@@ -155,13 +156,16 @@ void add_condition(std::vector<SizeCondition>& conditions, SizeCondition conditi
   if (!is_known) conditions.push_back(std::move(condition));
 }
 
-std::string outside_text(std::size_t dim, const Interval& ends, const Expr& extent) {
+std::string outside_text(std::size_t dim, const std::optional<Interval>& ends,
+                         const Expr& extent) {
   const auto text = [](const Expr& end) {
     const auto value = constant_int(end);
     return value ? std::to_string(*value) : print_expr(end);
   };
-  return "at index " + std::to_string(dim) + " from " + text(*ends.min()) + " to " +
-         text(*ends.max()) + ", but this dimension has " + print_expr(extent) + " elements";
+  const std::string reach =
+      ends ? " from " + text(*ends->min()) + " to " + text(*ends->max()) : "";
+  return "at index " + std::to_string(dim) + reach + ", but this dimension has " +
+         print_expr(extent) + " elements";
 }
 
 Expr wide_position(const Expr& e) {

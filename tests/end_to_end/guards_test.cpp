@@ -304,6 +304,20 @@ TEST(ReadConditions, HoldForABufferThatDoesNotBroadcast) {
   EXPECT_NO_THROW(copy["main"](many, one));
 }
 
+TEST(ReadConditions, DemandAnElementWhereOnlyDataKnowsTheIndex) {
+  te::Tensor A = te::placeholder({n}, "A"), I = te::placeholder({m}, "I", Int(32));
+  te::Tensor B = te::compute(
+      {m}, {"i"}, [&](Var i) { return A(max(min(I(i), n - 1), 0)); }, "B");
+  const runtime::Module gather = build(te::create_schedule(B), {A, I, B}, Target("llvm"));
+  NDArray nothing = zeros(0), one = zeros(1), b = zeros(4);
+  NDArray indices = NDArray::zeros({4}, Int(32), cpu(0));
+  EXPECT_NO_THROW(gather["main"](one, indices, b));
+  EXPECT_TRUE(refuses<RuntimeError>([&] { gather["main"](nothing, indices, b); },
+                                    {"reads tensor `A` at index 0, but", "has n elements"}));
+  NDArray no_indices = NDArray::zeros({0}, Int(32), cpu(0));
+  EXPECT_NO_THROW(gather["main"](nothing, no_indices, nothing));
+}
+
 TEST(ReadConditions, LeaveOutStagesThatTheCallSkips) {
   const tir::Var flag("flag");
   te::Tensor A = te::placeholder({n}, "A"), bias = te::placeholder({m}, "bias");
@@ -368,6 +382,17 @@ TEST(SizesOfFunctions, AreCheckedForIndicesThatAreCastOrBound) {
       "    B[i // 3 + 1] = 0.0");
   EXPECT_NO_THROW(fill["main"](zeros(1), zeros(4)));
   EXPECT_THROW(fill["main"](zeros(1), zeros(3)), RuntimeError);
+}
+
+TEST(SizesOfFunctions, AreCheckedForIndicesThatOnlyMemoryKnows) {
+  const runtime::Module gather = build_function(
+      "I = T.alloc_buffer((4,), \"int32\")\n"
+      "for i in T.serial(4):\n"
+      "    I[i] = i\n"
+      "for i in T.serial(4):\n"
+      "    B[i] = A[T.max(T.min(I[i], m - 1), 0)]");
+  EXPECT_NO_THROW(gather["main"](zeros(1), zeros(4)));
+  EXPECT_THROW(gather["main"](zeros(0), zeros(4)), RuntimeError);
 }
 
 TEST(SizesOfFunctions, LeaveOutAccessesUnderConditions) {

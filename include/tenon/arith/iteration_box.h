@@ -38,8 +38,8 @@ class IterationBox {
 
   /// Returns the condition on symbolic sizes under which both ends are in [0, extent) or the box is
   /// empty. It is the constant true if that provably holds, and the constant false if it holds for
-  /// no box that is not empty.
-  tir::Expr inside(const Interval& ends, const tir::Expr& extent) const;
+  /// no box that is not empty. Without ends, some element must exist.
+  tir::Expr inside(const std::optional<Interval>& ends, const tir::Expr& extent) const;
 
   /// Whether the condition holds for all boxes that are not empty.
   bool can_prove(const tir::Expr& condition) const;
@@ -61,8 +61,9 @@ class IterationBox {
 void add_condition(std::vector<SizeCondition>& conditions, SizeCondition condition);
 
 /// Returns the rest of a message: "at index 0 from 0 to (m - 1), but this dimension has n
-/// elements".
-std::string outside_text(std::size_t dim, const Interval& ends, const tir::Expr& extent);
+/// elements"; without ends, "at index 0, but this dimension has n elements".
+std::string outside_text(std::size_t dim, const std::optional<Interval>& ends,
+                         const tir::Expr& extent);
 
 /// Returns the value of a position in int64, computed without wrapping.
 tir::Expr wide_position(const tir::Expr& e);

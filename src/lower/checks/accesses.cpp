@@ -461,12 +461,13 @@ class AccessWalk {
     const arith::IterationBox box(loops_);
     for (std::size_t dim = 0; dim < indices.size(); ++dim) {
       const auto& [begin, extent] = (*ranges)[dim];
-      const auto lanes = ends_of(indices[dim]);
-      if (!lanes || depends_on_loops(extent)) continue;
-      const auto first = box.ends_of(substitute(lanes->first - begin, lets_)),
-                 last = box.ends_of(substitute(lanes->second - begin, lets_));
-      if (!first || !last) continue;
-      const arith::Interval ends = arith::Interval::of(*first->min(), *last->max());
+      if (depends_on_loops(extent)) continue;
+      std::optional<arith::Interval> ends;
+      if (const auto lanes = ends_of(indices[dim])) {
+        const auto first = box.ends_of(substitute(lanes->first - begin, lets_)),
+                   last = box.ends_of(substitute(lanes->second - begin, lets_));
+        if (first && last) ends = arith::Interval::of(*first->min(), *last->max());
+      }
       const Expr inside = box.inside(ends, extent);
       if (is_true(inside)) continue;
       const std::string message =

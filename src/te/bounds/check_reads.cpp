@@ -50,21 +50,23 @@ class ReadChecker {
     if (is_inside_stage_) return;
     for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
       const std::optional<Interval> ends = box_.ends_of(load.indices[dim]);
-      if (!ends) continue;
       const Expr& extent = load.producer->shape()[dim];
       if (refused_ == Outside::Partly) {
-        check_partly(load, dim, *ends);
+        check_partly(load, dim, ends);
+      } else if (!ends) {
+        continue;
       } else if (const auto min = constant_int(*ends->min()), max = constant_int(*ends->max()),
                  count = constant_int(extent);
                  min && max && count && (*min >= *count || *max < 0)) {
-        throw BoundError(text(load, dim, *ends) + kAdvice, op_.where());
+        throw BoundError(text(load, dim, ends) + kAdvice, op_.where());
       }
     }
   }
 
   /// Refuses a read that is out of bounds for all sizes for which anything is read. If it is out of
   /// bounds for some of these sizes, adds the condition under which it is in bounds.
-  void check_partly(const ProducerLoad& load, std::size_t dim, const Interval& ends) {
+  void check_partly(const ProducerLoad& load, std::size_t dim,
+                    const std::optional<Interval>& ends) {
     const Expr& extent = load.producer->shape()[dim];
     const Expr inside = box_.inside(ends, extent);
     if (is_zero(inside)) throw BoundError(text(load, dim, ends) + kAdvice, op_.where());
@@ -121,7 +123,8 @@ class ReadChecker {
     add_condition(box_.or_empty(*ahead->max() < 0), std::nullopt, message);
   }
 
-  std::string text(const ProducerLoad& load, std::size_t dim, const Interval& ends) const {
+  std::string text(const ProducerLoad& load, std::size_t dim,
+                   const std::optional<Interval>& ends) const {
     return "compute `" + op_.name() + "` reads tensor `" + load.producer->name() + "` " +
            arith::outside_text(dim, ends, load.producer->shape()[dim]);
   }
