@@ -156,14 +156,12 @@ void add_condition(std::vector<SizeCondition>& conditions, SizeCondition conditi
   if (!is_known) conditions.push_back(std::move(condition));
 }
 
-std::string outside_text(std::size_t dim, const std::optional<Interval>& ends,
-                         const Expr& extent) {
+std::string outside_text(std::size_t dim, const std::optional<Interval>& ends, const Expr& extent) {
   const auto text = [](const Expr& end) {
     const auto value = constant_int(end);
     return value ? std::to_string(*value) : print_expr(end);
   };
-  const std::string reach =
-      ends ? " from " + text(*ends->min()) + " to " + text(*ends->max()) : "";
+  const std::string reach = ends ? " from " + text(*ends->min()) + " to " + text(*ends->max()) : "";
   return "at index " + std::to_string(dim) + reach + ", but this dimension has " +
          print_expr(extent) + " elements";
 }
