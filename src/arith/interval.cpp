@@ -8,6 +8,26 @@ namespace tenon::arith {
 using tir::BinaryOp;
 using tir::make_int;
 
+namespace {
+
+/// A type in which sums and differences of constants of any type do not overflow.
+__extension__ typedef __int128 Exact;
+
+std::optional<Exact> exact_constant(const Expr& e) {
+  const std::optional<std::int64_t> value = constant_int(e);
+  if (!value) return std::nullopt;
+  return e.dtype().is_uint() ? static_cast<Exact>(static_cast<std::uint64_t>(*value))
+                             : static_cast<Exact>(*value);
+}
+
+bool fits_exactly(Exact value, DataType type) {
+  const int bits = type.is_uint() ? type.bits : type.bits - 1;
+  const Exact beyond = Exact{1} << bits;
+  return value < beyond && value >= (type.is_uint() ? 0 : -beyond);
+}
+
+}  // namespace
+
 // ---- Interval -----------------------------------------------------------------------------------
 
 Interval Interval::empty() {
@@ -43,6 +63,14 @@ Interval Interval::from_range(const Range& r) {
 Range Interval::to_range(const Range& otherwise, const Facts& facts) const {
   if (!is_bounded()) return otherwise;
   if (is_point()) return Range::from_min_extent(simplify(*min_, facts), make_int(min_->dtype(), 1));
+  if (const auto min = exact_constant(*min_), max = exact_constant(*max_); min && max) {
+    const DataType type = otherwise.min.dtype();
+    const Exact extent = *max - *min + 1;
+    if (!fits_exactly(extent, type)) return otherwise;
+    if (!fits_exactly(extent, min_->dtype()))
+      return Range::from_min_extent(tir::cast(type, *min_),
+                                    make_int(type, static_cast<std::int64_t>(extent)));
+  }
   Expr end = combine(BinaryOp::Add, *max_, make_int(max_->dtype(), 1));
   return Range::from_min_extent(simplify(*min_, facts),
                                 simplify(combine(BinaryOp::Sub, end, *min_), facts));
@@ -63,6 +91,9 @@ const Interval* IntervalMap::find(const tir::ExprNode& var) const { return inter
 
 Expr combine(BinaryOp op, const Expr& a, const Expr& b) {
   if (a.dtype() == b.dtype()) return fold(op, a, b);
+  // The common type of a signed and an unsigned operand is unsigned, where negative ends wrap.
+  if (a.dtype().is_uint() != b.dtype().is_uint())
+    return fold(op, tir::cast(Int(64), a), tir::cast(Int(64), b));
   tir::Promoted both = tir::promote(a, b);
   return fold(op, both.a, both.b);
 }
@@ -71,14 +102,15 @@ namespace {
 
 /// Whether the operation on constants overflows, so that folding would wrap.
 bool overflows(BinaryOp op, const Expr& a, const Expr& b) {
-  const std::optional<std::int64_t> x = constant_int(a), y = constant_int(b);
+  const std::optional<Exact> x = exact_constant(a), y = exact_constant(b);
   if (!x || !y) return false;
-  std::int64_t result = 0;
-  bool is_beyond = false;
-  if (op == BinaryOp::Add) is_beyond = __builtin_add_overflow(*x, *y, &result);
-  if (op == BinaryOp::Sub) is_beyond = __builtin_sub_overflow(*x, *y, &result);
-  if (op == BinaryOp::Mul) is_beyond = __builtin_mul_overflow(*x, *y, &result);
-  return is_beyond || !fits(result, tir::promote(a, b).a.dtype());
+  const bool is_quotient = op == BinaryOp::TruncDiv || op == BinaryOp::FloorDiv;
+  Exact result = 0;
+  if (op == BinaryOp::Add) result = *x + *y;
+  if (op == BinaryOp::Sub) result = *x - *y;
+  if (op == BinaryOp::Mul && __builtin_mul_overflow(*x, *y, &result)) return true;
+  if (is_quotient && *y == -1) result = -*x;
+  return !fits_exactly(result, tir::promote(a, b).a.dtype());
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ using namespace tir;
 namespace {
 
 bool surely_at_least(const Expr& e, std::int64_t bound, const Facts& facts) {
+  if (e.dtype().is_uint() && bound <= 0) return true;
   if (std::optional<std::int64_t> value = constant_int(e)) return *value >= bound;
   return can_prove_at_least(e, bound, facts);
 }
@@ -53,6 +54,11 @@ Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& 
     return end && is_zero(*end) ? end : combine_if_both(op, end, factor);
   };
   const std::optional<Expr> low = scaled(a.min()), high = scaled(a.max());
+  // The least value divided by -1 may wrap, in the middle of the other quotients.
+  if (op != BinaryOp::Mul &&
+      (low.has_value() != a.min().has_value() || high.has_value() != a.max().has_value() ||
+       (constant_int(factor) == -1 && !a.min())))
+    return Interval::everything();
   switch (sign_of(factor, facts)) {
     case Sign::NonNegative:
       return between(low, high);
@@ -80,7 +86,7 @@ Interval divide(BinaryOp op, const Interval& a, const Interval& b, const Facts& 
   return scale(op, a, *b.min(), facts);
 }
 
-/// Returns [-(|divisor| - 1), |divisor| - 1].
+/// Returns [-(|divisor| - 1), |divisor| - 1] for a signed divisor.
 Interval remainders_of_any_sign(const Expr& divisor) {
   Expr bound = fold(BinaryOp::Sub, abs(divisor), one_like(divisor));
   return Interval::of(minus(bound), bound);
@@ -107,7 +113,9 @@ Interval floor_remainder(const Interval& a, const Interval& b, const Facts& fact
 Interval trunc_remainder(const Interval& a, const Interval& b, const Facts& facts) {
   if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
   const Expr& divisor = *b.min();
-  if (surely_at_least(divisor, 0, facts) && a.min() && surely_at_least(*a.min(), 0, facts)) {
+  const bool is_nonnegative =
+      divisor.dtype().is_uint() || (a.min() && surely_at_least(*a.min(), 0, facts));
+  if (surely_at_least(divisor, 0, facts) && is_nonnegative) {
     return Interval::of(zero_like(divisor), fold(BinaryOp::Sub, divisor, one_like(divisor)));
   }
   return remainders_of_any_sign(divisor);

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <random>
 
 #include "tenon/arith/simplify.h"
 #include "tenon/interp/evaluate.h"
+#include "tenon/interp/scalar.h"
+#include "tenon/tir/buffer.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
 #include "tests/tables/table.h"
@@ -309,6 +312,86 @@ TEST(ValuesOf, IsExactForAffineExpressions) {
           << to_text(e) << " to " << text_of_max(values) << ", n = " << n;
     }
   }
+}
+
+/// All values of a type of 8 bits, and the ends and the surroundings of 0 of wider types.
+std::vector<std::int64_t> special_values(DataType type) {
+  const std::int64_t least = *constant_int(tir::min_value(type)),
+                     greatest = *constant_int(tir::max_value(type));
+  std::vector<std::int64_t> all;
+  for (std::int64_t n = -128; n < 256; ++n) {
+    for (const std::int64_t around : {std::int64_t{0}, least, greatest / 2}) {
+      const std::int64_t value = static_cast<std::int64_t>(static_cast<std::uint64_t>(around) +
+                                                           static_cast<std::uint64_t>(n));
+      if (type == UInt(64) || fits(value, type)) all.push_back(value);
+    }
+    if (type == UInt(64) || fits(greatest - n, type)) all.push_back(greatest - n);
+  }
+  return all;
+}
+
+class ValuesOfData : public testing::TestWithParam<DataType> {};
+
+TEST_P(ValuesOfData, ContainsEveryValueOfEveryOperatorWithAConstant) {
+  const DataType type = GetParam();
+  const Var i("i");
+  const tir::Buffer data = tir::decl_buffer({8}, type, {.name = "data"});
+  IntervalMap relaxed;
+  relaxed.set(i, Interval::of(0, 7));
+  const Expr element = make_load(data, {i});
+  const std::vector<std::int64_t> values = special_values(type);
+  const auto less = [&](std::int64_t a, std::int64_t b) {
+    return interp::try_apply(BinaryOp::Lt, interp::integer(a), interp::integer(b), type)->i != 0;
+  };
+  const std::int64_t least = *constant_int(tir::min_value(type)),
+                     greatest = *constant_int(tir::max_value(type));
+  for (const auto& [low, high] :
+       {std::pair{least, greatest}, std::pair{least + 1, std::int64_t{2}},
+        std::pair{std::int64_t{1}, greatest}, std::pair{std::int64_t{0}, std::int64_t{5}}}) {
+    const Expr clamped = tir::min(tir::max(element, make_int(type, low)), make_int(type, high));
+    for (const Expr& dividend : {element, clamped})
+      for (const std::int64_t constant :
+           {std::int64_t{1}, std::int64_t{3}, std::int64_t{16}, std::int64_t{100}, std::int64_t{-1},
+            std::int64_t{-3}, least, least + 1, greatest, greatest / 2 + 1}) {
+        if (constant == 0 || !(type == UInt(64) || fits(constant, type))) continue;
+        for (const BinaryOp op :
+             {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::TruncDiv, BinaryOp::TruncMod,
+              BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Min, BinaryOp::Max}) {
+          const Expr e = tir::make_binary(op, dividend, make_int(type, constant));
+          const Interval interval = values_of(e, relaxed);
+          for (std::int64_t value : values) {
+            if (!dividend.same_as(element)) {
+              if (less(value, low)) value = low;
+              if (less(high, value)) value = high;
+            }
+            const std::int64_t result =
+                interp::try_apply(op, interp::integer(value), interp::integer(constant), type)->i;
+            ASSERT_FALSE(interval.min() && less(result, *constant_int(simplify(*interval.min()))))
+                << to_text(e) << " from " << text_of_min(interval) << " for " << value;
+            ASSERT_FALSE(interval.max() && less(*constant_int(simplify(*interval.max())), result))
+                << to_text(e) << " to " << text_of_max(interval) << " for " << value;
+          }
+        }
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, ValuesOfData,
+                         testing::Values(Int(8), Int(16), UInt(8), UInt(16), UInt(32), UInt(64)),
+                         [](const auto& info) { return info.param.str(); });
+
+TEST(Ranges, OfMoreElementsThanTheTypeCountsAreTheDeclaredRange) {
+  const Range declared = Range::from_extent(100);
+  const auto range_of = [&](DataType type, std::int64_t min, std::int64_t max) {
+    return Interval::of(make_int(type, min), make_int(type, max)).to_range(declared, Facts());
+  };
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  EXPECT_TRUE(range_of(Int(64), least + 1, 2).extent.same_as(declared.extent));
+  EXPECT_TRUE(range_of(UInt(32), 1, 2147483648).extent.same_as(declared.extent));
+  EXPECT_TRUE(range_of(UInt(64), 1, -1).extent.same_as(declared.extent));
+  const Range narrow = range_of(Int(8), -128, 2);
+  EXPECT_EQ(constant_int(narrow.min), -128);
+  EXPECT_EQ(constant_int(narrow.extent), 131);
 }
 
 TEST(ValuesOf, NothingIsKnownOfAPositionBeyondTheType) {

@@ -31,8 +31,8 @@ class Interval {
   /// Whether both ends are the same node.
   bool is_point() const { return is_bounded() && min_->same_as(*max_); }
 
-  /// Returns [min, max] as a range with a simplified extent; `otherwise` if an end is infinite or
-  /// the interval is empty.
+  /// Returns [min, max] as a range with a simplified extent; `otherwise` if an end is infinite, the
+  /// interval is empty, or its extent does not fit the type of `otherwise`.
   Range to_range(const Range& otherwise, const Facts& facts) const;
 
  private:

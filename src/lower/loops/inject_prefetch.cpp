@@ -117,8 +117,7 @@ class PrefetchInjector {
         const arith::Interval first = arith::values_of(range.min, lanes_);
         const arith::Interval last = arith::values_of(range.min + range.extent - 1, lanes_);
         if (!first.is_bounded() || !last.is_bounded()) return make_nop();
-        range =
-            arith::simplify(Range::from_min_extent(*first.min(), *last.max() - *first.min() + 1));
+        range = arith::Interval::of(*first.min(), *last.max()).to_range(range, arith::Facts());
       }
     }
     return legacy_ ? legacy_loops_of(prefetch.buffer, region) : loops_of(prefetch.buffer, region);

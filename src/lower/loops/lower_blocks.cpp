@@ -542,10 +542,9 @@ class BlockBufferPlanner {
   /// Returns the intersection of the interval and the shape, with a constant extent if the shape is
   /// constant.
   static Range within(const Interval& touched, const Range& whole, const arith::Facts& facts) {
-    if (!touched.is_bounded()) return whole;
-    const Expr min = arith::simplify(max(*touched.min(), whole.min), facts);
-    const Expr extent =
-        arith::simplify(tir::min(whole.extent, *touched.max() - *touched.min() + 1), facts);
+    const Range reached = touched.to_range(whole, facts);
+    const Expr min = arith::simplify(max(reached.min, whole.min), facts);
+    const Expr extent = arith::simplify(tir::min(whole.extent, reached.extent), facts);
     if (constant_int(extent)) return Range::from_min_extent(min, extent);
     if (!constant_int(whole.extent)) return Range::from_min_extent(min, extent);
     const std::optional<std::int64_t> most = arith::const_bound(extent, facts).max;
