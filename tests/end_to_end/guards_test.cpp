@@ -170,6 +170,44 @@ TEST(GuardedReads, ClampedIndicesOfSymbolicSizesReadTheSameInEverySchedule) {
     EXPECT_EQ(compare_with_default(each, {n, m, A, B}, {.symbols = {1, 2, 3, 4, 5, 21}}), "");
 }
 
+/// Bounds of an index that are computed in a narrow or unsigned type can wrap.
+TEST(GuardedReads, ConfinedDataOfEveryTypeReadTheSameInEverySchedule) {
+  const auto number = [](const Expr& x, std::int64_t value) {
+    return make_const(x.dtype(), value);
+  };
+  const auto clamp = [](const Expr& x, const Expr& low, const Expr& high) {
+    return min(max(x, low), high);
+  };
+  struct Case {
+    DataType type;
+    int first, step;
+    std::function<Expr(const Expr&)> confine;
+  };
+  const std::vector<Case> cases = {
+      {UInt(8), 10, 30, [&](const Expr& x) { return truncmod(x, number(x, 16)); }},
+      {UInt(32), 10, 30, [&](const Expr& x) { return min(truncmod(x, number(x, 3)), 2); }},
+      {UInt(64), 10, 7, [&](const Expr& x) { return floormod(x, max_value(x.dtype())); }},
+      {UInt(32), 10, 7,
+       [&](const Expr& x) { return clamp(x, number(x, 1), max_value(x.dtype())); }},
+      {Int(8), -56, 7,
+       [&](const Expr& x) {
+         return truncdiv(clamp(x, min_value(x.dtype()), max_value(x.dtype())), number(x, -1));
+       }},
+      {Int(64), 0, 1,
+       [&](const Expr& x) { return clamp(x, min_value(x.dtype()) + number(x, 1), number(x, 2)); }}};
+  for (const Case& each : cases) {
+    const te::Tensor data = te::compute(
+        {8}, {"i"}, [&](Var i) { return cast(each.type, i * each.step + each.first); }, "data");
+    const te::Tensor P = te::compute(
+        {128}, {"j"}, [](Var j) { return j + 1000; }, "P");
+    const te::Tensor C = te::compute(
+        {8}, {"i"}, [&](Var i) { return P(each.confine(data(i))); }, "C");
+    te::Schedule inlined = te::create_schedule(C);
+    inlined[P].compute_inline();
+    EXPECT_EQ(compare_with_default(inlined, {C}), "") << each.type.str() << " " << each.first;
+  }
+}
+
 /// A read where the condition does not hold would be uninitialized, or out of bounds.
 TEST(GuardedReads, ReductionsWithAConditionReadWhereItHolds) {
   const te::Tensor A = te::placeholder({40}, "A"), P = te::placeholder({40}, "P", Int(32));

@@ -73,7 +73,8 @@ BuildOptions random_build(Random& random, testing::Data data, Notes& notes) {
   options.passes.disable_cse = one_in(16, "disable_cse");
   options.passes.disable_vectorize = one_in(24, "disable_vectorize");
   options.passes.noalias = !one_in(16, "noalias off");
-  static const std::vector<int> kRegisterBits = {0, 128, 256, 512};
+  // With 0 bits, vectors keep their lanes, and LLVM takes minutes for masked accesses of dozens.
+  static const std::vector<int> kRegisterBits = {128, 256, 512};
   if (one_in(10, "vector registers"))
     options.passes.vector_registers = tir::VectorRegisters{
         .bits = random.pick(kRegisterBits), .count = 16, .for_sums = random.between(0, 12)};

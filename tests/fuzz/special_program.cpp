@@ -339,7 +339,8 @@ class SpecialProgramMaker {
       default: {
         std::vector<const KnownTensor*> integers;
         for (const KnownTensor& k : known_)
-          if (k.tensor.dtype().is_int() && !has_no_elements(k)) integers.push_back(&k);
+          if (k.tensor.dtype().is_integral() && !k.tensor.dtype().is_bool() && !has_no_elements(k))
+            integers.push_back(&k);
         if (integers.empty()) return {a.index + offset, {a.index < extent - offset}};
         program_.notes.feature("guarded index", "of data");
         const Expr data = plain_read(*random_.pick(integers), axes);
@@ -388,6 +389,22 @@ class SpecialProgramMaker {
                                                 : make_const(type, random_.between(0, 3));
   }
 
+  Expr clamped(const Expr& i, std::int64_t first, std::int64_t last) {
+    const Expr low = make_const(i.dtype(), first), high = make_const(i.dtype(), last);
+    return random_.one_in(2) ? max(min(i, high), low) : min(max(i, low), high);
+  }
+
+  /// The index, or the index clamped to nearly all values of its type, modulo the extent.
+  Expr remainder(const Expr& i, int extent) {
+    const DataType type = i.dtype();
+    const Expr divisor = make_const(type, extent);
+    const Expr dividend = random_.one_in(2) ? i
+                                            : min(max(i, min_value(type) + make_const(type, 1)),
+                                                  max_value(type) - make_const(type, 1));
+    return type.is_uint() && random_.one_in(2) ? truncmod(dividend, divisor)
+                                               : floormod(dividend, divisor);
+  }
+
   Expr read(const KnownTensor& from, const Axes& axes) {
     if (has_no_elements(from)) return other_value(from.tensor.dtype());
     if (random_.one_in(8)) {
@@ -396,10 +413,10 @@ class SpecialProgramMaker {
       std::vector<Expr> at;
       for (std::size_t d = 0; d + 1 < from.shape.size(); ++d)
         at.push_back(plain_index(axes, d, from.shape[d]));
-      if (!fits(last, i.dtype())) return plain_read(from, axes);
-      const Expr zero = make_const(i.dtype(), 0), end = make_const(i.dtype(), last);
-      at.push_back(random_.one_in(2) ? max(min(i, end), zero) : min(max(i, zero), end));
-      return noted("clamped", from.tensor(at));
+      if (!fits(last + 1, i.dtype())) return plain_read(from, axes);
+      const bool is_clamped = random_.one_in(2);
+      at.push_back(is_clamped ? clamped(i, 0, last) : remainder(i, last + 1));
+      return noted(is_clamped ? "clamped" : "wrapped around", from.tensor(at));
     }
     if (!random_.one_in(3)) return plain_read(from, axes);
     const GuardedRead r = guarded_read(from, axes);
