@@ -423,6 +423,9 @@ constexpr ScheduleCheck kScheduleChecks[] = {
     [](Compilation& c, const Target&) {
       refuse_unbound_outputs(c.graph(), c.args(), c.options().binds, c.where());
     },
+    [](Compilation& c, const Target&) {
+      refuse_partial_arguments(c.graph(), c.bounds(), c.args(), c.options().binds, c.where());
+    },
     [](Compilation& c, const Target&) { c.emit_warnings(); },
     [](Compilation& c, const Target&) { c.read_conditions(); },
     [](Compilation& c, const Target&) {

@@ -131,6 +131,30 @@ void refuse_unbound_outputs(const te::StageGraph& graph, const std::vector<Lower
   }
 }
 
+void refuse_partial_arguments(const te::StageGraph& graph, const te::Bounds& bounds,
+                              const std::vector<LowerArgument>& args,
+                              const std::vector<std::pair<te::Tensor, Buffer>>& binds,
+                              const SourceLocation& where) {
+  const std::vector<te::StageId> outputs = graph.outputs();
+  for (const te::Tensor& tensor : tensors_among(args, binds)) {
+    const std::optional<te::StageId> id = graph.find(tensor.op());
+    if (!id || std::ranges::find(outputs, *id) != outputs.end() || !graph.attach_path(*id).empty())
+      continue;
+    for (const IterVar& axis : graph.stage(*id).op.axis()) {
+      const Range* range = bounds.find(axis);
+      const std::int64_t all = constant_int(axis.dom()->extent).value_or(0);
+      const std::int64_t computed = range ? constant_int(range->extent).value_or(all) : all;
+      if (computed >= all) continue;
+      throw LowerError("build: `" + tensor.name() + "` is an argument, but only " +
+                           std::to_string(computed) + " of the " + std::to_string(all) +
+                           " elements along `" + axis.name() +
+                           "` are computed, which its readers need; make it an output of "
+                           "create_schedule, or leave it out of the arguments",
+                       where);
+    }
+  }
+}
+
 namespace {
 
 /// Checks the parameters and the arrays among them.

@@ -197,6 +197,17 @@ TEST_F(AddTest, OutputsThatWouldBeLost) {
   EXPECT_NO_THROW(lower(s, {A}));
 }
 
+TEST(Build, RefusesArgumentsOfWhichReadersNeedOnlyAPart) {
+  const te::Tensor A = te::placeholder({8}, "A");
+  const te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  const te::Tensor C = te::compute(
+      {4}, {"i"}, [&](Var i) { return B(i * 2); }, "C");
+  EXPECT_TRUE(refuses<LowerError>([&] { build(te::create_schedule(C), {A, B, C}); },
+                                  {"`B`", "only 7 of the 8 elements along `i`", "output"}));
+  EXPECT_NO_THROW(build(te::create_schedule({B, C}), {A, B, C}));
+}
+
 TEST_F(AddTest, NamesAndOptions) {
   refused([&] { lower(s, {A, B}, {.name = ""}); }, {"name", "empty"});
   refused([&] { build(s, {A, B}, Target("llvm"), {.opt_level = 7}); }, {"opt_level", "7"});

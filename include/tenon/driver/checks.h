@@ -4,6 +4,7 @@
 #include "tenon/driver/lower.h"
 #include "tenon/lower/checks.h"
 #include "tenon/te/graph.h"
+#include "tenon/te/infer_bound.h"
 #include "tenon/tir/function.h"
 
 namespace tenon {
@@ -25,6 +26,13 @@ void refuse_device_threads(const te::StageGraph& graph);
 void refuse_unbound_outputs(const te::StageGraph& graph, const std::vector<LowerArgument>& args,
                             const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
                             const SourceLocation& where);
+
+/// Throws a LowerError for an argument that a stage computes in part only, because its readers need
+/// no more and it is no output of the schedule. A stage at a loop of another is not checked.
+void refuse_partial_arguments(const te::StageGraph& graph, const te::Bounds& bounds,
+                              const std::vector<LowerArgument>& args,
+                              const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
+                              const SourceLocation& where);
 
 /// Throws a LowerError with the reason if the function is malformed for the form that it declares.
 void check_function(const tir::PrimFunc& func, const std::string& name);
