@@ -16,6 +16,9 @@ namespace {
 /// Maximum number of simplification rounds for the ends of a range.
 constexpr int kMaxRounds = 4;
 
+/// The mask of an address whose use is unknown.
+constexpr std::int64_t kReadsAndWrites = 3;
+
 /// All accesses to one buffer.
 class Touched {
  public:
@@ -67,19 +70,19 @@ class Finder {
   }
 
   BlockAccess find(const Block& block) {
+    declared_ = {block.reads, block.writes};
     for (const Buffer& buffer : block.alloc_buffers) hide(buffer);
     for (const MatchBuffer& match : block.match_buffers) match_buffer(match.buffer, match.source);
-    if (block.init) stmt(*block.init);
+    body_ = &block.body;
+    if (block.init) {
+      part_ = Part::Init;
+      stmt(*block.init);
+      part_ = Part::Update;
+    }
     stmt(block.body);
     BlockAccess access;
     for (const Touched& touched : writes_) access.writes.push_back(touched.region());
-    for (const Touched& touched : reads_) {
-      const bool is_result =
-          block.init && std::ranges::any_of(writes_, [&](const Touched& written) {
-            return written.buffer().same_as(touched.buffer());
-          });
-      if (!is_result) access.reads.push_back(touched.region());
-    }
+    for (const Touched& touched : reads_) access.reads.push_back(touched.region());
     return access;
   }
 
@@ -92,9 +95,31 @@ class Finder {
   IntervalMap relaxed_;
   std::vector<Touched> reads_, writes_;
 
+  /// The part of a block with an init that is being visited.
+  enum class Part : std::uint8_t { None, Init, Update };
+  Part part_ = Part::None;
+  const Stmt* body_ = nullptr;
+  /// The regions that the block declares already.
+  BlockAccess declared_;
+  struct Loop {
+    Var var;
+    Range range;
+  };
+  /// The loops around the current statement, outermost first.
+  std::vector<Loop> loops_;
+  /// The number of conditions under which the current statement runs.
+  int conditions_ = 0;
+  struct Box {
+    Buffer buffer;
+    std::vector<Interval> sides;
+  };
+  /// Boxes all of whose elements this instance has stored.
+  std::vector<Box> stored_;
+
   void hide(const Buffer& buffer) { hidden_.insert(&buffer->data.node()); }
 
   void match_buffer(const Buffer& buffer, const BufferRegion& source) {
+    by_data_.try_emplace(&buffer->data.node(), buffer);
     matched_.insert_or_assign(buffer.get(), source);
   }
 
@@ -105,11 +130,31 @@ class Finder {
           touch(writes_, n.buffer, n.indices);
           expr(n.value);
           for (const Expr& index : n.indices) expr(index);
+          std::vector<Range> element;
+          for (const Expr& index : n.indices)
+            element.push_back(Range::from_min_extent(index, make_int(index.dtype().element(), 1)));
+          stored({n.buffer, std::move(element)});
         },
         [&](const For& n) {
           expr(n.min), expr(n.extent);
-          relax(n.var, Range::from_min_extent(n.min, n.extent));
+          const Range range = Range::from_min_extent(n.min, n.extent);
+          relax(n.var, range);
+          loops_.push_back({n.var, range});
           stmt(n.body);
+          loops_.pop_back();
+        },
+        [&](const If& n) {
+          expr(n.condition);
+          ++conditions_;
+          stmt(n.then_case);
+          if (n.else_case) stmt(*n.else_case);
+          --conditions_;
+        },
+        [&](const While& n) {
+          expr(n.condition);
+          ++conditions_;
+          stmt(n.body);
+          --conditions_;
         },
         [&](const Attr& n) {
           expr(n.value);
@@ -140,19 +185,37 @@ class Finder {
   void expr(const Expr& e) {
     if (const Load* load = e.as<Load>()) touch(reads_, load->buffer, load->indices);
     if (const Call* call = as_call(e, Intrin::tvm_access_ptr)) return access_ptr(*call);
+    if (as_call(e, Intrin::prefetch) || as_call(e, Intrin::isnullptr)) return;
+    if (const Call* call = as_call(e, Intrin::address_of))
+      if (const Load* load = call->args[0].as<Load>()) address(load->buffer->data, kReadsAndWrites);
+    if (e.as<VarNode>()) address(e, kReadsAndWrites);
     for_each_child(e, [&](const Expr& c) { expr(c); });
   }
 
-  /// Handles an access pointer with the arguments (type, data pointer, offset, extent, mask). It
-  /// may access any element, for reading (1) or writing (2).
+  /// Handles the address of a buffer. Its receiver accesses the regions that the block declares. It
+  /// may access any element of a buffer without declared regions, for reading (1) or writing (2).
+  void address(const Expr& data, std::int64_t mask) {
+    bool is_declared = false;
+    const auto add = [&](std::vector<Touched>& all, const std::vector<BufferRegion>& regions) {
+      for (const BufferRegion& region : regions) {
+        if (!region.buffer->data.same_as(data)) continue;
+        is_declared = true;
+        touch(all, region.buffer, box(region.region));
+      }
+    };
+    add(reads_, declared_.reads), add(writes_, declared_.writes);
+    const auto known = by_data_.find(&data.node());
+    if (is_declared || known == by_data_.end()) return;
+    const Buffer buffer = known->second;
+    const std::vector<Interval> whole(buffer->shape.size(), Interval::everything());
+    if (mask & 1) touch(reads_, buffer, whole);
+    if (mask & 2) touch(writes_, buffer, whole);
+  }
+
+  /// Handles an access pointer with the arguments (type, data pointer, offset, extent, mask).
   void access_ptr(const Call& call) {
     for (std::size_t n = 2; n < call.args.size(); ++n) expr(call.args[n]);
-    const auto known = by_data_.find(&call.args[1].node());
-    if (known == by_data_.end()) return;
-    const std::int64_t mask = constant_int(call.args[4]).value_or(3);
-    const std::vector<Interval> whole(known->second->shape.size(), Interval::everything());
-    if (mask & 1) touch(reads_, known->second, whole);
-    if (mask & 2) touch(writes_, known->second, whole);
+    address(call.args[1], constant_int(call.args[4]).value_or(kReadsAndWrites));
   }
 
   /// Adds the declared regions of a nested block, for the values of its iterators.
@@ -164,26 +227,102 @@ class Finder {
       set(values, n.block->iters[i].var(), n.values[i]);
     auto add = [&](std::vector<Touched>& all, const std::vector<BufferRegion>& regions) {
       for (const BufferRegion& r : regions) {
-        std::vector<Interval> box;
-        for (const Range& range : r.region) {
-          const Range bound = substitute(range, values);
-          box.push_back(is_one(bound.extent) ? interval(bound.min)
-                                             : values_of(Interval::from_range(bound), relaxed_));
-        }
-        touch(all, r.buffer, box);
+        std::vector<Range> region = r.region;
+        for (Range& range : region) range = substitute(range, values);
+        touch(all, r.buffer, box(region));
       }
     };
     add(reads_, n.block->reads), add(writes_, n.block->writes);
+    if (!is_true(n.predicate)) return;
+    for (const BufferRegion& written : n.block->writes) {
+      std::vector<Range> region;
+      for (const Range& range : written.region) region.push_back(substitute(range, values));
+      stored({written.buffer, std::move(region)});
+    }
+  }
+
+  /// Adds a region that a statement stores, if the instance provably stores all of its box before
+  /// the statements that follow.
+  void stored(const BufferRegion& written) {
+    if (part_ == Part::None || conditions_ > 0 || matched_.contains(written.buffer.get())) return;
+    if (part_ == Part::Update && !loops_.empty()) return;
+    for (const Loop& loop : loops_)
+      if (is_relaxed(loop.range.min) || is_relaxed(loop.range.extent)) return;
+    std::vector<Loop> loops = loops_;
+    for (const Range& range : written.region)
+      if (range.min.dtype().is_vector() || is_overwritten(range.min) || !is_dense(range, loops))
+        return;
+    // A loop that is left determines no index.
+    for (const Loop& loop : loops)
+      if (!can_prove(loop.range.extent > 0)) return;
+    stored_.push_back({written.buffer, box(written.region)});
+  }
+
+  /// Whether the expression reads memory that the body may write.
+  bool is_overwritten(const Expr& e) const {
+    return any_node(e, [&](const Load& load) {
+      return uses_var(*body_, load.buffer->data) || any_node(*body_, [&](const Store& store) {
+               return store.buffer->data.same_as(load.buffer->data);
+             });
+    });
+  }
+
+  /// Whether the range takes every value of its interval. Removes the loops that it uses.
+  bool is_dense(const Range& range, std::vector<Loop>& loops) const {
+    Expr width = range.extent;
+    for (auto loop = loops.end(); loop-- != loops.begin();) {
+      if (uses_var(range.extent, loop->var)) return false;
+      if (!uses_var(range.min, loop->var)) continue;
+      const Expr step =
+          simplify(substitute(range.min, VarMap{{&loop->var.node(), loop->var + 1}}) - range.min);
+      if (!constant_int(step) || !can_prove(step >= 1 && step <= width)) return false;
+      width = simplify(width + step * (loop->range.extent - 1));
+      loop = loops.erase(loop);
+    }
+    const bool moves = uses_var(range.min, [&](const Expr& v) {
+      return relaxed_.find(v.node()) &&
+             std::ranges::none_of(loops_, [&](const Loop& loop) { return loop.var.same_as(v); });
+    });
+    return !moves;
+  }
+
+  /// Whether this instance has stored all elements of the box.
+  bool is_stored(const Buffer& buffer, const std::vector<Interval>& box) const {
+    return std::ranges::any_of(stored_, [&](const Box& own) {
+      if (!own.buffer.same_as(buffer)) return false;
+      for (std::size_t d = 0; d < box.size(); ++d) {
+        const Interval &outer = own.sides[d], &inner = box[d];
+        if (!outer.is_bounded() || !inner.is_bounded()) return false;
+        if (!can_prove(*outer.min() <= *inner.min()) || !can_prove(*inner.max() <= *outer.max()))
+          return false;
+      }
+      return true;
+    });
   }
 
   void relax(const Var& var, const Range& range) {
     relaxed_.set(var, values_of(Interval::from_range(range), relaxed_));
   }
 
+  /// Whether the value varies with the block's loops and lets.
+  bool is_relaxed(const Expr& e) const {
+    return uses_var(e, [&](const Expr& v) { return relaxed_.find(v.node()); });
+  }
+
   /// An index that is invariant in the block's loops is kept unsimplified.
   Interval interval(const Expr& index) const {
-    const bool moves = uses_var(index, [&](const Expr& v) { return relaxed_.find(v.node()); });
-    return moves ? values_of(index, relaxed_) : Interval::point(index);
+    return is_relaxed(index) ? values_of(index, relaxed_) : Interval::point(index);
+  }
+
+  Interval side(const Range& range) const {
+    return is_one(range.extent) ? interval(range.min)
+                                : values_of(Interval::from_range(range), relaxed_);
+  }
+
+  std::vector<Interval> box(const std::vector<Range>& region) const {
+    std::vector<Interval> sides;
+    for (const Range& range : region) sides.push_back(side(range));
+    return sides;
   }
 
   void touch(std::vector<Touched>& all, const Buffer& buffer, const std::vector<Expr>& indices) {
@@ -201,6 +340,7 @@ class Finder {
       const BufferRegion& source = matched->second;
       return touch(all, source.buffer, in_source(source, box));
     }
+    if (&all == &reads_ && part_ == Part::Update && is_stored(buffer, box)) return;
     auto own = std::ranges::find_if(
         all, [&](const Touched& touched) { return touched.buffer().same_as(buffer); });
     if (own == all.end()) own = all.insert(all.end(), Touched(buffer));
@@ -214,8 +354,7 @@ class Finder {
     for (std::size_t d = 0; d < source.region.size(); ++d) {
       const Range& range = source.region[d];
       if (d < dropped || !box[d - dropped].is_bounded()) {
-        result.push_back(is_one(range.extent) ? interval(range.min)
-                                              : values_of(Interval::from_range(range), relaxed_));
+        result.push_back(side(range));
         continue;
       }
       const Interval& part = box[d - dropped];

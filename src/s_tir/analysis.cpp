@@ -4,6 +4,7 @@
 
 #include "s_tir/context.h"
 #include "s_tir/order_checks.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
@@ -373,6 +374,8 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   const arith::IntervalMap relaxed = relaxed_below(program, consumer, top);
   const VarMap bindings = bindings_of(reader);
   const arith::WrittenMemory memory(program.stmt(top));
+  // The declared regions may be smaller.
+  const std::vector<BufferRegion> read_regions = arith::find_block_access(*reader.block).reads;
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;
     const auto box = WrittenBox(program, producer, top, write, *condition, reads).find();
@@ -380,17 +383,17 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
     // The memory that a bound reads may change between the write and the read.
     for (const Range& side : *box)
       if (!memory.is_stable(side.min) || !memory.is_stable(side.extent)) return false;
-    for (const BufferRegion& read : reader.block->reads) {
+    for (const BufferRegion& read : read_regions) {
       if (!read.buffer.same_as(buffer)) continue;
       for (std::size_t d = 0; d < box->size(); ++d) {
         const Expr begin = substitute(read.region[d].min, bindings);
         const Expr end = begin + substitute(read.region[d].extent, bindings) - 1;
         const arith::Interval low = arith::values_of(begin, relaxed, facts);
         const arith::Interval high = arith::values_of(end, relaxed, facts);
-        if (!low.min() || !high.max()) return false;
-        if (!contains((*box)[d], arith::Interval::of(*low.min(), *high.max()), buffer->shape[d],
-                      facts))
-          return false;
+        const auto read_values = low.min() && high.max()
+                                     ? arith::Interval::of(*low.min(), *high.max())
+                                     : arith::Interval::everything();
+        if (!contains((*box)[d], read_values, buffer->shape[d], facts)) return false;
       }
     }
   }

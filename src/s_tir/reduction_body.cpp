@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "tenon/arith/simplify.h"
 #include "tenon/s_tir/reducers.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/combination.h"
@@ -118,6 +119,14 @@ bool is_same_element(const std::vector<Expr>& indices, const Buffer& buffer, con
   return buffer.same_as(store.buffer) && structural_equal(indices, store.indices);
 }
 
+/// Whether the stores provably write different elements.
+bool are_distinct(const Store& a, const Store& b) {
+  if (!a.buffer.same_as(b.buffer)) return true;
+  for (std::size_t d = 0; d < a.indices.size(); ++d)
+    if (arith::can_prove(make_binary(BinaryOp::Ne, a.indices[d], b.indices[d]))) return true;
+  return false;
+}
+
 bool loads_any(const Expr& e, const std::vector<Store>& stores) {
   bool found = false;
   walk(e, [&](const Load& load) {
@@ -229,6 +238,10 @@ std::optional<ReductionBody> find_reduction_body(const Block& block) {
   if (!block.init) return std::nullopt;
   const std::optional<Stores> update = stores_of(block.body), init = stores_of(*block.init);
   if (!update || !init || update->stores.size() != init->stores.size()) return std::nullopt;
+  // Two stores of one element are no independent outputs.
+  for (std::size_t n = 0; n < update->stores.size(); ++n)
+    for (std::size_t m = 0; m < n; ++m)
+      if (!are_distinct(update->stores[m], update->stores[n])) return std::nullopt;
   for (std::size_t n = 0; n < update->stores.size(); ++n)
     if (!is_same_element(init->stores[n].indices, init->stores[n].buffer, update->stores[n]))
       return std::nullopt;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "s_tir/context.h"
 #include "s_tir/step.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/s_tir/primitives.h"
 
 namespace tenon::s_tir {
@@ -312,14 +314,51 @@ std::uint64_t Rng::below(std::uint64_t n) {
     if (const std::uint64_t drawn = next(); drawn < limit) return drawn % n;
 }
 
+namespace {
+
+/// Throws unless every block depends on the loops around it only by its iterators, and its regions
+/// mention every buffer that it accesses. The primitives treat a block as a function of these.
+void require_declared_inputs(const Caller& caller, const Program& program) {
+  for (int n = 1; n < program.size(); ++n) {
+    if (!program.is_block(n)) continue;
+    const Block& block = program.block(n);
+    for (const Stmt& part :
+         block.init ? std::vector{*block.init, block.body} : std::vector{block.body})
+      for (const Var& var : free_vars(part))
+        if (program.find_loop(var))
+          refuse(caller, describe(program, n) + " uses loop variable `" + var.name() +
+                             "`, which is not one of its iterators; bind an iterator to the loop");
+    // A block without a signature, such as the root, declares nothing.
+    if (block.iters.empty() && block.reads.empty() && block.writes.empty()) continue;
+    const arith::BlockAccess found = arith::find_block_access(block);
+    Block init = block;
+    init.body = std::exchange(init.init, std::nullopt).value_or(make_nop());
+    const std::vector<BufferRegion> begun = arith::find_block_access(init).writes;
+    const auto require = [&](const std::vector<BufferRegion>& accessed,
+                             const std::vector<BufferRegion>& declared, const char* verb) {
+      for (const Buffer& buffer : buffers_of(accessed))
+        if (!mentions(declared, buffer) && !mentions(begun, buffer))
+          refuse(caller, describe(program, n) + " " + verb + " `" + buffer->name +
+                             "`, which its declared regions omit; declare the access, or leave "
+                             "T.reads and T.writes out to have them inferred");
+    };
+    require(found.reads, block.reads, "reads");
+    require(found.writes, block.writes, "writes");
+  }
+}
+
+}  // namespace
+
 Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
     : state_(std::make_shared<State>()) {
-  for (const auto& [name, func] : mod.functions)
+  for (const auto& [name, func] : mod.functions) {
     if (func.form != Form::Blocks)
       throw TypeError(
           "Schedule: function `" + name +
               "` is not a block program; te::create_prim_func and parse_script make block programs",
           where);
+    require_declared_inputs({"Schedule", where}, Program(func));
+  }
   state_->mod = std::move(mod);
   state_->dice = Rng(options.seed);
 }

@@ -81,6 +81,23 @@ TEST_F(Access, OfAReductionDoesNotReadItsResult) {
   EXPECT_EQ(access(update), "reads B[vi], A[vi][vi]; writes B[vi]");
 }
 
+TEST_F(Access, OfAReductionReadsWhatItsInitDoesNotStore) {
+  const Stmt update = make_store(b, make_load(b, {vi}) + make_load(b, {vi + 1}), {vi});
+  EXPECT_EQ(access(update, make_store(b, 0, {vi})), "reads B[(vi + 1)]; writes B[vi]");
+  const Stmt guarded = make_stmt(If{vi > 0, make_store(b, 0, {vi}), std::nullopt});
+  EXPECT_EQ(access(make_store(b, make_load(b, {vi}) + 1, {vi}), guarded),
+            "reads B[vi]; writes B[vi]");
+}
+
+TEST_F(Access, OfAReductionDoesNotReadTheBoxThatItsInitStoresInALoop) {
+  const auto each = [&](const Var& var, const Expr& step, const Expr& value) {
+    return loop(var, 0, 4, make_store(b, value, {vi * 8 + var * step}));
+  };
+  const Stmt update = each(k, 1, make_load(b, {vi * 8 + k}) + 1);
+  EXPECT_EQ(text(find_block_access(block(update, each(i, 1, 0))).reads), "");
+  EXPECT_NE(text(find_block_access(block(update, each(i, 2, 0))).reads), "");
+}
+
 TEST_F(Access, OfABlockInsideIsWhatItsHeaderSays) {
   const IterVar vk(Range(0, 16), Var("vk"), IterKind::Reduce);
   const Block inner{.iters = {vk},
@@ -117,6 +134,16 @@ TEST_F(Access, ThroughAPointerIsTheWholeBuffer) {
   const Buffer visible[] = {a, b};
   EXPECT_EQ(text(find_block_access(block(call), visible)),
             "reads A[0 +16][0 +16]; writes B[0 +16]");
+}
+
+TEST_F(Access, ByAPlainAddressIsTheDeclaredRegion) {
+  Block own = block(make_evaluate(make_extern_call(Int(32), "f", {a->data, b->data})));
+  const Buffer visible[] = {a, b};
+  EXPECT_EQ(text(find_block_access(own, visible)),
+            "reads A[0 +16][0 +16], B[0 +16]; writes A[0 +16][0 +16], B[0 +16]");
+  own.reads = {{a, {Range(2, 3), Range(0, 4)}}};
+  own.writes = {{b, {Range(0, 8)}}};
+  EXPECT_EQ(text(find_block_access(own, visible)), "reads A[2][0 +4]; writes B[0 +8]");
 }
 
 }  // namespace

@@ -135,9 +135,15 @@ tir::PrimFunc with_region_assertions(tir::PrimFunc func) {
   return func;
 }
 
-/// That the program and its trace can be written down and read back.
+/// That the program and its trace can be written down and read back, and the program scheduled
+/// further.
 std::string check_texts(const BlockCase& c) {
   const tir::IRModule& mod = c.schedule.mod();
+  try {
+    const Schedule further(mod);
+  } catch (const ScheduleError& error) {
+    return "the steps leave what no schedule accepts: " + error.sentence();
+  }
   const std::string script = s_tir::print_script(mod);
   for (const s_tir::ScriptStyle style : {s_tir::ScriptStyle::V09, s_tir::ScriptStyle::Modern}) {
     const tir::IRModule read = s_tir::parse_script(s_tir::print_script(mod, style));

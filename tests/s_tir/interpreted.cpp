@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tenon/interp/evaluate.h"
+#include "tenon/tir/verify.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
@@ -93,6 +94,8 @@ std::string difference(const Array& expected, const Array& actual) {
 }  // namespace
 
 std::string first_other_result(const PrimFunc& before, const PrimFunc& after) {
+  for (const Violation& violation : verify(after, after.form))
+    return violation.what + ": " + violation.where;
   const std::vector<Array>& expected = results_of(before);
   std::vector<Array> actual = arrays_of(before);
   run(after, actual);

@@ -65,16 +65,14 @@ bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, i
 Block update_of(const Block& block, const std::vector<BufferRegion>& init_reads) {
   Block update = block;
   update.init = std::nullopt;
-  update.reads.clear();
+  update.reads = block.writes;
   const std::vector<BufferRegion> found = arith::find_block_access(update).reads;
-  for (const BufferRegion& write : block.writes) {
-    if (mentions(block.reads, write.buffer)) continue;
-    update.reads.push_back(write);
+  for (BufferRegion& own : update.reads)
     for (const BufferRegion& read : found)
-      if (read.buffer.same_as(write.buffer) && !uses_var(update.body, read.buffer->data))
-        update.reads.back() = read;
-  }
-  update.reads.insert(update.reads.end(), block.reads.begin(), block.reads.end());
+      if (read.buffer.same_as(own.buffer) && !uses_var(update.body, read.buffer->data)) own = read;
+  std::ranges::copy_if(
+      block.reads, std::back_inserter(update.reads),
+      [&](const BufferRegion& read) { return !mentions(block.writes, read.buffer); });
   std::erase_if(update.reads, [&](const BufferRegion& read) {
     return mentions(init_reads, read.buffer) && !mentions(found, read.buffer) &&
            !uses_var(update.body, read.buffer->data) &&

@@ -4,6 +4,7 @@
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
@@ -414,8 +415,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
     const Block& block = program.block(reader);
     if (!mentions(block.reads, buffer) || mentions(block.writes, buffer)) continue;
     if (part_of(program, place.at, reader).value_or(0) < place.position) continue;
-    const auto conflict =
-        writers.empty() ? std::nullopt : written_behind(program, place, reader, buffer);
+    const auto conflict = written_behind(program, place, reader, buffer);
     if (conflict && reader == n)
       refuse(caller,
              describe(program, n) + " would read a copy of what is written later: it " + *conflict);
@@ -502,24 +502,18 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const std::vector<Range> region = touched(program, n, place.at, write);
   // An update reads the previous value from the buffer and writes the new value to the cache.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
-  if (program.block(n).init && loads(*program.block(n).init, buffer))
-    refuse(caller, "the init of " + describe(program, n) + " reads `" + buffer->name +
-                       "`, whose previous values the cache does not have");
+  if (program.block(n).init)
+    for (const BufferRegion& missing : arith::find_block_access(program.block(n)).reads)
+      if (missing.buffer.same_as(buffer))
+        refuse(caller, describe(program, n) + " " +
+                           arith::access_text(access_of(arith::AccessKind::Read, missing)) +
+                           ", which neither its init nor the same instance has provably stored "
+                           "before: the cache does not have the previous values");
   if (is_update && !program.block(n).body.as<Store>())
     refuse(caller,
            describe(program, n) + " updates `" + buffer->name +
                "`, which is initialized elsewhere, in several steps, each of which needs the "
                "previous one; cache it before its reduction is decomposed");
-  const std::vector<arith::Access> accesses = accesses_of(program, n);
-  if (!is_update)
-    for (const arith::Access& read : accesses)
-      if (!read.is_write() && read.buffer.same_as(buffer) &&
-          std::ranges::none_of(accesses, [&](const arith::Access& written) {
-            return written.is_write() && written.buffer.same_as(buffer) &&
-                   structural_equal(read.indices, written.indices);
-          }))
-        refuse(caller, describe(program, n) + " " + arith::access_text(read) +
-                           ", which the same instance does not write: its copy has no value there");
   if (program.block(n).init) {
     require_begun(caller, program, n);
     // The cache holds the sum until it is complete.
@@ -824,6 +818,9 @@ PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_
   const Buffer next =
       in_scope(buffer, buffer->name + "_" + std::string(to_string(scope_kind)), scope_kind);
   const Stmt changed = with_buffer(program.stmt(block), buffer, next, Replaced::Everything);
+  if (uses_var(changed, buffer->data))
+    refuse(caller, "the address of `" + buffer->name +
+                       "` is taken; cache_write makes a buffer whose memory can be chosen");
   PrimFunc func = program.with(block, changed);
   require_memory_of_threads_around(caller, Program(func), n);
   return func;
@@ -841,6 +838,9 @@ PrimFunc storage_align(const Program& program, int n, int index, int axis, int f
                        " dimensions, got axis " + std::to_string(axis));
   if (factor <= 0) refuse(caller, "the factor is " + std::to_string(factor) + ", not 1 or more");
   if (axis < 0) axis += rank;
+  if (uses_var(program.func().body, buffer->data))
+    refuse(caller, "the address of `" + buffer->name +
+                       "` is taken, whose receiver does not know the alignment");
   walk(program.func().body, [&](const BlockRealize& other) {
     for (const MatchBuffer& match : other.block->match_buffers) {
       const std::vector<Expr>& shape = match.buffer->shape;

@@ -515,7 +515,9 @@ class Parser : public AccessParser {
       std::vector<Buffer> visible = scopes_.buffers();
       for (const OpenBlock* outer : blocks_)
         for (const Buffer& b : outer->block.alloc_buffers) visible.push_back(b);
-      const arith::BlockAccess access = arith::find_block_access(open.block, visible);
+      Block undeclared = open.block;
+      undeclared.reads.clear(), undeclared.writes.clear();
+      const arith::BlockAccess access = arith::find_block_access(undeclared, visible);
       if (!open.has_reads) open.block.reads = access.reads;
       if (!open.has_writes) open.block.writes = access.writes;
     }
