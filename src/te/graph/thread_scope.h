@@ -10,8 +10,9 @@ namespace tenon::te {
 /// virtual ones.
 int rank_of(const tir::ThreadTag& tag);
 
-/// Found by argument-dependent lookup as well. If each thread has its own copy of the memory, a data
-/// axis bound to the thread stays at its minimum, because no other thread could see the results.
+/// Found by argument-dependent lookup as well. If each thread has its own copy of the memory, a
+/// data axis bound to the thread stays at its minimum, because no other thread could see the
+/// results.
 using tir::is_shared_along;
 
 /// Returns the default scope of a stage that is computed under threads of this level; level -1
