@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "runtime/core/inline_list.h"
 
@@ -57,6 +58,70 @@ bool elements_are_apart(std::span<const std::int64_t> shape,
     spanned += step * (extent - 1);  // cannot overflow: touched() has checked it
   }
   return true;
+}
+
+namespace {
+
+/// The multiples of `step` with factors 0 to count - 1.
+struct Multiples {
+  std::int64_t step, count;
+};
+
+/// Whether one multiple of each step can add up to a sum from `first` to `last`. Also returns true
+/// if it is undecided when no `trials` are left; they are negative then.
+bool can_reach(std::span<const Multiples> list, std::int64_t first, std::int64_t last,
+               int& trials) {
+  if (last < 0) return false;
+  if (list.empty()) return first <= 0;
+  if (--trials < 0) return true;
+  std::int64_t divisor = 0, reach = 0;
+  for (const auto& [step, count] : list) {
+    divisor = std::gcd(divisor, step);
+    reach += step * (count - 1);
+  }
+  if (reach < first || last / divisor * divisor < first) return false;
+  const auto [step, count] = list.back();
+  const std::int64_t missing = first - (reach - step * (count - 1));
+  for (std::int64_t n = missing <= 0 ? 0 : (missing - 1) / step + 1;
+       n <= std::min(count - 1, last / step); ++n)
+    if (can_reach(list.first(list.size() - 1), first - n * step, last - n * step, trials))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+Overlap overlap(const StridedBytes& a, const StridedBytes& b) {
+  // A byte of a and one of b are the same if the sum of a's index*stride minus that of b's is from
+  // `first` to `last`.
+  std::int64_t first = b.base - a.base - (a.element_bytes - 1);
+  std::int64_t last = b.base - a.base + (b.element_bytes - 1);
+  InlineList<Multiples, 16> list(a.shape.size() + b.shape.size());
+  std::size_t count = 0;
+  for (const StridedBytes* array : {&a, &b})
+    for (std::size_t d = 0; d < array->shape.size(); ++d) {
+      const std::int64_t stride = array->strides[d] * array->element_bytes;
+      const std::int64_t step = array == &a ? stride : -stride;
+      if (array->shape[d] == 1 || step == 0) continue;
+      // Counts a negative step upwards, from its end.
+      const std::int64_t offset = step < 0 ? step * (array->shape[d] - 1) : 0;
+      first -= offset, last -= offset;
+      list[count++] = {std::abs(step), array->shape[d]};
+    }
+  std::ranges::sort(list.data(), list.data() + count, {}, &Multiples::step);
+  // Joins multiples that continue those of a smaller step without gaps.
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    const Multiples next = list[n];
+    if (kept > 0 && next.step % list[kept - 1].step == 0 &&
+        next.step / list[kept - 1].step <= list[kept - 1].count)
+      list[kept - 1].count += next.step / list[kept - 1].step * (next.count - 1);
+    else
+      list[kept++] = next;
+  }
+  int trials = 10'000;
+  if (!can_reach({list.data(), kept}, first, last, trials)) return Overlap::None;
+  return trials < 0 ? Overlap::Possible : Overlap::Certain;
 }
 
 }  // namespace tenon::runtime

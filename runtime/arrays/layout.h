@@ -50,6 +50,20 @@ inline bool is_compact(std::span<const std::int64_t> shape, std::span<const std:
   return true;
 }
 
+/// The bytes of a strided array that has elements.
+struct StridedBytes {
+  /// The position of element 0, relative to an origin that the compared arrays share.
+  std::int64_t base;
+  std::int64_t element_bytes;
+  std::span<const std::int64_t> shape, strides;
+};
+
+enum class Overlap : std::uint8_t { None, Possible, Certain };
+
+/// Whether the arrays have a byte in common, gaps between elements excluded. Possible: a search of
+/// bounded length did not decide.
+Overlap overlap(const StridedBytes& a, const StridedBytes& b);
+
 /// Whether all elements are provably disjoint: every stride exceeds the span of the smaller ones.
 bool elements_are_apart(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
 

@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <cmath>
+#include <concepts>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include "runtime/arrays/element.h"
 #include "runtime/arrays/layout.h"
@@ -131,22 +134,53 @@ std::uint64_t next_seed() {
   return ++number;
 }
 
-template <class T>
-T converted(double value, DataType dtype, const SourceLocation& where) {
-  if constexpr (std::integral<T> && !std::same_as<T, bool>) {
-    // 2^bits and 2^(bits-1) are exact as doubles; the maximum itself may not be.
-    const double end = std::ldexp(1.0, dtype.is_uint() ? dtype.bits : dtype.bits - 1);
-    const double least = dtype.is_uint() ? 0 : -end;
-    if (!(value >= least && value < end) || std::trunc(value) != value)
-      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(),
-                         where);
+std::string text_of(double value) { return to_text(value); }
+std::string text_of(std::integral auto value) { return std::to_string(value); }
+
+/// Whether the integer type holds the number.
+template <std::integral T>
+bool holds(std::integral auto value) {
+  return std::in_range<T>(value);
+}
+template <std::integral T>
+bool holds(double value) {
+  // 2^bits and 2^(bits-1) are exact as doubles; the maximum itself may not be.
+  const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+  const double least = std::is_unsigned_v<T> ? 0 : -end;
+  return value >= least && value < end && std::trunc(value) == value;
+}
+
+template <class T, class Number>
+T converted(Number value, DataType dtype, const SourceLocation& where) {
+  bool fits = true;
+  T result = {};
+  if constexpr (std::same_as<T, bool>) {
+    result = value != 0;
+  } else if constexpr (std::integral<T>) {
+    fits = holds<T>(value);
+    if (fits) result = static_cast<T>(value);
+  } else {
+    result = static_cast<T>(static_cast<double>(value));
+    if constexpr (std::floating_point<T>) result = static_cast<T>(value);
+    fits = !std::isfinite(static_cast<double>(value)) || !std::isinf(static_cast<double>(result));
   }
-  const T result = static_cast<T>(value);
-  if constexpr (!std::integral<T>)
-    if (std::isfinite(value) && std::isinf(static_cast<double>(result)))
-      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(),
-                         where);
+  if (!fits)
+    throw RuntimeError("full: " + text_of(value) + " does not fit " + dtype.element().str(), where);
   return result;
+}
+
+template <class T>
+T converted(const Argument& value, DataType dtype, const SourceLocation& where) {
+  switch (value.code()) {
+    case kTenonInt:
+      return converted<T>(value.value().i, dtype, where);
+    case kTenonUInt:
+      return converted<T>(static_cast<std::uint64_t>(value.value().i), dtype, where);
+    case kTenonFloat:
+      return converted<T>(value.value().f, dtype, where);
+    default:
+      throw RuntimeError("full: the value is not a number", where);
+  }
 }
 
 }  // namespace
@@ -182,7 +216,7 @@ NDArray NDArray::zeros(Shape shape, DataType dtype, Device device, SourceLocatio
   return device == cpu(0) ? host : host.copy_to(device, where);
 }
 
-NDArray NDArray::full(Shape shape, DataType dtype, double value, Device device,
+NDArray NDArray::full(Shape shape, DataType dtype, const Argument& value, Device device,
                       SourceLocation where) {
   NDArray host = empty(std::move(shape), dtype, cpu(0), where);
   with_lane_type(dtype, [&]<class T>(T) {

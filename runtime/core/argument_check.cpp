@@ -240,7 +240,7 @@ struct ArgumentBytes {
 
 namespace {
 
-bool overlap(const ArgumentBytes& a, const ArgumentBytes& b) {
+bool ranges_overlap(const ArgumentBytes& a, const ArgumentBytes& b) {
   return a.object == b.object && a.begin < b.end && b.begin < a.end;
 }
 
@@ -540,6 +540,16 @@ class CallCheck {
            "buffer)";
   }
 
+  /// Returns the bytes of an array that was checked.
+  StridedBytes bytes_of(std::size_t param) const {
+    const auto& tensor = *static_cast<const DLTensor*>(result_.values[param].p);
+    const auto shape = shape_of(tensor), strides = strides_of(tensor);
+    const std::int64_t bytes = std::get<ArraySpec>(params_[param].type).dtype.bytes();
+    const Span span = touched(shape, strides).value_or(Span{});
+    return {static_cast<std::int64_t>(memory_[param].begin) - span.first * bytes, bytes, shape,
+            strides};
+  }
+
   static ArgumentBytes memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {
     // For OpenCL, `data` is the handle of an object. Handles of distinct objects can be close
     // together.
@@ -558,12 +568,14 @@ class CallCheck {
       const auto* earlier = std::get_if<ArraySpec>(&params_[other].type);
       if (earlier == nullptr || earlier->device != spec.device) continue;
       if (spec.access == Access::Read && earlier->access == Access::Read) continue;
-      if (overlap(memory_[param_], memory_[other]))
-        refuse(
-            "expected memory disjoint from that of " + name_of_argument(other) + ", because `" +
-            params_[spec.access == Access::Read ? other : param_].name +
-            "` is written; got memory that overlaps it (to compute in place, build with one buffer "
-            "for both tensors: option `binds`)");
+      if (!ranges_overlap(memory_[param_], memory_[other])) continue;
+      const Overlap found = overlap(bytes_of(param_), bytes_of(other));
+      if (found == Overlap::None) continue;
+      refuse("expected memory disjoint from that of " + name_of_argument(other) + ", because `" +
+             params_[spec.access == Access::Read ? other : param_].name +
+             "` is written; got memory that " +
+             (found == Overlap::Certain ? "overlaps" : "could overlap") +
+             " it (to compute in place, build with one buffer for both tensors: option `binds`)");
     }
   }
 

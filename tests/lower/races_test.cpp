@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lower/passes.h"
 #include "pass_text.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/support/error.h"
@@ -189,6 +190,86 @@ TEST(ThreadRaces, RefuseAReadOfOwnMemoryThatOnlyOtherThreadsWrite) {
                 .find("each thread has its own `L_1`, of scope \"local\", and the thread "
                       "threadIdx.x = 0 reads element 7 of it, which it does not write"),
             0u);
+}
+
+TEST(ThreadRaces, RefuseAPermutationOfOwnMemoryThatKeepsTheEnds) {
+  const std::string swap = "select((t == 3), 4, select((t == 4), 3, t))";
+  EXPECT_EQ(refusal(with_own_memory("[t] = A[t]\n B[((b*8) + t)] = L[" + swap + "]\n"))
+                .find("each thread has its own `L_1`, of scope \"local\", and the thread "
+                      "threadIdx.x = 3 reads element 4 of it, which it does not write"),
+            0u);
+}
+
+TEST(ThreadRaces, RefuseAReadOfOwnMemoryWhoseWriteTheThreadSkips) {
+  EXPECT_NE(refusal(with_own_memory("[0] = 0f32\n if (t < 4) {\n L[1] = A[t]\n}\n"
+                                    "B[((b*8) + t)] = L[1]\n"))
+                .find("the thread threadIdx.x = 7 reads element 1 of it, which it does not write"),
+            std::string::npos);
+}
+
+/// A launch of two axes `y` and `x` whose threads use the memory M of 64 elements.
+std::string refusal_of_copies(const std::string& scope, const std::string& tag_of_y,
+                              const std::string& statements) {
+  const auto axis = [](const std::string& name, const std::string& tag, const std::string& extent) {
+    return "attr [IterVar(" + name + ": int32, (nullptr), \"ThreadIndex\", \"" + tag +
+           "\")] \"thread_extent\" = " + extent;
+  };
+  const std::string text = test::function_text(
+      axis("y", tag_of_y, "2") + ";\n" + axis("x", "threadIdx.x", "32") +
+      " {\nallocate(M_1: Pointer(" + scope + " float32), float32, [64]), storage_scope = " + scope +
+      " {\nM: Buffer(M_1, float32, [64], [], scope=\"" + scope + "\")" + statements + "}\n}\n");
+  try {
+    run_passes(device_passes(), test::parse_function(text));
+  } catch (const LowerError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(ThreadRaces, RefuseAReadOfWhatOnlyAnotherWarpWrites) {
+  EXPECT_EQ(refusal_of_copies("warp", "threadIdx.y",
+                              "[((y*32) + x)] = A[x]\n B[((y*32) + x)] = M[(63 - ((y*32) + x))]\n"),
+            "each warp has its own `M_1`, of scope \"warp\", and the warp threadIdx.y = 0 reads "
+            "element 63 of it, which it does not write; keep `M_1` in scope \"shared\"");
+}
+
+TEST(ThreadRaces, RefuseAReadOfWhatOnlyAnotherBlockWrites) {
+  EXPECT_EQ(refusal_of_copies("shared", "blockIdx.y",
+                              "[((y*32) + x)] = A[x]\n B[((y*32) + x)] = M[((32 - (y*32)) + x)]\n"),
+            "each block has its own `M_1`, of scope \"shared\", and the block blockIdx.y = 0 reads "
+            "element 32 of it, which it does not write; compute `M_1` at the root, in scope "
+            "\"global\"");
+}
+
+TEST(ThreadRaces, AllowAReadOfWhatOtherThreadsOfTheWarpOrBlockWrite) {
+  const std::string own = "[((y*32) + x)] = A[x]\n B[((y*32) + x)] = M[((y*32) + (31 - x))]\n";
+  EXPECT_EQ(refusal_of_copies("warp", "threadIdx.y", own), "");
+  EXPECT_EQ(refusal_of_copies("shared", "blockIdx.y", own), "");
+}
+
+TEST(HoistThreadAxes, EveryThreadWritesItsOwnCopyOutsideOfTheAxis) {
+  const auto hoisted = [](const std::string& scope) {
+    const std::string axis = "attr [IterVar(x: int32, (nullptr), \"ThreadIndex\", \"";
+    return test::run(
+        hoist_thread_axes,
+        test::function_text(axis +
+                            "blockIdx.x\")] \"thread_extent\" = 2 {\n"
+                            "allocate(M_1: Pointer(" +
+                            scope + " float32), float32, [4]), storage_scope = " + scope +
+                            " {\nM: Buffer(M_1, float32, [4], [], scope=\"" + scope +
+                            "\")[0] = A[0]\n"
+                            "attr [IterVar(y: int32, (nullptr), \"ThreadIndex\", "
+                            "\"threadIdx.y\")] \"thread_extent\" = 4;\n"
+                            "attr [IterVar(t: int32, (nullptr), \"ThreadIndex\", "
+                            "\"threadIdx.x\")] \"thread_extent\" = 32 {\n"
+                            "B[((y*32) + t)] = M[0]\n}\n}\n}\n"));
+  };
+  const std::string shared = hoisted("shared"), warp = hoisted("warp"), local = hoisted("local");
+  EXPECT_NE(shared.find("if (t == 0)"), std::string::npos) << shared;
+  EXPECT_NE(shared.find("if (y == 0)"), std::string::npos) << shared;
+  EXPECT_NE(warp.find("if (t == 0)"), std::string::npos) << warp;
+  EXPECT_EQ(warp.find("if (y == 0)"), std::string::npos) << warp;
+  EXPECT_EQ(local.find("if ("), std::string::npos) << local;
 }
 
 TEST(ThreadRaces, AllowAReadOfOwnMemoryThatTheThreadWrites) {

@@ -113,6 +113,35 @@ TEST(SynchronizeThreads, IterationsThatUseOtherElementsGoOn) {
   EXPECT_EQ(order_of(text), "{F|R");
 }
 
+/// Fills elements of S under a condition, in a loop over `o`.
+std::string fill_under_a_condition(const std::string& index) {
+  return "      for (o: int32, 0, 2) {\n        if (((o*32) + t) < 15) {\n"
+         "          S: Buffer(S_1, float32, [64], [], scope=\"shared\")[" +
+         index + "] = A[((o*32) + t)]\n        }\n      }\n";
+}
+
+TEST(SynchronizeThreads, ThreadsThatFillRowsWithGapsDoNotWait) {
+  const std::string index = "((floordiv(((o*32) + t), 3)*12) + floormod(((o*64) + (t*2)), 6))";
+  EXPECT_EQ(order_of(test::run(synchronize_threads, kernel(fill_under_a_condition(index)))), "{{F");
+}
+
+TEST(SynchronizeThreads, ARefusalNamesTheAccessesThatConflict) {
+  try {
+    test::run(synchronize_threads,
+              kernel("      if (t < 15) {\n        for (o: int32, 0, 2) {\n"
+                     "          S: Buffer(S_1, float32, [64], [], scope=\"shared\")"
+                     "[floormod((o + t), 5)] = A[t]\n        }\n      }\n"));
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const LowerError& error) {
+    const std::string access = "writes S[floormod((o + t), 5)]";
+    EXPECT_EQ(std::string(error.what())
+                  .find("several threads of a block may access an element: one " + access +
+                        " and another one " + access + ", inside of a condition or a loop"),
+              0u)
+        << error.what();
+  }
+}
+
 TEST(SynchronizeThreads, AllThreadsWaitBeforeACondition) {
   EXPECT_EQ(order_of(synchronized("      if (t < 16) {\n        B[t] = S[(31 - t)]\n      }\n")),
             "F|{R");

@@ -330,3 +330,12 @@ def test_a_reference_cycle_does_not_keep_an_array():
         cycle.append(cycle)
 
     lends_to(borrow)(np.zeros(8, "float32"), np.zeros(8, "float32"))
+
+
+def test_full_keeps_all_64_bits_of_an_integer():
+    odd, most = 2**53 + 1, 2**64 - 1
+    assert np.asarray(NDArray.full((1,), "int64", odd))[0] == odd
+    assert np.asarray(NDArray.full((1,), "uint64", np.uint64(most)))[0] == most
+    assert np.asarray(NDArray.full((1,), "float32", np.float32(2.5)))[0] == 2.5
+    with pytest.raises(tenon.RuntimeError, match="full: 18446744073709551615 does not fit int64"):
+        NDArray.full((1,), "int64", most)

@@ -125,6 +125,19 @@ TEST(NDArray, FullConvertsToEveryType) {
   EXPECT_EQ(message_of([] { NDArray::full({1}, Int(64), NAN); }), "full: nan does not fit int64");
 }
 
+TEST(NDArray, FullKeepsAll64BitsOfAnInteger) {
+  constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(NDArray::full({1}, Int(64), kOdd).to_vector<std::int64_t>().front(), kOdd);
+  EXPECT_EQ(NDArray::full({1}, UInt(64), kMax).to_vector<std::uint64_t>().front(), kMax);
+  EXPECT_EQ(message_of([] { NDArray::full({1}, Int(64), kMax); }),
+            "full: 18446744073709551615 does not fit int64");
+  EXPECT_EQ(message_of([] { NDArray::full({1}, UInt(64), 0x1p64); }),
+            "full: 18446744073709551616 does not fit uint64");
+  EXPECT_EQ(message_of([] { NDArray::full({1}, Float(16), 100000); }),
+            "full: 100000 does not fit float16");
+}
+
 TEST(NDArray, RandomIsTheSameForTheSameSeedOnly) {
   for (DataType dtype : {Float(32), Float(64), Int(32), Float(16)}) {
     auto bytes = [](const NDArray& a) {

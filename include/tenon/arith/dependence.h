@@ -13,6 +13,7 @@
 // `noalias` if arguments may overlap.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -103,6 +104,18 @@ Footprint footprint(const tir::Stmt& s, const WrittenMemory& memory);
 /// Returns the accesses made by evaluating the expression.
 Footprint footprint(const Expr& e, const WrittenMemory& memory);
 
+/// The values of variables.
+using Values = std::unordered_map<const tir::ExprNode*, std::int64_t>;
+
+/// Throws RuntimeError if the expression depends on something without a value.
+std::int64_t value_of(const Expr& e, const Values& values);
+
+/// Enumerates the inner variables of an access to flat memory. Calls `visit(element, is_certain)`
+/// for each element that may be accessed, while `values` has the values of the inner variables.
+/// Throws RuntimeError if an index is not known.
+void for_each_element(const Access& access, Values& values,
+                      const std::function<void(std::int64_t, bool)>& visit, std::size_t depth = 0);
+
 /// The relation between the iterations of two accesses. Variables that the relation does not
 /// mention have equal values in both iterations.
 class Relation {
@@ -144,6 +157,12 @@ struct Conflict {
 /// `facts` hold around the related loops. The call adds variables to them.
 bool are_disjoint(const Access& first, const Access& second, const Relation& relation,
                   Facts& facts);
+
+/// Like are_disjoint, for accesses to flat memory, but enumerates the values of `vars`, up to a
+/// limit of elements, instead of proving. `vars` are all variables of both accesses, those of the
+/// relation included.
+bool are_disjoint_by_trial(Access first, Access second, const std::vector<FreeVar>& vars,
+                           const Relation& relation);
 
 /// Whether the access provably touches a different element in each iteration of the loops (its
 /// index is injective). `loops` are given outermost first, and lanes count as an additional loop.

@@ -114,8 +114,13 @@ void refuse_region_races(const tir::PrimFunc& func);
 ///
 ///   B[0] = A[threadIdx.x]                 // all write one element, each its own value
 ///   S[threadIdx.x] = S[threadIdx.x + 1]   // read and written in one statement, by two threads
-///   L[threadIdx.x] = A[threadIdx.x]       // L has scope "local": each thread has its own copy,
-///   B[threadIdx.x] = L[7 - threadIdx.x]   // and reads an element that it has not written
 void refuse_launch_races(const tir::Stmt& kernel, const tir::PrimFunc& func);
+
+/// Throws LowerError if a thread certainly reads an element of memory that its block, its warp or
+/// the thread itself has its own copy of, and that is never written in this copy.
+///
+///   L[threadIdx.x] = A[threadIdx.x]       // L has scope "local": each thread has its own copy
+///   B[threadIdx.x] = L[7 - threadIdx.x]   // refused
+void refuse_reads_of_other_copies(const tir::Stmt& kernel);
 
 }  // namespace tenon::lowering

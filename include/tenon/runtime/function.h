@@ -19,45 +19,6 @@
 
 namespace tenon::runtime {
 
-/// An argument of a call. It refers to arrays and must not outlive the call expression.
-class Argument {
- public:
-  // Implicit: the conversions of call arguments.
-  Argument(const NDArray& array) : Argument(&array.dl_tensor()) {}
-  Argument(const DLTensor* tensor) : code_(tensor == nullptr ? kTenonNull : kTenonTensor) {
-    value_.p = const_cast<DLTensor*>(tensor);
-  }
-  template <std::integral T>
-  Argument(T value) : code_(std::is_unsigned_v<T> ? kTenonUInt : kTenonInt) {
-    value_.i = static_cast<std::int64_t>(value);
-  }
-  template <std::floating_point T>
-  Argument(T value) : code_(kTenonFloat) {
-    value_.f = static_cast<double>(value);
-  }
-  Argument(Float16 value) : Argument(static_cast<double>(value)) {}
-  Argument(BFloat16 value) : Argument(static_cast<double>(value)) {}
-  /// An opaque pointer. Only void* converts, so that a pointer to an array is not passed as a
-  /// handle by accident.
-  template <class T>
-  requires std::is_void_v<T> Argument(T* handle) : code_(kTenonHandle) {
-    value_.p = const_cast<void*>(static_cast<const void*>(handle));
-  }
-  Argument(std::nullptr_t) : code_(kTenonNull) { value_.p = nullptr; }
-  Argument(TenonValue value, std::int32_t type_code)
-      : value_(value),
-        code_(type_code == kTenonTensor && value.p == nullptr ? std::int32_t{kTenonNull}
-                                                              : type_code) {}
-
-  const TenonValue& value() const { return value_; }
-  /// Returns a TenonTypeCode.
-  std::int32_t code() const { return code_; }
-
- private:
-  TenonValue value_;
-  std::int32_t code_;
-};
-
 /// The first argument of a call, with the line of the call.
 struct FirstArgument {
   template <class T>

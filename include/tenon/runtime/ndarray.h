@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tenon/runtime/c_api.h"
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/dlpack.h"
 #include "tenon/runtime/float16.h"
@@ -90,6 +91,8 @@ struct WrapOptions {
   Deleter deleter = {};
 };
 
+class Argument;
+
 class NDArray {
  public:
   using Shape = std::vector<std::int64_t>;
@@ -104,9 +107,9 @@ class NDArray {
                        SourceLocation where = SourceLocation::current());
   static NDArray zeros(Shape shape, DataType dtype, Device device = cpu(0),
                        SourceLocation where = SourceLocation::current());
-  /// Allocates an array filled with `value`. RuntimeError also if the value does not fit the type:
-  /// a fraction in an integer, or a finite number that overflows to infinity.
-  static NDArray full(Shape shape, DataType dtype, double value, Device device = cpu(0),
+  /// Allocates an array filled with `value`, a number. RuntimeError also if it does not fit the
+  /// type: a fraction in an integer, or a finite number that overflows to infinity.
+  static NDArray full(Shape shape, DataType dtype, const Argument& value, Device device = cpu(0),
                       SourceLocation where = SourceLocation::current());
   /// Allocates an array of random elements: floats uniform in [0, 1), as multiples of the type's
   /// spacing below 1; integers uniform in -10..10, unsigned ones in 0..10; bools.
@@ -204,5 +207,44 @@ class NDArray {
 
 /// Returns "float32[1024, 512]".
 std::string describe(const NDArray& array);
+
+/// An argument of a call. It refers to arrays and must not outlive the call expression.
+class Argument {
+ public:
+  // Implicit: the conversions of call arguments.
+  Argument(const NDArray& array) : Argument(&array.dl_tensor()) {}
+  Argument(const DLTensor* tensor) : code_(tensor == nullptr ? kTenonNull : kTenonTensor) {
+    value_.p = const_cast<DLTensor*>(tensor);
+  }
+  template <std::integral T>
+  Argument(T value) : code_(std::is_unsigned_v<T> ? kTenonUInt : kTenonInt) {
+    value_.i = static_cast<std::int64_t>(value);
+  }
+  template <std::floating_point T>
+  Argument(T value) : code_(kTenonFloat) {
+    value_.f = static_cast<double>(value);
+  }
+  Argument(Float16 value) : Argument(static_cast<double>(value)) {}
+  Argument(BFloat16 value) : Argument(static_cast<double>(value)) {}
+  /// An opaque pointer. Only void* converts, so that a pointer to an array is not passed as a
+  /// handle by accident.
+  template <class T>
+  requires std::is_void_v<T> Argument(T* handle) : code_(kTenonHandle) {
+    value_.p = const_cast<void*>(static_cast<const void*>(handle));
+  }
+  Argument(std::nullptr_t) : code_(kTenonNull) { value_.p = nullptr; }
+  Argument(TenonValue value, std::int32_t type_code)
+      : value_(value),
+        code_(type_code == kTenonTensor && value.p == nullptr ? std::int32_t{kTenonNull}
+                                                              : type_code) {}
+
+  const TenonValue& value() const { return value_; }
+  /// Returns a TenonTypeCode.
+  std::int32_t code() const { return code_; }
+
+ private:
+  TenonValue value_;
+  std::int32_t code_;
+};
 
 }  // namespace tenon::runtime

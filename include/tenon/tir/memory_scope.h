@@ -11,6 +11,10 @@ namespace tenon::tir {
 /// Returns the scope in the type of a data pointer; Global if the type names no scope.
 StorageScope memory_scope(const Expr& data);
 
+/// Whether all threads along the axis see one copy of the memory. If not, each of them has its own
+/// copy: blocks of shared memory, warps of warp memory, and threads of local memory and fragments.
+bool is_shared_along(StorageScope scope, const ThreadTag& tag);
+
 /// Whether the memory is shared by the threads of one block, with static or dynamic size.
 bool is_shared_memory(StorageScope scope);
 

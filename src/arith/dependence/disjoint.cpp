@@ -16,6 +16,8 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
+#include "tenon/interp/evaluate.h"
+#include "tenon/support/error.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
@@ -758,6 +760,83 @@ Relation Relation::with(Var var, std::optional<Range> range, Step step) && {
 bool are_disjoint(const Access& first, const Access& second, const Relation& relation,
                   Facts& facts) {
   return Prover(relation, facts).are_disjoint(first, second);
+}
+
+std::int64_t value_of(const Expr& e, const Values& values) {
+  return evaluate_int(e, [&](const Var& var) {
+    const auto found = values.find(&var.node());
+    if (found == values.end()) throw RuntimeError(var.name() + " is not known");
+    return found->second;
+  });
+}
+
+void for_each_element(const Access& access, Values& values,
+                      const std::function<void(std::int64_t, bool)>& visit, std::size_t depth) {
+  if (depth < access.inner.size()) {
+    const auto& [var, range] = access.inner[depth];
+    if (!range) return for_each_element(access, values, visit, depth + 1);
+    const std::int64_t first = value_of(range->min, values);
+    const std::int64_t extent = value_of(range->extent, values);
+    for (std::int64_t n = 0; n < extent; ++n) {
+      values[&var.node()] = first + n;
+      for_each_element(access, values, visit, depth + 1);
+    }
+    values.erase(&var.node());
+    return;
+  }
+  bool is_certain = !access.has_other_guards;
+  for (const Expr& guard : access.guards) {
+    try {
+      if (value_of(guard, values) == 0) return;
+    } catch (const RuntimeError&) {
+      is_certain = false;
+    }
+  }
+  if (!access.is_known || access.indices.size() != 1) throw RuntimeError("an index is not known");
+  visit(value_of(access.indices[0], values), is_certain);
+}
+
+bool are_disjoint_by_trial(Access first, Access second, const std::vector<FreeVar>& vars,
+                           const Relation& relation) {
+  // The steps of the variables; nullopt where they are equal.
+  std::vector<std::optional<Step>> steps(vars.size());
+  for (std::size_t n = 0; n < vars.size(); ++n)
+    for (const auto& [loop, step] : relation.loops())
+      if (loop.var.same_as(vars[n].var)) steps[n] = step;
+  using Instance = std::vector<std::int64_t>;
+  const auto are_related = [&](const Instance& a, const Instance& b) {
+    for (std::size_t n = 0; n < steps.size(); ++n) {
+      if (steps[n] == Step::Any) continue;
+      if ((a[n] == b[n]) != !steps[n].has_value()) return false;
+      if ((steps[n] == Step::Later && b[n] < a[n]) || (steps[n] == Step::Earlier && b[n] > a[n]))
+        return false;
+    }
+    return true;
+  };
+  constexpr int kMaxTrials = 1 << 11;
+  int trials = 0;
+  Values values;
+  const auto instance = [&] {
+    if (++trials > kMaxTrials) throw RuntimeError("too many elements");
+    Instance result;
+    for (const FreeVar& v : vars) result.push_back(values.at(&v.var.node()));
+    return result;
+  };
+  std::unordered_map<std::int64_t, std::vector<Instance>> accessed;
+  for (Access* access : {&first, &second})
+    access->inner.insert(access->inner.begin(), vars.begin(), vars.end());
+  try {
+    for_each_element(first, values,
+                     [&](std::int64_t element, bool) { accessed[element].push_back(instance()); });
+    for_each_element(second, values, [&](std::int64_t element, bool) {
+      const Instance own = instance();
+      for (const Instance& other : accessed[element])
+        if (++trials > kMaxTrials || are_related(other, own)) throw RuntimeError("a conflict");
+    });
+    return true;
+  } catch (const RuntimeError&) {  // also if a value is not known
+    return false;
+  }
 }
 
 bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>& loops,

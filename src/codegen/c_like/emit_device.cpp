@@ -77,7 +77,7 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   // Shared memory may only be declared at the beginning of a kernel.
   const std::string taken = is_local ? names_.take(name) : names_.take_for_good(name);
   Lines& lines = is_local ? out_ : shared_memory_;
-  const bool may_be_vector = *bytes >= 8;
+  const bool may_be_vector = *bytes >= 4;
   const bool is_for_matrices = matrix_memory_.contains(&n.data.node());
   lines.add(std::string(is_for_matrices ? "__align__(32) "
                         : may_be_vector ? device.aligned

@@ -12,7 +12,6 @@
 #include "lower/rewriting.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/interp/evaluate.h"
 #include "tenon/lower/checks.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/error.h"
@@ -31,6 +30,8 @@ using arith::Access;
 using arith::Conflict;
 using arith::Footprint;
 using arith::Relation;
+using arith::value_of;
+using arith::Values;
 using Step = Relation::Step;
 
 // ---- iterations of parallel and vectorized loops ------------------------------------------------
@@ -841,8 +842,6 @@ class StatementRaces {
   }
 
  private:
-  using Values = std::unordered_map<const ExprNode*, std::int64_t>;
-
   void stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
     if (const Store* n = s.as<Store>(); n && is_shared_by_threads(n->buffer)) return store(s, *n);
@@ -870,15 +869,17 @@ class StatementRaces {
     std::unordered_map<std::int64_t, std::vector<std::int64_t>> writers;
     std::vector<std::pair<std::int64_t, std::int64_t>> read;
     for (std::int64_t thread = 0; thread < count_; ++thread) {
-      const std::optional<Values> values = values_of(thread, is_last);
+      std::optional<Values> values = values_of(thread, is_last);
       if (!values) continue;
       for (const Access& use : uses.accesses) {
-        if (!use.buffer->data.same_as(n.buffer->data) || !happens(use, *values)) continue;
+        if (!use.buffer->data.same_as(n.buffer->data)) continue;
         if (use.buffer->dtype != n.buffer->dtype) return;
-        for (const std::int64_t element : elements(use, *values)) {
-          if (use.is_write()) writers[element].push_back(thread);
-          if (!use.is_write()) read.emplace_back(thread, element);
-        }
+        arith::for_each_element(use, *values, [&](std::int64_t element, bool is_certain) {
+          if (use.is_write())
+            writers[element].push_back(thread);
+          else if (is_certain)
+            read.emplace_back(thread, element);
+        });
       }
     }
     for (const auto& [thread, element] : read)
@@ -902,48 +903,20 @@ class StatementRaces {
     }
     for (const auto& [s, is_else] : around_) {
       if (const For* loop = s->as<For>()) {
-        const std::int64_t extent = value(loop->extent, values);
+        const std::int64_t extent = value_of(loop->extent, values);
         if (extent < 1) return std::nullopt;
-        values[&loop->var.node()] = value(loop->min, values) + (is_last ? extent - 1 : 0);
+        values[&loop->var.node()] = value_of(loop->min, values) + (is_last ? extent - 1 : 0);
       } else if (const Let* let = s->as<Let>()) {
         const bool is_known =
             let->var.dtype().is_index() && memory_.is_stable(let->value) &&
             !uses_var(let->value, [&](const Expr& var) { return !values.contains(&var.node()); });
-        if (is_known) values[&let->var.node()] = value(let->value, values);
+        if (is_known) values[&let->var.node()] = value_of(let->value, values);
       } else if (const If* branches = s->as<If>();
-                 branches && (value(branches->condition, values) != 0) == is_else) {
+                 branches && (value_of(branches->condition, values) != 0) == is_else) {
         return std::nullopt;
       }
     }
     return values;
-  }
-
-  static std::int64_t value(const Expr& e, const Values& values) {
-    return evaluate_int(e, [&](const Var& var) {
-      const auto found = values.find(&var.node());
-      if (found == values.end()) throw RuntimeError(var.name() + " is not known");
-      return found->second;
-    });
-  }
-
-  static bool happens(const Access& use, const Values& values) {
-    return !use.has_other_guards && std::ranges::all_of(use.guards, [&](const Expr& guard) {
-      return value(guard, values) != 0;
-    });
-  }
-
-  /// Returns the elements of the lanes.
-  static std::vector<std::int64_t> elements(const Access& use, Values values) {
-    if (!use.is_known || use.indices.size() != 1) throw RuntimeError("an index is not known");
-    if (use.inner.empty()) return {value(use.indices[0], values)};
-    std::vector<std::int64_t> result;
-    const auto& [lane, range] = use.inner[0];
-    if (use.inner.size() > 1 || !range) throw RuntimeError("an index is not known");
-    for (std::int64_t n = 0; n < value(range->extent, values); ++n) {
-      values[&lane.node()] = n;
-      result.push_back(value(use.indices[0], values));
-    }
-    return result;
   }
 
   const Launch& launch_;
@@ -1043,43 +1016,36 @@ class ThreadValues {
   std::unordered_set<const ExprNode*> dependent_, written_, filled_;
 };
 
-/// Finds reads of local memory that the reading thread has not written: `L[t]` is stored, and
-/// `L[7 - t]` read. Checks the first and the last thread only.
-class OwnMemory {
+/// Finds reads of memory of which each thread, warp or block has its own copy, where the element is
+/// written in other copies only: `L[t]` is stored, and `L[7 - t]` read. Enumerates the threads, up
+/// to a limit, and reports what it disproves.
+class OwnCopies {
  public:
-  explicit OwnMemory(const Launch& launch) : launch_(launch) {}
+  explicit OwnCopies(const Launch& launch) : launch_(launch) {}
 
-  void check() const {
+  void check() {
     std::vector<const Allocate*> memories;
-    walk(launch_.body, [&](const Allocate& n) {
-      if (memory_scope(n.data) == StorageScope::Local && differs_by_thread(n.data))
-        memories.push_back(&n);
-    });
+    walk(launch_.body, [&](const Allocate& n) { memories.push_back(&n); });
     if (memories.empty()) return;
     const Stmt body = without_allocations(launch_.body);
     const Footprint uses = arith::footprint(body, arith::WrittenMemory(body));
     if (uses.is_opaque) return;
-    for (const Allocate* memory : memories)
-      for (const bool is_last : {false, true}) check(*memory, uses, is_last);
+    walk(body, [&](const Evaluate& n) {
+      // The call may fill memory that it names, as a sum over all threads does.
+      if (effect_of(n.value) == Effect::UpdateState)
+        walk(n.value, [&](const Load& load) { filled_.insert(&load.buffer->data.node()); });
+    });
+    for (const Allocate* memory : memories) {
+      try {
+        check(*memory, uses);
+      } catch (const RuntimeError&) {  // NOLINT(bugprone-empty-catch): a write is not known here
+      }
+    }
   }
 
  private:
-  /// The first and the last element of an access.
-  using Hull = std::pair<std::int64_t, std::int64_t>;
-
-  /// Whether an index of the memory depends on a thread.
-  bool differs_by_thread(const Var& data) const {
-    const auto depends = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
-      return buffer->data.same_as(data) && std::ranges::any_of(indices, [&](const Expr& index) {
-               return std::ranges::any_of(launch_.threads, [&](const auto& axis) {
-                 return uses_var(index, axis.first.var());
-               });
-             });
-    };
-    return any_node(
-        launch_.body, [&](const Load& n) { return depends(n.buffer, n.indices); },
-        [&](const Store& n) { return depends(n.buffer, n.indices); });
-  }
+  using Axis = std::pair<IterVar, Range>;
+  using Axes = std::vector<const Axis*>;
 
   /// Footprints leave out memory that the statement itself allocates.
   static Stmt without_allocations(const Stmt& s) {
@@ -1088,71 +1054,98 @@ class OwnMemory {
     return n ? Stmt(n->body) : result;
   }
 
-  static std::int64_t index_in(const Range& range, bool is_last) {
-    return is_last ? std::max<std::int64_t>(constant_int(range.extent).value_or(1), 1) - 1 : 0;
+  static bool depends(const Access& use, const Var& axis) {
+    const auto uses = [&](const Expr& e) { return uses_var(e, axis); };
+    return std::ranges::any_of(use.indices, uses) || std::ranges::any_of(use.guards, uses) ||
+           std::ranges::any_of(use.inner, [&](const arith::FreeVar& inner) {
+             return inner.range && (uses(inner.range->min) || uses(inner.range->extent));
+           });
   }
 
-  void check(const Allocate& memory, const Footprint& uses, bool is_last) const {
-    VarMap thread;
-    for (const auto& [axis, range] : launch_.blocks)
-      set(thread, axis.var(), make_int(axis.var().dtype(), 0));
-    for (const auto& [axis, range] : launch_.threads)
-      set(thread, axis.var(), make_int(axis.var().dtype(), index_in(range, is_last)));
-    std::vector<Hull> written, read;
-    for (const Access& use : uses.accesses) {
+  void check(const Allocate& memory, const Footprint& all) {
+    values_.clear();
+    std::vector<const Access*> writes, reads;
+    for (const Access& use : all.accesses) {
       if (use.memory_key() != &memory.data.node()) continue;
       if (use.buffer->dtype != memory.dtype) return;
-      const std::optional<Hull> elements = hull(use, thread);
-      if (use.is_write() && !elements) return;
-      if (use.is_write() || (elements && happens(use, thread)))
-        (use.is_write() ? written : read).push_back(*elements);
+      (use.is_write() ? writes : reads).push_back(&use);
     }
-    for (const Hull& one : read)
-      for (const std::int64_t end : {one.first, one.second})
-        refuse_unwritten(memory.data, end, written, is_last);
-  }
-
-  /// Whether the thread certainly executes the access.
-  static bool happens(const Access& use, const VarMap& thread) {
-    return !use.has_other_guards && std::ranges::all_of(use.guards, [&](const Expr& guard) {
-      return arith::can_prove(substitute(guard, thread));
+    if (writes.empty() || reads.empty() || filled_.contains(&memory.data.node())) return;
+    Axes own, shared;
+    for (const auto* axes : {&launch_.blocks, &launch_.threads})
+      for (const Axis& axis : *axes) {
+        const auto is_dependent = [&](const Access* use) {
+          return depends(*use, axis.first.var());
+        };
+        if (std::ranges::any_of(writes, is_dependent) || std::ranges::any_of(reads, is_dependent))
+          (is_shared_along(memory_scope(memory.data), *axis.first.thread()) ? shared : own)
+              .push_back(&axis);
+      }
+    if (own.empty()) return;
+    for_each_thread(own, [&] {
+      std::unordered_set<std::int64_t> written;
+      const auto visit = [&](const Access& use, const auto& element) {
+        for_each_thread(shared, [&] { arith::for_each_element(use, values_, element); });
+      };
+      for (const Access* use : writes)
+        visit(*use, [&](std::int64_t element, bool) { count(), written.insert(element); });
+      for (const Access* use : reads) {
+        try {
+          visit(*use, [&](std::int64_t element, bool is_certain) {
+            count();
+            if (is_certain && !written.contains(element)) refuse(memory.data, own, element);
+          });
+        } catch (const RuntimeError&) {  // NOLINT(bugprone-empty-catch): the element is not known
+        }
+      }
     });
   }
 
-  /// Returns the elements that the thread accesses; nullopt if they are not known.
-  static std::optional<Hull> hull(const Access& use, const VarMap& thread) {
-    if (!use.is_known || use.indices.size() != 1) return std::nullopt;
-    std::vector<Var> inner;
-    arith::Facts facts;
-    for (const auto& [var, range] : use.inner) {
-      if (!range || !constant_int(range->min) || !constant_int(range->extent)) return std::nullopt;
-      inner.push_back(var);
-      facts.bind(var, *range);
-    }
-    const Expr index = substitute(use.indices[0], thread);
-    const auto form = arith::linear_form(index, inner);
-    if (!form || !constant_int(arith::simplify(form->base))) return std::nullopt;
-    const auto [first, last] = arith::const_bound(arith::simplify(index, facts), facts);
-    return first && last ? std::optional(Hull{*first, *last}) : std::nullopt;
+  /// Limits the time to check a kernel.
+  void count() {
+    constexpr std::int64_t kMaxElements = 1 << 16;
+    if (++elements_ > kMaxElements) throw RuntimeError("too many elements");
   }
 
-  void refuse_unwritten(const Var& data, std::int64_t element, const std::vector<Hull>& written,
-                        bool is_last) const {
-    const auto has_it = [&](const Hull& hull) {
-      return hull.first <= element && element <= hull.second;
-    };
-    if (written.empty() || std::ranges::any_of(written, has_it)) return;
-    std::string thread;
-    for (const auto& [axis, range] : launch_.threads)
-      thread += (thread.empty() ? "" : ", ") + axis.thread()->str() + " = " +
-                std::to_string(index_in(range, is_last));
-    throw LowerError("each thread has its own `" + data.name() +
-                     "`, of scope \"local\", and the thread " + thread + " reads element " +
-                     std::to_string(element) + " of it, which it does not write; keep `" +
-                     data.name() + "` in scope \"shared\"");
+  /// Visits the threads of all values of the axes, the first and the last one first.
+  template <class F>
+  void for_each_thread(const Axes& axes, const F& visit, std::size_t depth = 0) {
+    if (depth == axes.size()) return visit();
+    const auto& [axis, range] = *axes[depth];
+    const std::int64_t extent = value_of(range.extent, values_);
+    for (std::int64_t n = 0; n < extent; ++n) {
+      values_[&axis.var().node()] = n < 2 ? n * (extent - 1) : n - 1;
+      for_each_thread(axes, visit, depth + 1);
+    }
+    values_.erase(&axis.var().node());
+  }
+
+  [[noreturn]] void refuse(const Var& data, const Axes& own, std::int64_t element) const {
+    const StorageScope scope = memory_scope(data);
+    const std::string owner = is_shared_memory(scope)       ? "block"
+                              : scope == StorageScope::Warp ? "warp"
+                                                            : "thread";
+    std::string instance;
+    bool is_of_block = false;
+    for (const Axis* axis : own) {
+      const ThreadTag tag = *axis->first.thread();
+      instance += (instance.empty() ? "" : ", ") + tag.str() + " = " +
+                  std::to_string(values_.at(&axis->first.var().node()));
+      is_of_block |= tag.is_block();
+    }
+    throw LowerError("each " + owner + " has its own `" + data.name() + "`, of scope \"" +
+                     std::string(to_string(scope)) + "\", and the " + owner + " " + instance +
+                     " reads element " + std::to_string(element) +
+                     " of it, which it does not write; " +
+                     (is_of_block ? "compute `" + data.name() + "` at the root, in scope \"global\""
+                                  : "keep `" + data.name() + "` in scope \"shared\""));
   }
 
   const Launch& launch_;
+  /// The memory that calls may fill. For look-up only.
+  std::unordered_set<const ExprNode*> filled_;
+  Values values_;
+  std::int64_t elements_ = 0;
 };
 
 }  // namespace
@@ -1161,9 +1154,10 @@ void refuse_launch_races(const Stmt& kernel, const PrimFunc& func) {
   const Launch launch(kernel);
   BlockRaces(launch, func).check();
   StatementRaces(launch).check();
-  OwnMemory(launch).check();
   for (const auto& [axis, range] : launch.threads)
     if (constant_int(range.extent) != 1) ThreadValues(axis, launch.body).check(launch.body);
 }
+
+void refuse_reads_of_other_copies(const Stmt& kernel) { OwnCopies(Launch(kernel)).check(); }
 
 }  // namespace tenon::lowering

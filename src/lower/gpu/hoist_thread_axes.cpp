@@ -7,12 +7,12 @@
 //   }                                  }
 //
 // The launch uses the largest of several extents (here 32, if n is not larger). Statements outside
-// of a thread axis run on one thread of the block. Statements outside of a block axis run in every
-// block if they write memory of the block. Conditions are placed inside of loops and sequences that
+// of a thread axis run on its first thread if they write memory that its threads share, and in all
+// of them if each has its own copy. Conditions are placed inside of loops and sequences that
 // use shared memory, so that all threads reach the barriers there.
 //
-// Throws LowerError for an axis whose extent is not known at the launch, and for global memory,
-// which kernels cannot allocate.
+// Throws LowerError for an axis whose extent is not known at the launch, for global memory, which
+// kernels cannot allocate, and for a read of what only another owner of private memory writes.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -24,6 +24,7 @@
 #include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/lower/checks.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/memory_scope.h"
@@ -44,7 +45,6 @@ std::size_t number_of(const ThreadTag& tag) {
 
 constexpr unsigned kBlockTags = 7;
 constexpr std::size_t kThreadX = 3;
-bool is_block_tag(std::size_t tag) { return tag < 3; }
 
 class HoistedAxes {
  public:
@@ -262,32 +262,32 @@ class HoistedAxes {
     const Mask missing = all_ & ~at.entered;
     if (missing == 0) return conditions;
     const Writes writes = writes_of(s);
-    if (writes.own && writes.global && (missing & kBlockTags) != 0) return std::nullopt;
+    if ((writes.private_along & writes.shared_along & missing) != 0) return std::nullopt;
     // Operations of single threads and of whole warps have different conditions.
     if (writes.by_warps && writes.by_threads) return std::nullopt;
     for (std::size_t tag = 0; tag < kTags; ++tag) {
-      if ((missing >> tag & 1u) == 0) continue;
-      // Every block has its own copy of such memory.
-      if (is_block_tag(tag) && writes.own) continue;
-      // The threads of a warp are consecutive in threadIdx.x, and each warp has its own fragments.
-      if (writes.by_warps && (tag == kThreadX || (!is_block_tag(tag) && writes.fragments)))
-        continue;
+      if ((missing & writes.shared_along & 1u << tag) == 0) continue;
+      // The threads of a warp are consecutive in threadIdx.x.
+      if (writes.by_warps && tag == kThreadX) continue;
       const Var& var = axes_[tag]->axis.var();
       conditions.push_back(var == make_int(var.dtype(), 0));
     }
     return conditions;
   }
 
-  /// The memory that a statement writes: whether it is private to the block, whether it is global,
-  /// whether it consists of fragments only, and whether whole warps or single threads write it.
+  /// The memory that a statement writes: the tags along which some of it is shared, and those along
+  /// which some of it is private; whether whole warps or single threads write it.
   struct Writes {
-    bool own = false, global = false, fragments = true, by_warps = false, by_threads = false;
+    Mask shared_along = 0, private_along = 0;
+    bool by_warps = false, by_threads = false;
   };
-  static Writes writes_of(const Stmt& s) {
+  Writes writes_of(const Stmt& s) const {
     Writes writes;
     const auto note = [&](StorageScope scope) {
-      (scope == StorageScope::Global ? writes.global : writes.own) = true;
-      writes.fragments &= is_fragment(scope);
+      for (std::size_t tag = 0; tag < kTags; ++tag)
+        if (axes_[tag])
+          (is_shared_along(scope, *axes_[tag]->axis.thread()) ? writes.shared_along
+                                                              : writes.private_along) |= 1u << tag;
     };
     walk(
         s,
@@ -299,12 +299,13 @@ class HoistedAxes {
           if (const Call* call = matrix_operation(n.value)) {
             note(memory_scope(written_by(*call)));
             writes.by_warps = true;
-            return;
+          } else if (effect_of(n.value) == Effect::UpdateState) {
+            // A reduction or a barrier is an operation of the block.
+            const bool is_of_block = as_call(n.value, Intrin::tvm_thread_allreduce) ||
+                                     as_call(n.value, Intrin::tvm_storage_sync);
+            note(is_of_block ? StorageScope::Shared : StorageScope::Global);
+            writes.by_threads = true;
           }
-          writes.by_threads |= effect_of(n.value) == Effect::UpdateState;
-          const bool is_own = as_call(n.value, Intrin::tvm_thread_allreduce) ||
-                              as_call(n.value, Intrin::tvm_storage_sync);
-          (is_own ? writes.own : writes.global) |= effect_of(n.value) == Effect::UpdateState;
         });
     return writes;
   }
@@ -323,7 +324,11 @@ class HoistedAxes {
 };
 
 Stmt hoisted(const Stmt& s) {
-  if (launched_axis(s)) return HoistedAxes(s).result();
+  if (launched_axis(s)) {
+    const HoistedAxes axes(s);
+    refuse_reads_of_other_copies(axes.result());
+    return axes.result();
+  }
   return map_statements(s, hoisted);
 }
 

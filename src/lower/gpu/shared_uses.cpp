@@ -330,21 +330,46 @@ int SharedUses::loops_of(const Expr& e) const {
 namespace {
 
 /// The maximum number of simplifier proofs, after linear arithmetic has failed: a constant plus a
-/// number per use. Beyond it, threads are assumed to conflict.
+/// number per use. Beyond it, threads are assumed to conflict. Enumerations stop at the constant.
 constexpr int kProofs = 64, kProofsForEachUse = 2;
+
+arith::Access access_of(const Elements& elements) {
+  const auto& [buffer, first, count, is_store, stride] = elements;
+  const Var element("element", first.dtype());
+  const Expr steps = make_int(first.dtype(), (count - 1) / stride + 1);
+  return {.kind = is_store ? arith::AccessKind::Write : arith::AccessKind::Read,
+          .buffer = buffer,
+          .indices = {first + element * make_int(first.dtype(), stride)},
+          .inner = {{element, Range::from_min_extent(make_int(first.dtype(), 0), steps)}}};
+}
 
 }  // namespace
 
 bool SharedUses::may_conflict(const UseSet& earlier, const UseSet& later, Occasion when) {
   for (std::size_t memory = 0; memory < all_.size(); ++memory) {
-    const bool found = earlier.any_in(all_[memory], [&](int a) {
+    const bool meets = earlier.any_in(all_[memory], [&](int a) {
       const bool is_store = uses_[static_cast<std::size_t>(a)].access.is_store;
-      return later.any_in(is_store ? all_[memory] : stores_[memory],
-                          [&](int b) { return may_conflict(a, b, when); });
+      return later.any_in(is_store ? all_[memory] : stores_[memory], [&](int b) {
+        const bool found = may_conflict(a, b, when);
+        if (found) last_conflict_ = {a, b};
+        return found;
+      });
     });
-    if (found) return true;
+    if (meets) return true;
   }
   return false;
+}
+
+std::string SharedUses::last_conflict() const {
+  const auto text = [&](int number) {
+    const Use& use = uses_[static_cast<std::size_t>(number)];
+    arith::Access access = access_of(use.access);
+    access.is_known = use.is_known;
+    access.indices.clear();
+    if (use.is_known) access.indices.push_back(use.access.first);
+    return arith::access_text(access);
+  };
+  return "one " + text(last_conflict_.first) + " and another one " + text(last_conflict_.second);
 }
 
 bool SharedUses::may_conflict(int earlier, int later, Occasion when) {
@@ -482,10 +507,11 @@ bool SharedUses::are_apart_by_proof(const Use& earlier, const Use& later, Occasi
                                     Threads threads) {
   if (++proofs_ > kProofs + kProofsForEachUse * static_cast<int>(uses_.size())) return false;
   arith::Relation relation;
+  std::vector<arith::FreeVar> vars;
   for (const Variable& v : variables_) {
     const bool is_thread = v.kind == Variable::Kind::Thread;
     const bool is_equal = is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops;
-    if (v.kind == Variable::Kind::Other || is_equal) continue;
+    if (v.kind == Variable::Kind::Other) continue;
     // Loops that enclose neither use are irrelevant.
     const Var var = Var::of(v.value);
     if (!uses_var(earlier.access.first, var) && !uses_var(later.access.first, var)) continue;
@@ -498,19 +524,12 @@ bool SharedUses::are_apart_by_proof(const Use& earlier, const Use& later, Occasi
     std::optional<Range> range;
     if (min && max)
       range = Range::from_min_extent(make_int(type, *min), make_int(type, *max - *min + 1));
-    relation = std::move(relation).with(var, range, is_stepped ? ahead : Step::Any);
+    vars.push_back({var, range});
+    if (!is_equal) relation = std::move(relation).with(var, range, is_stepped ? ahead : Step::Any);
   }
-  const auto access_of = [](const Elements& elements) {
-    const auto& [buffer, first, count, is_store, stride] = elements;
-    const Var element("element", first.dtype());
-    const Expr steps = make_int(first.dtype(), (count - 1) / stride + 1);
-    return arith::Access{
-        .kind = is_store ? arith::AccessKind::Write : arith::AccessKind::Read,
-        .buffer = buffer,
-        .indices = {first + element * make_int(first.dtype(), stride)},
-        .inner = {{element, Range::from_min_extent(make_int(first.dtype(), 0), steps)}}};
-  };
-  return arith::are_disjoint(access_of(earlier.access), access_of(later.access), relation, facts_);
+  const arith::Access first = access_of(earlier.access), second = access_of(later.access);
+  return arith::are_disjoint(first, second, relation, facts_) ||
+         (proofs_ <= kProofs && arith::are_disjoint_by_trial(first, second, vars, relation));
 }
 
 }  // namespace tenon::lowering

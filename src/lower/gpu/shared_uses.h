@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -94,6 +95,8 @@ class SharedUses {
   bool is_uniform(const tir::Expr& e) const;
   /// Whether two threads may conflict, one in a use of `earlier` and the other in a use of `later`.
   bool may_conflict(const UseSet& earlier, const UseSet& later, Occasion when);
+  /// Describes the last conflict that was found: "one stores to S[t] and another one reads S[0]".
+  std::string last_conflict() const;
 
  private:
   /// A variable of linear index forms: a thread, a loop, or another subexpression.
@@ -188,6 +191,7 @@ class SharedUses {
   std::unordered_map<std::uint64_t, bool> known_;
   arith::Facts facts_;
   int proofs_ = 0;
+  std::pair<int, int> last_conflict_;
 };
 
 }  // namespace tenon::lowering

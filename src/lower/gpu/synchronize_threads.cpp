@@ -210,12 +210,12 @@ class Synchronizer {
     part.is_open = false;
   }
 
-  [[noreturn]] static void refuse_barrier() {
+  [[noreturn]] void refuse_barrier() const {
     throw LowerError(
-        "memory is written and read by several threads of a block inside of a condition or a loop "
-        "in which not all of them take part, so that they cannot wait for each other there; "
-        "compute "
-        "the stage that is shared outside of it");
+        "several threads of a block may access an element: " + uses_.last_conflict() +
+        ", inside of a condition or a loop in which not all of them take part, so that "
+        "they cannot wait for each other there; compute the stage that is shared "
+        "outside of it");
   }
 
   // ---- emission ----

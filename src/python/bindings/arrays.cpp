@@ -220,6 +220,17 @@ Array import_array(nb::handle object) {
 
 // ---- calls --------------------------------------------------------------------------------------
 
+/// Returns the Python int; nullopt if it does not fit 64 bits.
+static std::optional<runtime::Argument> integer_of(PyObject* object) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow == 0) return value;
+  const unsigned long long above = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
+  if (overflow > 0 && !PyErr_Occurred()) return above;
+  PyErr_Clear();
+  return std::nullopt;
+}
+
 CallArguments::CallArguments(const runtime::Function& function, PyObject* items)
     : function_(function) {
   const auto count = static_cast<std::size_t>(PyTuple_Size(items));
@@ -299,15 +310,8 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
   if (object == Py_None) return nullptr;
   if (object == Py_True || object == Py_False) return object == Py_True;
   if (PyLong_Check(object)) {
-    int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow == 0) return value;
-    const unsigned long long above = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
-    if (overflow < 0 || PyErr_Occurred()) {
-      PyErr_Clear();
-      throw RuntimeError(name_of(position) + ": the integer does not fit 64 bits", here());
-    }
-    return above;
+    if (const auto value = integer_of(object)) return *value;
+    throw RuntimeError(name_of(position) + ": the integer does not fit 64 bits", here());
   }
   if (PyFloat_Check(object)) return PyFloat_AsDouble(object);
   if (const Array* array = as_array(object)) {
@@ -343,6 +347,18 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
 // ---- the class ----------------------------------------------------------------------------------
 
 namespace {
+
+/// Returns an integer of up to 64 bits as such, and any other number as a float.
+runtime::Argument number(nb::handle value) {
+  if (PyIndex_Check(value.ptr())) {
+    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+    if (!integer.is_valid()) throw nb::python_error();
+    if (const auto narrow = integer_of(integer.ptr())) return *narrow;
+  }
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+  return number;
+}
 
 int export_buffer(PyObject* self, Py_buffer* view, int flags) {
   const Array* array = nb::inst_ptr<Array>(nb::handle(self));
@@ -503,8 +519,8 @@ void bind_arrays(PyModule& m, PyModule& runtime) {
           "shape"_a, "dtype"_a = DTypeLike{Float(32)}, "device"_a = cpu(0))
       .def_static(
           "full",
-          [](Shape shape, const DTypeLike& dtype, double value, Device device) {
-            return Array(NDArray::full(shape.items, dtype, value, device, here()));
+          [](Shape shape, const DTypeLike& dtype, nb::handle value, Device device) {
+            return Array(NDArray::full(shape.items, dtype, number(value), device, here()));
           },
           "shape"_a, "dtype"_a, "value"_a, "device"_a = cpu(0))
       .def_static(

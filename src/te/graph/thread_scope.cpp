@@ -12,31 +12,6 @@ using tir::ThreadTag;
 
 int rank_of(const ThreadTag& tag) { return tag.is_block() ? 0 : 1; }
 
-int rank_of(StorageScope scope) {
-  switch (scope) {
-    case StorageScope::Global:
-      return 0;
-    case StorageScope::Shared:
-    case StorageScope::SharedDyn:
-      return 1;
-    case StorageScope::Warp:
-      return 2;
-    case StorageScope::Local:
-      return 3;
-    case StorageScope::WmmaMatrixA:
-    case StorageScope::WmmaMatrixB:
-    case StorageScope::WmmaAccumulator:
-      return 4;
-  }
-  internal_error("storage scope outside its enumeration");
-}
-
-bool is_shared_along(StorageScope scope, const ThreadTag& tag) {
-  // A warp extends along threadIdx.x.
-  if (scope == StorageScope::Warp && tag.is_thread() && tag.dim == 0) return true;
-  return rank_of(scope) <= rank_of(tag);
-}
-
 StorageScope default_scope(int thread_rank) {
   if (thread_rank < 0) return StorageScope::Global;
   return thread_rank == 0 ? StorageScope::Shared : StorageScope::Local;

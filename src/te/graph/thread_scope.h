@@ -2,20 +2,18 @@
 #pragma once
 
 #include "tenon/te/graph.h"
+#include "tenon/tir/memory_scope.h"
 
 namespace tenon::te {
 
 /// Returns the level in the launch hierarchy: 0 for blocks, 1 for threads of a block, including
 /// virtual ones.
 int rank_of(const tir::ThreadTag& tag);
-/// Returns the level of a scope: 0 Global, 1 Shared, 2 Warp, 3 Local and below. Memory is shared
-/// along thread axes of at least its level.
-int rank_of(tir::StorageScope scope);
 
-/// Whether all threads along the axis see one copy of the memory. If each thread has its own copy,
-/// a data axis bound to the thread stays at its minimum, because no other thread could see the
+/// Found by argument-dependent lookup as well. If each thread has its own copy of the memory, a
+/// data axis bound to the thread stays at its minimum, because no other thread could see the
 /// results.
-bool is_shared_along(tir::StorageScope scope, const tir::ThreadTag& tag);
+using tir::is_shared_along;
 
 /// Returns the default scope of a stage that is computed under threads of this level; level -1
 /// means outside all threads.
