@@ -868,6 +868,19 @@ def test_a_value_does_not_change_when_a_name_in_it_is_assigned_again():
     assert stored(branches, [3, 4, 0, 1]) == [3, 4, 34, 1]
 
 
+def test_a_macro_reads_its_arguments_before_it_stores():
+    @script.macro
+    def put_twice(buffer, value):
+        buffer[0] = value
+        buffer[1] = value
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "int32")):
+        put_twice(A, A[0] + 1)
+
+    assert stored(f, [1, 2, 3, 4]) == [2, 2, 3, 4]
+
+
 def test_several_targets_take_declarations():
     @T.prim_func
     def f(A: T.Buffer((2, 4), "int32")):

@@ -39,6 +39,8 @@ DECLARATIONS = {
     "var",
 }
 BUFFERS = {"Buffer", "alloc_buffer", "buffer_decl", "decl_buffer", "match_buffer"}
+# Calls that take an element as a region or address.
+REGIONS = {"access_ptr", "address_of", "match_buffer", "reads", "tvm_access_ptr", "writes"}
 OPERATORS = {
     ast.Pow: "pow",
     ast.BitAnd: "bitwise_and",
@@ -827,8 +829,30 @@ class Scope:
                 value = scope.expr(remaining[0].value)
                 self.leave()
                 return [ast.Expr(value)]
-        made = scope.nested(scope.statements(remaining))
+        definitions = [self.placed(each, node) for each in scope.keep_parameters(remaining)]
+        made = scope.nested(definitions + scope.statements(remaining))
         self.leave()
+        return made
+
+    def keep_parameters(self, body):
+        """Returns definitions of variables for the arguments that the body reads after it may have
+        changed memory. Arguments of blocks stay as they are: a block lists what it reads."""
+        if any(isinstance(node, ast.With) for statement in body for node in ast.walk(statement)):
+            return []
+        is_simple = body and isinstance(body[0], (ast.Assign, ast.AugAssign, ast.Expr))
+        later = [node for each in body[bool(is_simple) :] for node in ast.walk(each)]
+        pointers = {
+            name.id
+            for node in later
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in REGIONS
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name)
+        }
+        made = []
+        for name in {node.id: None for node in later if isinstance(node, ast.Name)}:
+            if name not in pointers and self.trees.get(name) is not None:
+                self.trees[name], definitions = self.kept(self.trees[name], name)
+                made += definitions
         return made
 
     def target(self, node, others=()):
