@@ -275,13 +275,13 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
 /// Lowers block programs and functions that are still multi-dimensional; others are unchanged.
 tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
                       const SourceLocation& where) {
-  const LowerOptions passes = {.instrument_bounds = options.instrument_bounds,
-                               .passes = options.passes};
   tir::IRModule result;
   for (const auto& [name, func] : module.functions) {
     check_function(func, name);
     tir::PrimFunc named = func;
     named.attrs.global_symbol = name;
+    const LowerOptions passes = {
+        .name = name, .instrument_bounds = options.instrument_bounds, .passes = options.passes};
     if (named.form == tir::Form::MultiDimensional || named.form == tir::Form::Blocks)
       named = lower(named, passes, where).functions.at(name);
     if (!options.allow_parallel_reduction_race) refuse_conflicts(named);

@@ -123,7 +123,8 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
 
 tir::IRModule lower(const tir::PrimFunc& func, const LowerOptions& options, SourceLocation where) {
   tir::PrimFunc named = func;
-  if (options.name.is_given()) named.attrs.global_symbol = options.name;
+  if (options.name.is_given() || named.attrs.global_symbol.empty())
+    named.attrs.global_symbol = options.name;
   const std::string name = named.attrs.global_symbol;
   if (name.empty()) throw LowerError("lower: the name of a function must not be empty", where);
   tir::IRModule module;

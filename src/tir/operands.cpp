@@ -101,9 +101,8 @@ Promoted promote(const Operand& a, const Operand& b) {
     if (p.a.dtype() == p.b.dtype()) return p;
   }
   if (a.is_literal() && b.is_literal()) {
-    Expr x = a.alone();
-    Expr y = b.beside(x.dtype());
-    return {a.beside(y.dtype()), y};
+    const DataType type = common_type(a.alone().dtype(), b.alone().dtype());
+    return {a.beside(type), b.beside(type)};
   }
   Expr x = a.is_literal() ? a.beside(b.alone().dtype()) : a.alone();
   Expr y = b.is_literal() ? b.beside(x.dtype()) : b.alone();

@@ -397,7 +397,9 @@ Expr disjunction(std::initializer_list<Operand> conditions) {
 }
 
 Expr cast(DataType type, const Operand& operand) {
-  Expr e = operand.alone();
+  // A literal that stands alone would be rounded to float32 first.
+  const bool is_exact = operand.is_literal() && type.element() == Float(64);
+  Expr e = is_exact ? operand.beside(type.element()) : operand.alone();
   const DataType from = e.dtype();
   if (from == type) return e;
   if (from.is_scalar() && type.is_vector())

@@ -181,6 +181,143 @@ def test_a_hybrid_function_runs_on_arrays_and_declares_an_operation():
     np.testing.assert_allclose(running_sum(a), np.cumsum(a), rtol=1e-6)
 
 
+def hybrid_values(function, a, *others):
+    A = te.placeholder(a.shape, str(a.dtype), name="A")
+    B = function(A, *others)
+    b = tvm.nd.array(np.zeros([int(extent) for extent in B.shape], str(B.dtype)))
+    tvm.build(te.create_schedule(B.op), [A, B])(tvm.nd.array(a), b)
+    return b.numpy().tolist()
+
+
+# ruff: noqa: F821
+@te.hybrid.script
+def swapped(a):
+    b = output_tensor((4,), "int32")
+    for i in range(4):
+        b[i] = a[i]
+    first = b[0]
+    b[0] = b[3]
+    b[3] = first
+    return b
+
+
+@te.hybrid.script
+def fibonacci(a):
+    b = output_tensor((4,), "int32")
+    x = a[0]
+    y = a[1]
+    for i in range(4):
+        z = x + y
+        x = y
+        y = z
+        b[i] = z
+    return b
+
+
+@te.hybrid.script
+def overwrite_first(b, x):
+    c = output_tensor((2,), "int32")
+    c[0] = x
+    b[0] = 7
+    c[1] = x
+    return c
+
+
+@te.hybrid.script
+def passed(a):
+    b = output_tensor((4,), "int32")
+    for i in range(4):
+        b[i] = a[i]
+    c = overwrite_first(b, b[0])
+    b[1] = c[0]
+    b[2] = c[1]
+    return b
+
+
+@te.hybrid.script
+def largest(a):
+    b = output_tensor((2,), "int32")
+    b[0] = max(a[0], a[1], a[2])
+    b[1] = min(a[3], a[2], a[1], a[0])
+    return b
+
+
+@te.hybrid.script
+def halves(a):
+    b = output_tensor((1,), "float32")
+    total = 0
+    for i in range(4):
+        total = total + a[i] * 0.5
+    b[0] = total
+    return b
+
+
+@pytest.mark.parametrize("function, expected", [
+    (swapped, [4, 2, 5, 1]),
+    (fibonacci, [3, 5, 8, 13]),
+    (passed, [7, 1, 1, 4]),
+    (largest, [5, 1]),
+    (halves, [6.0]),
+])
+def test_a_hybrid_function_computes_what_python_computes(function, expected):
+    assert hybrid_values(function, np.array([1, 2, 5, 4], "int32")) == expected
+
+
+def test_a_variable_of_a_hybrid_function_is_as_wide_as_its_values():
+    @te.hybrid.script
+    def total(a):
+        b = output_tensor((1,), "int64")
+        s = 0
+        for i in range(2):
+            s += a[i]
+        b[0] = s
+        return b
+
+    assert hybrid_values(total, np.array([2**40, 1], "int64")) == [2**40 + 1]
+
+
+@te.hybrid.script
+def truncating(a):
+    b = output_tensor((4,), "int32")
+    b[0] = a[0] * 0.5
+    return b
+
+
+@te.hybrid.script
+def stepping(a):
+    b = output_tensor((4,), "int32")
+    for i in range(0, 4, 2):
+        b[i] = a[i]
+    return b
+
+
+@te.hybrid.script
+def counting(a, n=0):
+    b = output_tensor((4,), "int32")
+    for i in range(4):
+        n += 1
+        b[i] = n
+    return b
+
+
+@te.hybrid.script
+def two_roots(a):
+    b = output_tensor((4,), "float32")
+    b[0] = sqrt(a[0], a[1])
+    return b
+
+
+@pytest.mark.parametrize("function, others, message", [
+    (truncating, [], r"a value of type float32 is stored in `b` of type int32; convert it: int32\(...\)"),
+    (stepping, [], r"`range\(0, 4, 2\)` has a step, which only const_range takes"),
+    (counting, [3], "`n` is a parameter or loop variable, which a loop or branch cannot assign"),
+    (two_roots, [], "`sqrt` takes 1 argument, got 2"),
+])
+def test_a_hybrid_function_is_refused_at_its_line(function, others, message):
+    with pytest.raises(ValueError, match=rf"test_compat.py:\d+: {message}"):
+        hybrid_values(function, np.array([1, 2, 5, 4], "int32"), *others)
+
+
 @T.prim_func
 def add_one(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
     T.func_attr({"global_symbol": "main", "tir.noalias": True})

@@ -119,6 +119,15 @@ def test_a_large_integer_is_refused():
         te.var("i") + 2**80
 
 
+def test_a_module_has_no_use_for_a_name():
+    A = te.placeholder((4,), "A")
+    B = te.compute((4,), lambda i: A[i] + 1)
+    module = tenon.lower(te.create_schedule(B), [A, B])
+    for compile_it in (tenon.build, tenon.compile):
+        with pytest.raises(tenon.TypeError, match="the functions of a module keep their names"):
+            compile_it(module, name="f")
+
+
 @pytest.mark.parametrize("make", [
     lambda f: te.compute((4,), lambda i: f()),
     lambda f: te.comm_reducer(lambda x, y: f(), lambda t: 0)(te.var("x"), axis=te.reduce_axis((0, 4))),

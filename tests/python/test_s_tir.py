@@ -153,3 +153,19 @@ def test_an_exception_of_the_log_arrives_unchanged():
     options["log"] = log
     with pytest.raises(KeyError):
         tune.tune_tir(product(), space=space, **options)
+
+
+@pytest.mark.parametrize("value", [np.int32(3), np.float32(0.5), np.bool_(True)])
+def test_a_numpy_scalar_annotates_as_its_number(value):
+    def annotated(number):
+        sch = s_tir.Schedule(product())
+        sch.annotate(sch.get_block("C"), "key", number)
+        return str(sch)
+
+    assert annotated(value) == annotated(value.item())
+
+
+def test_an_integer_annotation_fits_int64():
+    sch = s_tir.Schedule(product())
+    with pytest.raises(tenon.TypeError, match="9223372036854775808 does not fit int64"):
+        sch.annotate(sch.get_block("C"), "key", 2**63)

@@ -790,3 +790,134 @@ def test_several_targets_are_names():
             B[0], B[1] = 1.0, 2.0  # several targets
 
     assert_refused(define, "several targets", r"`B\[0\]` is one of several targets, which are names")
+
+
+def stored(f, values):
+    a = np.array(values, "int32")
+    tenon.build(f)["main"](a)
+    return a.tolist()
+
+
+def test_several_targets_take_the_values_before_the_assignment():
+    @T.prim_func
+    def reverse(A: T.Buffer((4,), "int32")):
+        for i in range(2):
+            x, y = A[i], A[3 - i]
+            A[i] = y
+            A[3 - i] = x
+
+    @T.prim_func
+    def swap_names(A: T.Buffer((4,), "int32")):
+        x, y = A[0], A[1]
+        x, y = y, x
+        A[2] = x
+        x, y = A[3] + 1, x
+        A[0] = x
+        A[1] = y
+
+    assert stored(reverse, [1, 2, 3, 4]) == [4, 3, 2, 1]
+    assert stored(swap_names, [1, 2, 3, 4]) == [5, 2, 2, 4]
+
+
+def test_elements_of_a_list_keep_the_values_that_they_had():
+    @T.prim_func
+    def swap(A: T.Buffer((4,), "int32")):
+        p = (A[0], A[1])
+        A[0] = p[1]
+        A[1] = p[0]
+
+    @T.prim_func
+    def unrolled(A: T.Buffer((4,), "int32")):
+        for x in (A[0], A[1]):
+            A[0] = 0
+            A[1] = 0
+            A[3] = A[3] + x
+
+    assert stored(swap, [1, 2, 3, 4]) == [2, 1, 3, 4]
+    assert stored(unrolled, [1, 2, 3, 4]) == [0, 0, 3, 7]
+
+
+def test_a_value_does_not_change_when_a_name_in_it_is_assigned_again():
+    @T.prim_func
+    def variable(A: T.Buffer((4,), "int32")):
+        v = A[0]
+        x, y = v, 1
+        v = A[1]
+        A[2] = x * 10 + y + v
+
+    @T.prim_func
+    def loop_variable(A: T.Buffer((4,), "int32")):
+        for i in range(2):
+            x, y = i, 1
+            for i in range(2):
+                A[x * 2 + i] = x * 10 + i + y
+
+    @T.prim_func
+    def branches(A: T.Buffer((4,), "int32")):
+        v = A[0]
+        x, y = v, 1
+        if A[3] == 0:
+            v = A[1]
+            A[2] = x + v
+        else:
+            A[2] = x * 10 + v + y
+
+    assert stored(variable, [3, 4, 0, 0]) == [3, 4, 35, 0]
+    assert stored(loop_variable, [0, 0, 0, 0]) == [1, 2, 11, 12]
+    assert stored(branches, [3, 4, 0, 0]) == [3, 4, 7, 0]
+    assert stored(branches, [3, 4, 0, 1]) == [3, 4, 34, 1]
+
+
+def test_a_macro_reads_its_arguments_before_it_stores():
+    @script.macro
+    def put_twice(buffer, value):
+        buffer[0] = value
+        buffer[1] = value
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "int32")):
+        put_twice(A, A[0] + 1)
+
+    assert stored(f, [1, 2, 3, 4]) == [2, 2, 3, 4]
+
+
+def test_several_targets_take_declarations():
+    @T.prim_func
+    def f(A: T.Buffer((2, 4), "int32")):
+        for i, j in T.grid(2, 4):
+            with T.block("B"):
+                vi, vj = T.axis.spatial(2, i), T.axis.spatial(4, j)
+                A[vi, vj] = vi * 10 + vj
+
+    a = np.zeros((2, 4), "int32")
+    tenon.build(f)["main"](a)
+    assert a.tolist() == [[0, 1, 2, 3], [10, 11, 12, 13]]
+
+
+@T.prim_func
+def named(A: T.Buffer((4,), "int32")):
+    T.func_attr({"global_symbol": "own"})
+    A[0] = 1
+
+
+@T.prim_func
+def unnamed(A: T.Buffer((4,), "int32")):
+    A[0] = 1
+
+
+@pytest.mark.parametrize("function, options, name", [
+    (unnamed, {}, "main"),
+    (unnamed, {"name": "given"}, "given"),
+    (named, {}, "own"),
+    (named, {"name": "given"}, "given"),
+])
+def test_a_function_is_built_under_the_given_name_or_its_own(function, options, name):
+    a = np.zeros(4, "int32")
+    tenon.build(function, **options)[name](a)
+    assert a[0] == 1
+    assert list(tenon.lower(function, **options).functions) == [name]
+
+
+def test_a_function_is_not_built_under_an_empty_name():
+    with pytest.raises(tenon.LowerError, match="the name of a function must not be empty"):
+        tenon.build(named, name="")

@@ -298,3 +298,26 @@ def test_a_symbolic_size_is_an_argument():
     a, b = np.arange(3, dtype="int32"), np.zeros(3, "int32")
     run(te.create_schedule(B), [A.shape[0], A, B], 3, a, b)
     assert b.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("value", [0.1, 1e300])
+def test_a_literal_in_a_float64_place_is_not_rounded_to_float32(value):
+    expected = tenon.make_const("float64", value)
+    assert expected.value == value
+    assert tenon.cast("float64", value).value == value
+    A = te.placeholder((4,), "A", "float64")
+    k = te.reduce_axis((0, 4), "k")
+    B = te.compute((1,), lambda i: te.max(A[k], axis=k, init=value), name="B")
+    b = np.zeros(1)
+    run(te.create_schedule(B), [A, B], np.full(4, -np.inf), b)
+    assert b[0] == value
+
+
+def test_a_reduction_axis_may_be_as_long_as_an_unsigned_size():
+    n = te.var("n", "uint32")
+    A = te.placeholder((n,), "A")
+    k = te.reduce_axis((0, n), "k")
+    B = te.compute((1,), lambda i: te.sum(A[k], axis=k), name="B")
+    b = np.zeros(1, "float32")
+    run(te.create_schedule(B), [A, B], np.ones(7, "float32"), b)
+    assert b[0] == 7

@@ -306,6 +306,27 @@ TEST_F(MisuseTest, AxesOfReductions) {
   EXPECT_NO_THROW(reduce_axis({3, 3}, "r"));
 }
 
+TEST_F(MisuseTest, AReductionAxisTakesTheIntegersThatAShapeTakes) {
+  for (const DataType type : {Int(8), UInt(16), UInt(32), UInt(64)}) {
+    const Var n("n", type);
+    const DataType expected = placeholder({n}, "P").shape()[0].dtype();
+    EXPECT_EQ(reduce_axis({0, n}, "r").dom()->extent.dtype(), expected) << type.str();
+  }
+  type_error([&] { reduce_axis(tir::Range::from_min_extent(0, Var("f", Float(32))), "r"); },
+             {"reduce_axis `r`: the extent must be an integer", "float32"});
+}
+
+TEST_F(MisuseTest, ALiteralInitHasTheTypeOfItsComponent) {
+  const Tensor D = placeholder({4}, "D", Float(64));
+  const IterVar r = reduce_axis({0, 4}, "r");
+  const std::vector<Expr> exprs = {tir::make_const(Float(64), 0.1)};
+  const Expr total = sum(D(r), {r}, {.init = {0.1}});
+  const Expr& init = total.as<tir::Reduce>()->reduction->init[0];
+  EXPECT_EQ(init.as<tir::FloatImm>()->value, 0.1);
+  EXPECT_NO_THROW(max(D(r), {r}, {.init = {1e300}}));
+  EXPECT_NO_THROW(sum(D(r), {r}, {.init = exprs}));
+}
+
 TEST_F(MisuseTest, InitsOfReductions) {
   type_error([&] { sum(B(0, k), {k}, {.init = {A(0, 0) + 1.0f}}); },
              {"constant or an element of a tensor"});

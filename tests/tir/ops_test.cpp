@@ -25,6 +25,20 @@ TEST(Promotion, LiteralTakesTheTypeThatItMeets) {
   EXPECT_EQ((i * 2.0f).dtype(), Float(32));
 }
 
+TEST(Promotion, TwoLiteralsTakeTheirCommonTypeInEitherOrder) {
+  const std::int64_t large = std::int64_t{1} << 40;
+  EXPECT_EQ(select(truth, large, 1).dtype(), Int(64));
+  EXPECT_EQ(select(truth, 1, large).dtype(), Int(64));
+  EXPECT_EQ(min(1, large).dtype(), Int(64));
+  EXPECT_EQ(select(truth, 1, 0.5).dtype(), Float(32));
+}
+
+TEST(Cast, DoesNotRoundALiteralToFloat32) {
+  EXPECT_EQ(cast(Float(64), 0.1).as<FloatImm>()->value, 0.1);
+  EXPECT_EQ(cast(Float(64), 1e300).as<FloatImm>()->value, 1e300);
+  EXPECT_EQ(cast(Int(8), 300).as<IntImm>()->value, 44);
+}
+
 TEST(Promotion, LiteralThatDoesNotFitIsATypeErrorWithItsLine) {
   try {
     (void)(u8 + 300);

@@ -13,12 +13,19 @@
 
 namespace tenon::te {
 
+/// The start values of a reduction. A literal takes the type of its component.
+class Inits : public std::vector<Operand> {
+ public:
+  using std::vector<Operand>::vector;
+  Inits(const std::vector<Expr>& values) : std::vector<Operand>(values.begin(), values.end()) {}
+};
+
 /// The domain and start value of a reduction.
 struct ReduceOptions {
   /// Condition on the points that take part.
   std::optional<Expr> where = std::nullopt;
   /// Start values instead of the identity, one per component: constants or tensor elements.
-  std::vector<Expr> init = {};
+  Inits init = {};
 };
 
 // Reductions by a built-in operator. TypeError if there is no axis, if an axis was not made by

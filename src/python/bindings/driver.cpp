@@ -172,6 +172,17 @@ std::vector<TargetedModule> targeted(
   return list;
 }
 
+/// Returns the options for functions that have names. TypeError for the option `name`.
+BuildOptions module_options(const nb::kwargs& kwargs, const std::string& what) {
+  BuildOptions options = build_options(kwargs, what.c_str());
+  if (options.name.is_given())
+    throw TypeError(what +
+                        ": the functions of a module keep their names; `name` is for a schedule "
+                        "or one function",
+                    here());
+  return options;
+}
+
 }  // namespace
 
 void bind_driver(PyModule& m) {
@@ -226,7 +237,7 @@ void bind_driver(PyModule& m) {
   m.def(
       "build",
       [](const Modules& modules, const TargetLike& target, const nb::kwargs& kwargs) {
-        const BuildOptions options = build_options(kwargs, "build");
+        const BuildOptions options = module_options(kwargs, "build");
         const SourceLocation where = here();
         if (const auto* list = std::get_if<2>(&modules)) {
           const std::vector<TargetedModule> made = targeted(*list);
@@ -247,7 +258,10 @@ void bind_driver(PyModule& m) {
         const BuildOptions options = build_options(kwargs, "build");
         const SourceLocation where = here();
         const Target made = to_target(target);
-        const tir::IRModule module{{{func.attrs.global_symbol, func}}};
+        tir::PrimFunc named = func;
+        if (options.name.is_given() || named.attrs.global_symbol.empty())
+          named.attrs.global_symbol = options.name;
+        const tir::IRModule module{{{named.attrs.global_symbol, named}}};
         const nb::gil_scoped_release release;
         return build(module, made, options, where);
       },
@@ -283,7 +297,7 @@ void bind_driver(PyModule& m) {
   m.def(
       "compile",
       [](const tir::IRModule& module, const TargetLike& target, const nb::kwargs& kwargs) {
-        const BuildOptions options = build_options(kwargs, "compile");
+        const BuildOptions options = module_options(kwargs, "compile");
         const SourceLocation where = here();
         const Target made = to_target(target);
         const nb::gil_scoped_release release;

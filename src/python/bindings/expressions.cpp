@@ -218,9 +218,11 @@ void bind_maths(PyModule& m) {
       "value"_a);
   m.def(
       "make_const",
-      [](const DTypeLike& type, const Operand& value) {
+      [](const DTypeLike& type, const std::variant<nb::float_, Operand>& value) {
         const DataType dtype = type;
-        const Expr constant = value.alone();
+        if (const auto* number = std::get_if<nb::float_>(&value))
+          return tir::make_const(dtype, static_cast<double>(*number), here());
+        const Expr constant = std::get<Operand>(value).alone();
         if (const auto* integer = constant.as<tir::IntImm>()) {
           if (constant.dtype().is_bool())
             return tir::make_const(dtype, integer->value != 0, here());

@@ -175,7 +175,7 @@ te::ReduceOptions reduce_options(const std::optional<Operand>& where,
                                  const std::optional<OneOrMore<Operand>>& init) {
   te::ReduceOptions options;
   if (where) options.where = where->alone();
-  if (init) options.init = to_exprs(init->items);
+  if (init) options.init.assign(init->items.begin(), init->items.end());
   return options;
 }
 

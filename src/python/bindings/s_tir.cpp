@@ -54,16 +54,17 @@ s_tir::TraceStyle to_trace_style(const std::string& style) {
 
 s_tir::AnnotationValue to_annotation(nb::handle value) {
   if (value.ptr() == Py_True || value.ptr() == Py_False) return value.ptr() == Py_True;
-  if (PyLong_Check(value.ptr())) {
+  if (is_numpy_bool(value)) return PyObject_IsTrue(value.ptr()) == 1;
+  if (PyIndex_Check(value.ptr())) {
     std::int64_t number = 0;
-    if (nb::try_cast(value, number)) return number;
-  } else if (PyFloat_Check(value.ptr())) {
-    return nb::cast<double>(value);
-  } else if (PyUnicode_Check(value.ptr())) {
-    return argument_as<std::string>(value, "annotate: expected a UTF-8 text");
-  } else if (const ExprRV * sampled; nb::try_cast(value, sampled, false) && sampled) {
-    return *sampled;
+    if (nb::try_cast(nb::steal(PyNumber_Index(value.ptr())), number)) return number;
+    throw TypeError("annotate: " + std::string(nb::str(value).c_str()) + " does not fit int64",
+                    here());
   }
+  if (PyUnicode_Check(value.ptr()))
+    return argument_as<std::string>(value, "annotate: expected a UTF-8 text");
+  if (const ExprRV * sampled; nb::try_cast(value, sampled, false) && sampled) return *sampled;
+  if (has_float(value) && !PySequence_Check(value.ptr())) return PyFloat_AsDouble(value.ptr());
   throw type_error(
       std::string("annotate: expected an int, a sampled value, a bool, a float or a str, got ") +
       nb::inst_name(value).c_str());

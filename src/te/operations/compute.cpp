@@ -189,11 +189,8 @@ std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name 
 
 IterVar reduce_axis(Range range, Name name, SourceLocation where) {
   const std::string what = "reduce_axis `" + name + "`";
-  for (const Expr& end : {range.min, range.extent})
-    if (!end.dtype().is_index())
-      throw TypeError(what + ": the range must consist of integers, got `" + tir::print_expr(end) +
-                          "` of type " + end.dtype().str(),
-                      where);
+  range.min = to_index(range.min, what + ": the begin", where);
+  range.extent = to_index(range.extent, what + ": the extent", where);
   for (const Expr& end : {range.min, range.extent})
     if (tir::contains<tir::Reduce>(end))
       throw TypeError(what + ": the range holds a reduction; compute it first, and read that",

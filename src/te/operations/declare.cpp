@@ -39,10 +39,7 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
     Expr& extent = shape[n];
     if (extent.is_moved_from())
       throw TypeError(what + ": extent " + std::to_string(n) + " has been moved from", where);
-    if (!is_integer_scalar(extent.dtype()))
-      throw TypeError(what + ": extent " + std::to_string(n) + " must be an integer, got `" +
-                          tir::print_expr(extent) + "` of type " + extent.dtype().str(),
-                      where);
+    extent = to_index(extent, what + ": extent " + std::to_string(n), where);
     if (tir::contains<tir::Reduce>(extent))
       throw TypeError(what + ": extent " + std::to_string(n) +
                           " is a reduction; compute it first, and pass its "
@@ -56,13 +53,6 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
                           "`, but a shape is known before anything is computed; pass the size as a "
                           "variable, te::var",
                       where);
-    if (const tir::IntImm* big = extent.as<tir::IntImm>();
-        big && extent.dtype().is_uint() && big->value < 0)
-      throw TypeError(what + ": extent " + std::to_string(n) + ", " + tir::print_expr(extent) +
-                          ", is more than a 64-bit index can count",
-                      where);
-    if (!extent.dtype().is_index())
-      extent = tir::cast(Int(extent.dtype().bits > 32 ? 64 : 32), extent);
     const std::optional<std::int64_t> value = tir::constant_int(extent);
     if (value && *value < 0)
       throw TypeError(
@@ -100,6 +90,18 @@ void check_arity(std::optional<int> arity, std::size_t rank, const std::string& 
 
 bool is_integer_scalar(DataType type) {
   return type.is_integral() && type.is_scalar() && !type.is_bool();
+}
+
+Expr to_index(const Expr& e, const std::string& what, const SourceLocation& where) {
+  const DataType type = e.dtype();
+  if (!is_integer_scalar(type))
+    throw TypeError(
+        what + " must be an integer, got `" + tir::print_expr(e) + "` of type " + type.str(),
+        where);
+  if (const tir::IntImm* big = e.as<tir::IntImm>(); big && type.is_uint() && big->value < 0)
+    throw TypeError(what + ", " + tir::print_expr(e) + ", is more than a 64-bit index can count",
+                    where);
+  return type.is_index() ? e : tir::cast(Int(type.bits > 32 ? 64 : 32), e);
 }
 
 std::string print_list(const std::vector<Expr>& list) {

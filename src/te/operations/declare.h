@@ -15,6 +15,9 @@ namespace tenon::te {
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
 /// Whether a value of the type is a single integer.
 bool is_integer_scalar(DataType type);
+/// Returns an extent, or the begin of a range, as int32, or as int64 if it is wider. TypeError,
+/// which calls it `what`, if it is not an integer or does not fit int64.
+Expr to_index(const Expr& e, const std::string& what, const SourceLocation& where);
 /// Returns a text such as "[n, 16]".
 std::string print_list(const std::vector<Expr>& list);
 /// Returns a number without its type, and any other expression as print_expr does.

@@ -75,7 +75,7 @@ bool keeps(const Expr& constant, DataType type) {
 }
 
 /// Returns the start values in the types of the sources.
-std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>& inits,
+std::vector<Expr> checked_inits(const std::string& name, const std::vector<Operand>& inits,
                                 const std::vector<Expr>& sources, const std::vector<IterVar>& axes,
                                 const SourceLocation& where) {
   if (inits.empty()) return {};
@@ -85,9 +85,9 @@ std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>
                     where);
   std::vector<Expr> result;
   for (std::size_t n = 0; n < inits.size(); ++n) {
-    const Expr& init = inits[n];
-    check_is_there(name, init, "init", where);
     const DataType type = sources[n].dtype();
+    const bool is_float = type.is_floating() && inits[n].is_literal();
+    const Expr init = is_float ? tir::cast(type, inits[n]) : inits[n].alone();
     const bool is_load = init.as<tir::ProducerLoad>() != nullptr;
     if (!is_load && !tir::is_constant(init))
       throw TypeError(name + ": an init must be a constant or an element of a tensor, got `" +

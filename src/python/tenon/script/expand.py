@@ -39,6 +39,8 @@ DECLARATIONS = {
     "var",
 }
 BUFFERS = {"Buffer", "alloc_buffer", "buffer_decl", "decl_buffer", "match_buffer"}
+# Calls that take an element as a region or address.
+REGIONS = {"access_ptr", "address_of", "match_buffer", "reads", "tvm_access_ptr", "writes"}
 OPERATORS = {
     ast.Pow: "pow",
     ast.BitAnd: "bitwise_and",
@@ -104,6 +106,39 @@ def stored_names(statements):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found[node.id] = None
     return list(found)
+
+
+def is_stable(tree):
+    """Whether a tree has the same value wherever its names do: it does not read memory and does not
+    call a function. A region of a buffer and a pointer to an element are stable."""
+    if isinstance(tree, ast.Subscript):
+        index = tree.slice
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        return any(isinstance(part, ast.Slice) for part in parts)
+    if isinstance(tree, ast.Call):
+        path = word_of(tree.func)
+        if path == "address_of":
+            return True
+        if path is None or path.startswith("call_"):
+            return False
+    return all(is_stable(child) for child in ast.iter_child_nodes(tree))
+
+
+def mentions(trees, name):
+    return any(
+        isinstance(node, ast.Name) and node.id == name
+        for tree in trees
+        if tree is not None
+        for node in ast.walk(tree)
+    )
+
+
+def let(value, target, variable):
+    """Returns a definition whose scope is the remainder of its list, see `Scope.nested`, which ends
+    the meaning of the Python name `variable`."""
+    made = ast.With([ast.withitem(call("LetStmt", value), target)], [])
+    made.variable = variable
+    return made
 
 
 def bound_inside(node):
@@ -732,9 +767,9 @@ class Scope:
         made = []
         self.depth += 1
         for nodes in lists:
-            static, trees = dict(self.static), dict(self.trees)
+            static, trees, renamed = dict(self.static), dict(self.trees), dict(self.renamed)
             made.append(self.nested(self.statements(nodes)))
-            self.static, self.trees = static, trees
+            self.static, self.trees, self.renamed = static, trees, renamed
         self.depth -= 1
         self.lose(stored_names([node]))
         return made
@@ -794,16 +829,41 @@ class Scope:
                 value = scope.expr(remaining[0].value)
                 self.leave()
                 return [ast.Expr(value)]
-        made = scope.nested(scope.statements(remaining))
+        definitions = [self.placed(each, node) for each in scope.keep_parameters(remaining)]
+        made = scope.nested(definitions + scope.statements(remaining))
         self.leave()
         return made
 
-    def target(self, node):
-        """Returns the target of an assignment. A name that is assigned loses its Python value."""
+    def keep_parameters(self, body):
+        """Returns definitions of variables for the arguments that the body reads after it may have
+        changed memory. Arguments of blocks stay as they are: a block lists what it reads."""
+        if any(isinstance(node, ast.With) for statement in body for node in ast.walk(statement)):
+            return []
+        is_simple = body and isinstance(body[0], (ast.Assign, ast.AugAssign, ast.Expr))
+        later = [node for each in body[bool(is_simple) :] for node in ast.walk(each)]
+        pointers = {
+            name.id
+            for node in later
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in REGIONS
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name)
+        }
+        made = []
+        for name in {node.id: None for node in later if isinstance(node, ast.Name)}:
+            if name not in pointers and self.trees.get(name) is not None:
+                self.trees[name], definitions = self.kept(self.trees[name], name)
+                made += definitions
+        return made
+
+    def target(self, node, others=()):
+        """Returns the target of an assignment. A name that is assigned loses its Python value. It is
+        renamed if the value of another name, or one of the trees `others`, mentions it."""
         if isinstance(node, ast.Name):
             self.static.pop(node.id, None)
             self.trees.pop(node.id, None)
             name = self.renamed.get(node.id, node.id)
+            if mentions(others, name) or self.is_mentioned(name):
+                name = self.renamed[node.id] = self.program.fresh(node.id)
             self.program.taken.add(name)
             return ast.Name(name, ast.Store())
         if isinstance(node, (ast.Tuple, ast.List)):
@@ -813,6 +873,12 @@ class Scope:
             if isinstance(made, ast.Subscript):
                 return ast.Subscript(made.value, made.slice, ast.Store())
         return self.refuse(node, f"`{ast.unparse(node)}` cannot be assigned in a script")
+
+    def is_mentioned(self, name):
+        """Whether the value of a name of this function or of one around it mentions a script name."""
+        return mentions(self.trees.values(), name) or (
+            self.outer is not None and self.outer.is_mentioned(name)
+        )
 
     def assign_static(self, node):
         """Assigns a Python value to names. Returns False for another assignment."""
@@ -865,22 +931,61 @@ class Scope:
         if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
             if len(target.elts) != len(value.elts):
                 self.refuse(node, f"{len(target.elts)} names for {len(value.elts)} values")
-            for item, tree in zip(target.elts, value.elts):
-                if not isinstance(item, ast.Name):
-                    self.refuse(node, f"`{ast.unparse(item)}` is one of several targets, which are names")
-                self.static.pop(item.id, None)
-                self.trees[item.id] = tree
-            return []
+            return self.assign_items(node, target.elts, value.elts)
         if isinstance(target, ast.Name) and isinstance(value, (ast.Tuple, ast.List)):
-            self.trees[target.id] = value
-            return []
-        made = self.target(target)
+            tree, made = self.kept(value, target.id)
+            self.assign_substituted(target.id, tree)
+            return made
+        return [self.definition(target, value)]
+
+    def assign_items(self, node, targets, values):
+        """Assigns several values at once: each is evaluated before the first name changes."""
+        made, substituted = [], []
+        for n, (target, value) in enumerate(zip(targets, values)):
+            if not isinstance(target, ast.Name):
+                self.refuse(
+                    node, f"`{ast.unparse(target)}` is one of several targets, which are names"
+                )
+            if isinstance(value, (ast.Tuple, ast.List)):
+                tree, definitions = self.kept(value, target.id)
+                made += definitions
+                substituted.append((target.id, tree))
+            elif is_stable(value) and not self.is_declaration(value):
+                substituted.append((target.id, value))
+            else:
+                made.append(self.definition(target, value, values[:n] + values[n + 1 :]))
+        for name, tree in substituted:
+            self.assign_substituted(name, tree)
+        return made
+
+    def assign_substituted(self, name, tree):
+        self.static.pop(name, None)
+        self.trees[name] = tree
+
+    def definition(self, target, value, others=()):
+        """Returns the declaration or the `let` that gives the value to the target."""
+        made = self.target(target, others)
         if isinstance(target, ast.Name) and not self.is_declaration(value):
-            variable = ast.With([ast.withitem(call("LetStmt", value), made)], [])
-            variable.variable = target.id
-            return [variable]
+            return let(value, made, target.id)
         self.declare(made, value)
-        return [ast.Assign([made], value)]
+        return ast.Assign([made], value)
+
+    def kept(self, tree, name):
+        """Returns a tree with the value that `tree` has now, and the definitions of the variables that
+        hold its parts. Their scope ends the meaning of `name`."""
+        if isinstance(tree, (ast.Tuple, ast.List)):
+            items, made = [], []
+            for item in tree.elts:
+                kept, definitions = self.kept(item, name)
+                items.append(kept)
+                made += definitions
+            return type(tree)(items, ast.Load()), made
+        if is_stable(tree):
+            return tree, []
+        variable = self.program.fresh(name)
+        return ast.Name(variable, ast.Load()), [
+            let(tree, ast.Name(variable, ast.Store()), name)
+        ]
 
     @staticmethod
     def is_declaration(value):
@@ -984,15 +1089,19 @@ class Scope:
 
     def unroll(self, node, items):
         """Returns the body once for each element of a list."""
-        result = []
+        result, kept = [], []
         for value, tree in items:
+            if value is MISSING:
+                if not isinstance(node.target, ast.Name):
+                    self.refuse(node, "an element of this list has no parts")
+                tree, definitions = self.kept(tree, node.target.id)
+                result += definitions
+            kept.append((value, tree))
+        for value, tree in kept:
             if value is not MISSING:
                 self.assign_pattern(node.target, value)
-            elif isinstance(node.target, ast.Name):
-                self.static.pop(node.target.id, None)
-                self.trees[node.target.id] = tree
             else:
-                self.refuse(node, "an element of this list has no parts")
+                self.assign_substituted(node.target.id, tree)
             result += self.nested(self.statements(node.body))
         return result
 

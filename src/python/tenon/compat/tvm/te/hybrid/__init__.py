@@ -8,7 +8,7 @@ from ..... import _tenon
 from ...modules import refuse_others
 from .. import operation
 from ..tensor import Tensor
-from .parser import Parser
+from .parser import Parser, WidenedScalar
 from .runtime import HYBRID_GLOBALS
 
 
@@ -20,8 +20,14 @@ def is_symbolic(arg):
 
 def declared(function, args):
     """Returns the tensors that a function computes from tensors."""
-    parser = Parser(function, args)
-    body = parser.run()
+    widened = {}
+    while True:
+        parser = Parser(function, args, widened=widened)
+        try:
+            body = parser.run()
+            break
+        except WidenedScalar:
+            continue
     order = [parser.outputs.index(array) for array in parser.returned]
     made = _tenon.te.extern_op(
         [tuple(array.shape) for array in parser.outputs],

@@ -3,6 +3,7 @@ builder records loops and stores."""
 
 import ast
 import builtins
+import functools as tools
 import operator
 
 from ..... import _tenon
@@ -19,6 +20,19 @@ LOOPS = {
     "serial": "serial",
     "unroll": "unrolled",
     "vectorize": "vectorized",
+}
+# The minimum and maximum number of arguments of each call; None: any number.
+ARITIES = {
+    "allocate": (1, 3),
+    "bind": (2, 2),
+    "ceil_div": (2, 2),
+    "const_range": (1, 3),
+    "len": (1, 1),
+    "max": (2, None),
+    "max_num_threads": (0, 1),
+    "min": (2, None),
+    "output_tensor": (1, 3),
+    "power": (2, 2),
 }
 MATHS = ("exp", "likely", "log", "popcount", "power", "round", "rsqrt", "sigmoid", "sqrt", "tanh")
 OPERATORS = {
@@ -59,11 +73,17 @@ class Array:
 
 
 class Scalar:
-    """A variable that is assigned several times. It is stored in memory of one element."""
+    """A variable that is assigned several times. It is stored in memory of one element. `place` is
+    the file, line and name of its first assignment."""
 
-    def __init__(self, reference, dtype):
+    def __init__(self, reference, dtype, place):
         self.reference = reference
         self.dtype = dtype
+        self.place = place
+
+
+class WidenedScalar(Exception):
+    """A variable was assigned a value that its type cannot hold: the function is parsed again."""
 
 
 def is_constant(x):
@@ -72,12 +92,30 @@ def is_constant(x):
     return isinstance(x, (bool, int, float, str, tuple, list))
 
 
+def reads_memory(x):
+    found = []
+
+    def visit(node):
+        if isinstance(node, _tenon.Expr) and isinstance(node.node, _tenon.tir.Load):
+            found.append(node)
+
+    _tenon.tir.post_order_visit(x, visit)
+    return bool(found)
+
+
+def typed(x, dtype):
+    """Returns a number or expression in a type."""
+    if isinstance(x, (bool, int, float)):
+        return _tenon.make_const(dtype, x)
+    return value(x).astype(dtype)
+
+
 def number(x):
     return x.value if isinstance(x, _tenon.Expr) else x
 
 
 class Parser:
-    def __init__(self, function, args, caller=None):
+    def __init__(self, function, args, caller=None, widened=None):
         self.source = source_of(function)
         closure = Closure(function)
         own = {name: closure[name] for name in function.__code__.co_freevars if name in closure}
@@ -85,6 +123,10 @@ class Parser:
         self.caller = caller
         self.builder = _tenon.tir.IRBuilder() if caller is None else caller.builder
         self.inputs = [] if caller is None else caller.inputs
+        # The types of the variables that are wider than their first value, by place.
+        self.widened = ({} if widened is None else widened) if caller is None else caller.widened
+        # The names that the innermost loop or branch must not assign, unless they are in memory.
+        self.fixed = frozenset()
         self.outputs = []
         self.variables = {}
         self.returned = None
@@ -92,7 +134,7 @@ class Parser:
         if len(parameters) != len(args):
             raise ValueError(f"the function takes {len(parameters)} arguments, got {len(args)}")
         for name, arg in zip(parameters, args):
-            self.variables[name] = self.argument(arg)
+            self.variables[name] = self.kept(name, self.argument(arg))
         self.counts = self.assignments()
 
     def refuse(self, node, text):
@@ -104,6 +146,14 @@ class Parser:
         if isinstance(arg, (list, tuple)):
             return [self.argument(item) for item in arg]
         return arg
+
+    def kept(self, name, x):
+        """Returns the value that `x` has now: an expression that reads memory becomes a variable."""
+        if isinstance(x, (list, tuple)):
+            return type(x)(self.kept(name, item) for item in x)
+        if isinstance(x, _tenon.Expr) and reads_memory(x):
+            return self.builder.let(name, x)
+        return x
 
     def input(self, tensor):
         for known, array in self.inputs:
@@ -141,6 +191,12 @@ class Parser:
         # The scope of a name is the list of statements that defines it.
         self.variables = {name: self.variables[name] for name in outer}
 
+    def repeated(self, nodes, own=()):
+        """Executes the statements of a loop or branch of the program, which defines the names `own`."""
+        before, self.fixed = self.fixed, frozenset(self.variables).difference(own)
+        self.statements(nodes)
+        self.fixed = before
+
     def do_other(self, node):
         self.refuse(node, f"`{ast.unparse(node).partition(chr(10))[0]}` is not in hybrid functions")
 
@@ -163,6 +219,8 @@ class Parser:
     def do_return(self, node):
         items = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         self.returned = [self.eval(item) for item in items]
+        if self.caller is not None:
+            self.returned = self.kept("returned", self.returned)
 
     def do_assign(self, node):
         if len(node.targets) != 1:
@@ -177,30 +235,49 @@ class Parser:
             return self.declare_output(target.id, *self.arguments(node.value))
         if made == "allocate":
             return self.allocate(target.id, *self.arguments(node.value))
-        result = self.eval(node.value)
-        known = self.variables.get(target.id)
-        if isinstance(known, Scalar):
-            known.reference[0] = value(result).astype(known.dtype)
-        elif self.counts.get(target.id, 0) > 1 and isinstance(
-            result, (bool, int, float, _tenon.Expr)
-        ):
-            scalar = value(result)
-            memory = self.builder.allocate(scalar.dtype, (1,), target.id)
-            memory[0] = scalar
-            self.variables[target.id] = Scalar(memory, scalar.dtype)
-        else:
-            self.variables[target.id] = result
+        self.assign(target, self.eval(node.value))
 
     def do_augassign(self, node):
         old = self.eval(node.target)
-        result = OPERATORS[type(node.op)](value(old), self.eval(node.value))
+        if not isinstance(old, (bool, int, float, _tenon.Expr)):
+            self.refuse(node, f"`{ast.unparse(node.target)}` is not a number")
+        result = self.binary(node, value(old), self.eval(node.value))
         if isinstance(node.target, ast.Name):
-            known = self.variables[node.target.id]
-            known.reference[0] = value(result).astype(known.dtype)
+            self.assign(node.target, result)
         else:
             self.store(node.target, result)
 
+    def assign(self, target, result):
+        name = target.id
+        known = self.variables.get(name)
+        if isinstance(known, Scalar):
+            return self.assign_scalar(known, result)
+        if name in self.fixed:
+            self.refuse(
+                target,
+                f"`{name}` is a parameter or loop variable, which a loop or branch cannot assign; "
+                "copy it to a variable first",
+            )
+        if self.counts.get(name, 0) > 1 and isinstance(result, (bool, int, float, _tenon.Expr)):
+            place = (self.source.file, target.lineno, name)
+            dtype = self.widened.get(place, value(result).dtype)
+            memory = self.builder.allocate(dtype, (1,), name)
+            memory[0] = typed(result, dtype)
+            self.variables[name] = Scalar(memory, dtype, place)
+        else:
+            self.variables[name] = self.kept(name, result)
+
+    def assign_scalar(self, scalar, result):
+        """Assigns to memory. A value that needs a wider type gives the variable that type."""
+        condition = _tenon.Var("condition", "bool")
+        common = _tenon.select(condition, value(result), scalar.reference[0]).dtype
+        if common != scalar.dtype:
+            self.widened[scalar.place] = common
+            raise WidenedScalar
+        scalar.reference[0] = typed(result, scalar.dtype)
+
     def arguments(self, node):
+        self.check_arguments(node, 1, 3, ("shape", "dtype", "scope"))
         args = [self.eval(arg) for arg in node.args]
         by_name = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
         shape = args[0] if args else by_name["shape"]
@@ -225,10 +302,22 @@ class Parser:
     def store(self, target, stored):
         array = self.eval(target.value)
         indices = self.indices(target)
-        array.reference[tuple(indices)] = value(stored).astype(array.dtype)
+        given = value(stored).dtype
+        if given.is_floating and not _tenon.DataType(array.dtype).is_floating:
+            self.refuse(
+                target,
+                f"a value of type {given} is stored in `{ast.unparse(target.value)}` of type "
+                f"{array.dtype}; convert it: {array.dtype}(...)",
+            )
+        array.reference[tuple(indices)] = typed(stored, array.dtype)
 
     def do_for(self, node):
         kind = self.call_of(node.iter)
+        if kind not in LOOPS and kind not in ("bind", "const_range"):
+            self.refuse(node, f"`{ast.unparse(node.iter)}` is not a loop of hybrid functions")
+        if kind in LOOPS and len(node.iter.args) == 3:
+            self.refuse(node, f"`{ast.unparse(node.iter)}` has a step, which only const_range takes")
+        self.check_arguments(node.iter, *ARITIES.get(kind, (1, 2)))
         args = [self.eval(arg) for arg in node.iter.args]
         name = node.target.id
         if kind == "const_range":
@@ -241,15 +330,13 @@ class Parser:
             axis = _tenon.te.thread_axis((0, args[1]), args[0], name)
             self.builder.scope_attr(axis, "thread_extent", value(args[1]))
             self.variables[name] = axis.var
-            self.statements(node.body)
+            self.repeated(node.body, {name})
             del self.variables[name]
             return
-        if kind not in LOOPS:
-            self.refuse(node, f"`{ast.unparse(node.iter)}` is not a loop of hybrid functions")
         begin, end = (0, args[0]) if len(args) == 1 else args
         with self.builder.for_range(begin, end, name, LOOPS[kind]) as var:
             self.variables[name] = var
-            self.statements(node.body)
+            self.repeated(node.body, {name})
             del self.variables[name]
 
     def do_if(self, node):
@@ -258,10 +345,10 @@ class Parser:
             self.statements(node.body if number(condition) else node.orelse)
             return
         with self.builder.if_scope(condition):
-            self.statements(node.body)
+            self.repeated(node.body)
         if node.orelse:
             with self.builder.else_scope():
-                self.statements(node.orelse)
+                self.repeated(node.orelse)
 
     # ---- expressions ----
 
@@ -312,9 +399,13 @@ class Parser:
         return owner
 
     def eval_binop(self, node):
-        left, right = self.eval(node.left), self.eval(node.right)
+        return self.binary(node, self.eval(node.left), self.eval(node.right))
+
+    def binary(self, node, left, right):
         if isinstance(node.op, ast.Pow):
             return functions.power(value(left), right)
+        if type(node.op) not in OPERATORS:
+            self.refuse(node, f"`{ast.unparse(node)}` is not in hybrid functions")
         return OPERATORS[type(node.op)](left, right)
 
     def eval_unaryop(self, node):
@@ -350,16 +441,41 @@ class Parser:
             return self.eval(node.body if number(condition) else node.orelse)
         return _tenon.if_then_else(condition, self.eval(node.body), self.eval(node.orelse))
 
+    def check_arguments(self, node, least, most, keywords=()):
+        """Refuses a call with a wrong number of arguments, or with keywords other than these."""
+        name = ast.unparse(node.func)
+        for keyword in node.keywords:
+            if keyword.arg not in keywords:
+                self.refuse(node, f"`{name}` does not take the keyword `{keyword.arg}`")
+        given = len(node.args) + len(node.keywords)
+        if given < least or (most is not None and given > most):
+            takes = f"at least {least}" if most is None else f"{least} to {most}"
+            takes = str(least) if least == most else takes
+            plural = "" if takes == "1" else "s"
+            self.refuse(node, f"`{name}` takes {takes} argument{plural}, got {given}")
+
     def eval_call(self, node):
         name = self.call_of(node)
+        called = getattr(self.names.get(name), "hybrid_function", None)
+        if called is not None:
+            count = called.__code__.co_argcount
+            self.check_arguments(node, count, count)
+        elif name in ARITIES or name in MATHS or name in HYBRID_GLOBALS:
+            keywords = ("allow_none",) if name == "max_num_threads" else ()
+            self.check_arguments(node, *ARITIES.get(name, (1, 1)), keywords)
         args = [self.eval(arg) for arg in node.args]
+        if called is not None:
+            callee = Parser(called, args, self)
+            callee.statements(callee.source.tree.body)
+            returned = callee.returned
+            return returned[0] if len(returned) == 1 else returned
         if name == "len":
             first = args[0]
             return first.shape[0] if isinstance(first, Array) else len(first)
         if name in ("min", "max"):
             if builtins.all(is_constant(arg) for arg in args):
                 return getattr(builtins, name)(number(arg) for arg in args)
-            return getattr(_tenon.te, name)(value(args[0]), args[1])
+            return tools.reduce(getattr(_tenon.te, name), args[1:], value(args[0]))
         if name == "ceil_div":
             return (args[0] + args[1] - 1) // args[1]
         if name == "max_num_threads":
@@ -368,10 +484,4 @@ class Parser:
             return getattr(functions, name)(*[value(arg) for arg in args])
         if name in HYBRID_GLOBALS:
             return value(args[0]).astype(name)
-        called = getattr(self.names.get(name), "hybrid_function", None)
-        if called is not None:
-            callee = Parser(called, args, self)
-            callee.statements(callee.source.tree.body)
-            returned = callee.returned
-            return returned[0] if len(returned) == 1 else returned
         return self.refuse(node, f"`{ast.unparse(node.func)}` is not in hybrid functions")
