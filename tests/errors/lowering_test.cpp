@@ -203,8 +203,11 @@ TEST(Build, RefusesArgumentsOfWhichReadersNeedOnlyAPart) {
       {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   const te::Tensor C = te::compute(
       {4}, {"i"}, [&](Var i) { return B(i * 2); }, "C");
-  EXPECT_TRUE(refuses<LowerError>([&] { build(te::create_schedule(C), {A, B, C}); },
-                                  {"`B`", "only 7 of the 8 elements along `i`", "output"}));
+  EXPECT_TRUE(refuses<LowerError>(
+      [&] {
+        build(te::create_schedule(C), {A, B, C});
+      },
+      {"`B`", "only 7 of the 8 elements along `i`", "output"}));
   EXPECT_NO_THROW(build(te::create_schedule({B, C}), {A, B, C}));
 }
 

@@ -210,24 +210,28 @@ class RewriteCheck {
   /// positions may be taken not to overflow. Constants that stand for elements become positions.
   bool has_overflowing_positions(const Expr& e, const Number& expected, const Trial& trial) {
     const Number whole = value_of(as_whole_numbers(e), trial);
-    return overflows_int64(e, trial) || !testing::same(expected, whole, e.dtype(), options_.zeros);
+    return overflows(e, trial) || !testing::same(expected, whole, e.dtype(), options_.zeros);
   }
 
-  bool overflows_int64(const Expr& e, const Trial& trial) {
+  /// Whether the result of an operation on two positions exceeds their type.
+  bool overflows(const Expr& e, const Trial& trial) {
     bool result = false;
     tir::walk(e, [&](const tir::Binary& n) {
-      if (n.a.dtype() != Int(64) || is_data(n.a) || is_data(n.b)) return;
+      const DataType type = n.a.dtype();
+      if ((type != Int(64) && type != Int(32)) || is_data(n.a) || is_data(n.b)) return;
       const auto value = [&](const Expr& operand) {
         return static_cast<std::int64_t>(value_of(operand, trial).whole);
       };
       try {
-        std::int64_t ignored = 0;
+        std::int64_t number = 0;
+        bool is_beyond = false;
         if (n.op == tir::BinaryOp::Add)
-          result |= __builtin_add_overflow(value(n.a), value(n.b), &ignored);
+          is_beyond = __builtin_add_overflow(value(n.a), value(n.b), &number);
         if (n.op == tir::BinaryOp::Sub)
-          result |= __builtin_sub_overflow(value(n.a), value(n.b), &ignored);
+          is_beyond = __builtin_sub_overflow(value(n.a), value(n.b), &number);
         if (n.op == tir::BinaryOp::Mul)
-          result |= __builtin_mul_overflow(value(n.a), value(n.b), &ignored);
+          is_beyond = __builtin_mul_overflow(value(n.a), value(n.b), &number);
+        result |= is_beyond || !fits(number, type);
       } catch (const NoOpinion&) {  // An operand that is not evaluated.
       }
     });
