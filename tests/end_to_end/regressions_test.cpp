@@ -281,6 +281,21 @@ TEST(RegressionTest, ReducersOfSortedPairsAreFactored) {
 
 // ---- loops and lanes ----------------------------------------------------------------------------
 
+/// A conversion to a type of the same width is no instruction, and its value was taken for an
+/// index.
+TEST(RegressionTest, SumsOfAnAxisThatIsConvertedToAnUnsignedTypeWrap) {
+  const te::IterVar k = te::reduce_axis({0, 9}, "k");
+  const te::Tensor B = te::compute(
+      {32}, {"i"},
+      [&](Var) {
+        const Expr distance = cast(Int(64), cast(UInt(32), k.var() * 2 - 172));
+        const Expr x = make_const(Int(64), -7409761545207941689) - distance;
+        return te::sum(make_const(Int(8), 31), {k}, {.where = x > x + x});
+      },
+      "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {B}), "");
+}
+
 TEST(RegressionTest, LanesWhoseRemaindersWrapAround) {
   te::Tensor A = te::placeholder({20}, "A", Int(32));
   te::Tensor B = te::compute(

@@ -44,7 +44,12 @@ llvm::Value* FunctionEmitter::cast(llvm::Value* value, DataType from, DataType t
     return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
   llvm::Value* result = from.is_int() ? builder_.CreateSExtOrTrunc(value, target)
                                       : builder_.CreateZExtOrTrunc(value, target);
-  if (index_values_.contains(value)) index_values_.insert(result);
+  if (!index_values_.contains(value)) return result;
+  // Other types are data, whose sums wrap. A value of the same width must not be the index itself.
+  const auto is_index = [](DataType type) { return type.is_int() && type.bits >= 32; };
+  if (!is_index(from) || !is_index(to))
+    return result == value ? builder_.CreateFreeze(value) : result;
+  index_values_.insert(result);
   return result;
 }
 

@@ -118,11 +118,13 @@ class WideSplitter {
   }
 
   /// Whether the vector takes too many registers to be kept whole. LLVM miscompiles vectors of 40
-  /// lanes (llvm_faults.md), so that fewer are allowed if the number of lanes is no power of two.
+  /// lanes (llvm_faults.md), so that 4 registers of AVX2 are the limit if the number of lanes is no
+  /// power of two.
   bool is_wide(DataType type) const {
-    const int most =
-        std::has_single_bit<unsigned>(type.lanes) ? kMaxRegistersOfVector : kRegistersOfPart;
-    return type.is_vector() && registers_for(type, bits_) > most;
+    if (!type.is_vector()) return false;
+    if (std::has_single_bit<unsigned>(type.lanes))
+      return registers_for(type, bits_) > kMaxRegistersOfVector;
+    return registers_for(type, std::min(bits_, 256)) > kRegistersOfPart;
   }
 
   /// Whether a vector computed for the value or its indices is too wide.
@@ -146,7 +148,7 @@ class WideSplitter {
     const int most = guarded ? power_of_two(kMaxGuardedLanes / guarded) : lanes;
     const bool is_wide = has_wide(value) || has_wide(place);
     if (!is_wide && lanes <= std::max(most, in_register)) return lanes;
-    return std::clamp(most, in_register, in_register * kRegistersOfPart);
+    return power_of_two(std::clamp(most, in_register, in_register * kRegistersOfPart));
   }
 
   /// Declares a temporary for a vector; each bool takes a byte.
