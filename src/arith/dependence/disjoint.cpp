@@ -819,7 +819,7 @@ bool are_disjoint_by_trial(Access first, Access second, const std::vector<FreeVa
   const auto instance = [&] {
     if (++trials > kMaxTrials) throw RuntimeError("too many elements");
     Instance result;
-    for (const FreeVar& v : vars) result.push_back(values.at(&v.var.node()));
+    for (const FreeVar& v : vars) result.push_back(value_of(v.var, values));
     return result;
   };
   std::unordered_map<std::int64_t, std::vector<Instance>> accessed;
