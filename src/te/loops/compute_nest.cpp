@@ -236,24 +236,28 @@ std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const Axi
     return marks.value_or(axis, 0) == (kFromData | kFromReduction);
   });
   if (!is_mixed) return std::nullopt;
+  constexpr unsigned kMayBeEmpty = 1;
   AxisRanges ranges = program.bounds.ranges();
-  bool may_be_nothing = false;
+  AxisMarks changed;
+  bool is_changed = false;
   for (const IterVar& axis : stage.op.reduce_axis()) {
     const Range& range = program.bounds[axis];
     if (arith::can_prove(range.extent >= 1, program.facts)) continue;
-    may_be_nothing = true;
+    is_changed = true;
+    changed.set(axis, kMayBeEmpty);
     const Expr one = make_int(range.extent.dtype(), 1);
     ranges.set(axis, Range::from_min_extent(
                          range.min, arith::simplify(max(range.extent, one), program.facts)));
   }
-  if (!may_be_nothing) return std::nullopt;
+  if (!is_changed) return std::nullopt;
+  mark_reached(stage.relations, changed);
   arith::Facts facts;
   RangeSweep sweep{ranges, facts};
   for (const Relation& relation : stage.relations) {
-    const bool reduces = std::ranges::any_of(children_of(relation), [&](const IterVar& child) {
-      return (marks.value_or(child, 0) & kFromReduction) != 0;
+    const bool is_reached = std::ranges::any_of(children_of(relation), [&](const IterVar& child) {
+      return changed.value_or(child, 0) != 0;
     });
-    if (reduces) pass_ranges_down({&relation, 1}, sweep);
+    if (is_reached) pass_ranges_down({&relation, 1}, sweep);
   }
   return ranges;
 }
