@@ -1696,6 +1696,31 @@ TEST(IntrinsicProgress, AResetDoesNotMindTheOrder) {
   EXPECT_EQ(testing::compare_with_default(sums.s, {sums.A, sums.T}, {.compile = true}), "");
 }
 
+/// One reduction may be empty; another, which is shorter than its factor, is fused with data.
+TEST(IntrinsicProgress, OfAShortReductionThatIsFusedBesideAnEmptyOne) {
+  const Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({13, n}, "A", Int(16));
+  const te::IterVar k = te::reduce_axis({0, n}, "k"), one = te::reduce_axis({0, 1}, "one"),
+                    l = te::reduce_axis({0, 3}, "l");
+  te::Tensor T = te::compute(
+      {13}, {"i"},
+      [&](Var i) {
+        return te::max(A(i, k) + cast(Int(16), one), {k, one, l});
+      },
+      "T");
+  te::Tensor a = te::placeholder({1, 1}, "a", Int(16));
+  const te::IterVar m = te::reduce_axis({0, 3}, "m");
+  te::Tensor c = te::compute(
+      {1}, {"i"}, [&](Var) { return te::max(a(0, 0), {m}); }, "c");
+  te::Schedule s = te::create_schedule(T);
+  const auto rows = s[T].split(T.op().axis()[0], 8);
+  const auto parts = s[T].split(one, 2);
+  s[T].reorder({rows.outer, parts.outer, rows.inner, parts.inner});
+  s[T].fuse(rows.inner, parts.inner);
+  s[T].tensorize(l, testing::loop_intrinsic(c, {.reset = false}));
+  EXPECT_EQ(testing::compare_with_default(s, {n, A, T}, {.symbols = {0, 1, 2}}), "");
+}
+
 /// Extents of int64, and an intrinsic whose own are int32.
 TEST(IntrinsicProgress, OfAReductionThatCountsIn64Bits) {
   const Expr rows = make_const(Int(64), 12), columns = make_const(Int(64), 16);
