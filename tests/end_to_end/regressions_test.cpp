@@ -281,6 +281,23 @@ TEST(RegressionTest, ReducersOfSortedPairsAreFactored) {
 
 // ---- loops and lanes ----------------------------------------------------------------------------
 
+/// The loop and its index must agree where the required elements begin.
+TEST(RegressionTest, ALayoutOfAStageAtALoopWhoseReaderClampsItsIndex) {
+  te::Tensor A = te::placeholder({2}, "A", Int(16));
+  te::Tensor T = te::compute(
+      {2}, {"i"}, [&](Var i) { return A(i) + 1; }, "T");
+  te::Tensor B = te::compute(
+      {32}, {"i"}, [&](Var i) { return T(floormod(i, 2)) - T(max(min(i * i, 1), 0)); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[T].transform_layout(
+      [](Var i) {
+        return std::vector<Expr>{floordiv(i, 3), floormod(i, 3)};
+      },
+      {.pad = true});
+  s[T].compute_at(s[B], B.op().axis()[0]);
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+}
+
 /// A conversion to a type of the same width is no instruction, and its value was taken for an
 /// index.
 TEST(RegressionTest, SumsOfAnAxisThatIsConvertedToAnUnsignedTypeWrap) {

@@ -7,6 +7,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/tir/memory_scope.h"
 
 namespace tenon::s_tir {
 
@@ -52,18 +53,7 @@ struct Solved {
 /// then combined.
 bool is_shared_over(const For& loop, StorageScope scope) {
   const std::optional<ThreadTag>& thread = traits_of(loop).thread;
-  if (!thread || thread->is_virtual()) return false;
-  switch (scope) {
-    case StorageScope::Global:
-      return true;
-    case StorageScope::Shared:
-    case StorageScope::SharedDyn:
-      return thread->is_thread();
-    case StorageScope::Warp:
-      return thread->is_thread() && thread->dim == 0;
-    default:
-      return false;
-  }
+  return thread && !thread->is_virtual() && is_shared_along(scope, *thread);
 }
 
 /// Returns the box of a buffer that the neighbours access in one iteration of the loop. The bounds

@@ -366,8 +366,16 @@ void BoundInference::forget_fused_ranges() {
 void BoundInference::add(Bounds::Data& bounds, StageId id, const IterVar& axis) {
   const Range* range = ranges_.find(axis);
   if (!range || bounds.ranges.contains(axis)) return;
-  const Range simple =
-      constant_int(range->min) && constant_int(range->extent) ? *range : simplify(*range, facts_);
+  const bool is_constant = constant_int(range->min) && constant_int(range->extent);
+  // What a transform proves about its originals must be the same before and after.
+  const bool is_mapped =
+      std::ranges::any_of(graph_.stage(id).relations, [&](const Relation& relation) {
+        const Transform* transform = std::get_if<Transform>(&relation);
+        return transform && std::ranges::any_of(transform->originals, [&](const IterVar& original) {
+                 return original.same_as(axis);
+               });
+      });
+  const Range simple = is_constant || is_mapped ? *range : simplify(*range, facts_);
   bounds.ranges.set(axis, simple);
   bounds.entries.push_back({id, axis, simple});
 }
