@@ -367,7 +367,7 @@ void BoundInference::add(Bounds::Data& bounds, StageId id, const IterVar& axis) 
   const Range* range = ranges_.find(axis);
   if (!range || bounds.ranges.contains(axis)) return;
   const bool is_constant = constant_int(range->min) && constant_int(range->extent);
-  // What a transform proves about its originals must be the same before and after.
+  // A transform must prove the same about its originals before and after.
   const bool is_mapped =
       std::ranges::any_of(graph_.stage(id).relations, [&](const Relation& relation) {
         const Transform* transform = std::get_if<Transform>(&relation);
