@@ -23,6 +23,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/nested_threads.h"
 #include "tenon/tir/opaque_blocks.h"
 #include "tenon/tir/ops.h"
@@ -95,21 +96,6 @@ struct Allocated {
   /// are products of their sizes.
   std::size_t first_whole = kNone;
 };
-
-/// Whether all threads of the dimension share memory of this scope.
-bool is_shared_by(StorageScope scope, ThreadTag tag) {
-  switch (scope) {
-    case StorageScope::Global:
-      return true;
-    case StorageScope::Shared:
-    case StorageScope::SharedDyn:
-      return !tag.is_block();
-    case StorageScope::Warp:
-      return tag.is_thread() && tag.dim == 0;
-    default:
-      return false;
-  }
-}
 
 class BlockBufferPlanner {
  public:
@@ -367,7 +353,7 @@ class BlockBufferPlanner {
       const bool is_in = scope != place && is_inside(scope, place);
       if (const For* loop = loop_of(scope)) {
         const auto& thread = traits_of(*loop).thread;
-        if (!is_in && !(thread && is_shared_by(a.buffer->scope(), *thread))) continue;
+        if (!is_in && !(thread && is_shared_along(a.buffer->scope(), *thread))) continue;
         const Range range = Range::from_min_extent(loop->min, loop->extent);
         map.set(loop->var, values_of(Interval::from_range(range), map));
       } else if (const Let* let = let_of(scope)) {
