@@ -47,6 +47,20 @@ TEST(VectorsTest, Of40LanesAreStoredInDescendingGroups) {
   EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
 }
 
+TEST(VectorsTest, OfBytesRepeatTheLastElement) {
+  te::Tensor A = te::placeholder({64}, "A", UInt(8));
+  te::Tensor B = te::compute(
+      {128}, {"i"},
+      [&](Var i) {
+        return A(tir::min(i, 63)) * tir::select(i < 2, A(i), tir::make_const(UInt(8), 3));
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].vectorize(s[B].axis(0));
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+  EXPECT_NO_THROW(compile(s, {A, B}, Target("llvm -mcpu=icelake-server")));
+}
+
 // ---- elements and lanes -------------------------------------------------------------------------
 
 // Vectors as elements, lanes taken apart and put together.

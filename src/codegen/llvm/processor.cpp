@@ -55,6 +55,7 @@ Processor detect_processor() {
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     // The host may report features that this version of LLVM does not know.
     if (!std::ranges::binary_search(known, feature.getKey().str())) continue;
+    if (feature.getKey().str() == kUnusedFeature) continue;
     host.features.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
   }
   std::ranges::sort(host.features, {},

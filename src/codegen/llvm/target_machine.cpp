@@ -2,6 +2,7 @@
 
 #include "codegen/llvm/llvm_versions.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
@@ -99,9 +100,9 @@ const llvm::Target& find_target(const llvm::Triple& triple) {
 }
 
 std::string joined_features(const tir::TargetFacts& facts) {
-  std::string text;
-  for (const std::string& feature : facts.features) text += (text.empty() ? "" : ",") + feature;
-  return text;
+  std::vector<std::string> features = facts.features;
+  if (triple_of(facts.triple).isX86()) features.push_back("-" + std::string(kUnusedFeature));
+  return llvm::join(features, ",");
 }
 
 std::unique_ptr<llvm::MCSubtargetInfo> make_subtarget(const tir::TargetFacts& facts) {

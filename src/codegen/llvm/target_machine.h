@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "tenon/tir/target.h"
 
@@ -18,6 +19,10 @@ llvm::Triple triple_of(const std::string& triple);
 
 /// Throws TargetError for a triple that LLVM cannot compile for.
 const llvm::Target& find_target(const llvm::Triple& triple);
+
+/// A feature of x86 that is never used: LLVM does not finish with some of its vectors of bytes
+/// (llvm_faults.md).
+inline constexpr std::string_view kUnusedFeature = "avx512vbmi";
 
 /// Returns the features in LLVM's form: "+avx512f,-amx-tile".
 std::string joined_features(const tir::TargetFacts& facts);

@@ -128,6 +128,39 @@ void arrange_source(const Schedule& s, const Tensor& source, const te::Operation
   if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
 }
 
+/// Returns the number of rows of the result for which the image is copied, with the channels of a
+/// row side by side: in the image, they are on a page each, and every block of filters reads them
+/// again. The copy takes a third of the L2 cache. Returns nullopt for an image that stays in that
+/// cache, and for few channels.
+std::optional<int> rows_of_a_copy(const Tensor& convolution, const TargetFacts& target) {
+  constexpr double kManyChannels = 64, kShare = 3, kGroupsOfACore = 2;
+  const Tensor image = convolution.op().inputs().front();
+  const std::optional<double> channels = count_of({image.shape()[1]}),
+                              row = count_of({image.shape()[1], image.shape()[3]}),
+                              height = count_of({image.shape()[2]}),
+                              rows = count_of({convolution.shape()[2]}),
+                              all_rows = count_of({convolution.shape()[0], convolution.shape()[2]});
+  if (convolution.op().tag() != kConv2dNchw || !row || !height || !all_rows) return std::nullopt;
+  const double bytes = *row * image.dtype().bytes();
+  if (*channels < kManyChannels || bytes * *height <= target.caches.l2 / 2.0) return std::nullopt;
+  const double most = std::min(target.caches.l2 / kShare / bytes * *rows / *height,
+                               *all_rows / (kGroupsOfACore * target.cores));
+  return static_cast<int>(
+      even_part(static_cast<std::int64_t>(*rows), static_cast<std::int64_t>(std::max(most, 1.0))));
+}
+
+/// Copies the rows of the image that a group of rows of the result reads.
+void copy_rows(const Schedule& s, const Tensor& image, const Tensor& sums, const Stage& out,
+               const IterVar& group, int lanes) {
+  const Stage copy = s[s.cache_read(image, "global", {sums})];
+  copy.compute_at(out, group);
+  const std::vector<IterVar> loops = copy.transform_layout([](std::span<const Var> at) {
+    return std::vector<Expr>{at[0], at[2], at[1], at[3]};
+  });
+  copy.reorder({loops[2], loops[1]});
+  copy.vectorize(copy.split(loops[3], lanes).inner);
+}
+
 /// Lays the filters out in blocks as wide as the tile.
 void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sums,
                      std::size_t along, const ConvolutionTile& tile, bool has_threads) {
@@ -180,8 +213,20 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const std::vector<IterVar> axes = stage.op().axis();
   auto [blocks, filter] = stage.split(axes[layout.filters], tile.filters());
   auto [tiles, place] = stage.split(axes[layout.width], tile.places());
-  stage.reorder({axes[0], blocks, axes[layout.height], tiles, is_by_filters ? place : filter,
-                 is_by_filters ? filter : place});
+  std::vector<IterVar> order{axes[0],
+                             blocks,
+                             axes[layout.height],
+                             tiles,
+                             is_by_filters ? place : filter,
+                             is_by_filters ? filter : place};
+  std::vector<IterVar> tasks{axes[0], blocks, axes[layout.height]};
+  if (const auto rows = turns_around ? rows_of_a_copy(request.core, target) : std::nullopt) {
+    auto [group, row] = stage.split(axes[layout.height], *rows);
+    order = {axes[0], group, blocks, row, tiles, filter, place};
+    tasks = {axes[0], group};
+    copy_rows(s, inputs.front(), sums, stage, group, tile.lanes);
+  }
+  stage.reorder(order);
   stage.pragma(tiles, kPartitioned, 1);
   const Stage tiled = s[sums];
   tiled.compute_at(stage, tiles);
@@ -199,7 +244,7 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   if (is_by_filters) stage.vectorize(stage.split(filter, tile.lanes).inner);
   if (!tile.has_vectors_of_filters) stage.vectorize(stage.split(place, tile.lanes).inner);
   if (is_worthwhile)
-    stage.parallel(stage.fuse({axes[0], blocks, axes[layout.height]}));
+    stage.parallel(stage.fuse(tasks));
   else
     stage.pragma(blocks, kPartitioned, 1);
 }
