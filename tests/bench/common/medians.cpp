@@ -64,8 +64,6 @@ std::map<std::string, double> medians_of(const std::vector<Contest>& contests, i
     std::ranges::shuffle(order, random);
     for (const std::size_t n : order) {
       if (runtime::num_threads() > 1) std::this_thread::sleep_for(kUntilOthersSleep);
-      // Others have evicted the operands from the caches, in which those who share them find theirs.
-      contests[n].run();
       times[n].push_back(seconds_of(contests[n], calls[n]) / static_cast<double>(calls[n]));
       progress.add(1);
     }

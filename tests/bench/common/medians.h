@@ -16,7 +16,7 @@ struct Contest {
 };
 
 /// Seconds of a call, by name. In each of `turns` rounds all are timed once, in random order, each
-/// with calls for about `turn_seconds`, after one that is not timed.
+/// with calls for about `turn_seconds`.
 std::map<std::string, double> medians_of(const std::vector<Contest>& contests, int turns,
                                          double turn_seconds = 0.05);
 
