@@ -206,6 +206,12 @@ std::string formatted(const char* format, ...) {
   return text;
 }
 
+runtime::NDArray taken_out(const runtime::NDArray& result) {
+  const runtime::NDArray copy = result.copy_to(cpu(0));
+  runtime::NDArray::zeros(result.shape(), result.dtype()).copy_to(result);
+  return copy;
+}
+
 int positive(const po::variables_map& given, const char* option) {
   const int value = given[option].as<int>();
   if (value < 1) throw po::error("--" + std::string(option) + " takes a positive number");

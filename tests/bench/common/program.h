@@ -78,6 +78,10 @@ std::string formatted(const char* format, ...) __attribute__((format(printf, 1, 
 /// The value of an option that is a positive number; po::error otherwise.
 int positive(const boost::program_options::variables_map& given, const char* option);
 
+/// Returns a copy of the array and fills the array with zeros. All contestants store their results
+/// in the same array: one with an array of its own would find it in no cache.
+runtime::NDArray taken_out(const runtime::NDArray& result);
+
 /// The index of the first elements that differ by more than the tolerance, or -1.
 template <class T, class Tolerance>
 std::int64_t first_difference(const runtime::NDArray& x, const runtime::NDArray& y,
