@@ -83,7 +83,7 @@ bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
 
 ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& target) {
   // With fewer terms, transposing the sums (vectors of filters) takes longer than computing them.
-  constexpr double kFewTerms = 64;
+  constexpr double kFewTerms = 64, kFewStridedTerms = 32;
   const Layout layout = layout_of(convolution);
   int lanes = lanes_of(convolution.dtype(), target);
   const int registers = target.vector_registers.count >= 32 ? 24 : 12;
@@ -91,7 +91,12 @@ ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& t
   const std::optional<std::int64_t> filters = filters_of_a_group(convolution),
                                     width = tir::constant_int(convolution.shape()[layout.width]);
   const bool has_few_filters = filters && *filters < lanes;
-  const bool has_few_terms = count_of(reduced).value_or(kFewTerms) < kFewTerms;
+  // Vectors of positions that are read with a stride have gaps.
+  const std::optional<std::int64_t> read =
+      tir::constant_int(convolution.op().inputs().front().shape()[layout.width]);
+  const bool is_strided = read && width && *read > *width + *width / 2;
+  const bool has_few_terms =
+      count_of(reduced).value_or(kFewTerms) < (is_strided ? kFewStridedTerms : kFewTerms);
   // A vector of filters must lie within one group.
   const bool is_of_groups = convolution.op().tag() == kGroupConv2dNchw;
   const bool fits_groups = !is_of_groups || (filters && *filters % lanes == 0);

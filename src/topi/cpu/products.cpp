@@ -597,13 +597,15 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
 bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
   constexpr std::int64_t kTermsOfAColumn = 4;
-  constexpr std::int64_t kCaches = 10;
+  // Where B is nearer, tiles of the result read it as fast.
+  constexpr std::int64_t kFar = std::int64_t{4} << 20;
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || is_contiguous(request, large)) return false;
   const DataType type = request.core.dtype();
   if (request.core.op().inputs()[large].dtype() != type) return false;
   if (large == 0) return *extents.depth >= kTermsOfAColumn * *extents.columns;
-  return *extents.columns * *extents.depth * type.bytes() > kCaches * target.caches.l2;
+  return *extents.columns * *extents.depth * type.bytes() >=
+         std::max(kFar, 2 * std::int64_t{target.caches.l2});
 }
 
 }  // namespace
