@@ -298,6 +298,26 @@ TEST(CpuConvolution, OfAnyWindows) {
   }
 }
 
+TEST(CpuConvolution, CopiesTheRowsOfAnImageThatExceedsTheCache) {
+  const Scheduler schedule = [](const Tensor& out, const TargetFacts& target,
+                                SourceLocation where) {
+    TargetFacts small = target;
+    small.caches.l2 = 20 << 10;
+    return cpu::schedule_conv2d(out, small, where);
+  };
+  const Tensor A = te::placeholder({1, 64, 5, 14}, "A"), K = te::placeholder({18, 64, 1, 1}, "K"),
+               L = te::placeholder({18, 64, 2, 2}, "L");
+  const Tensor C = conv2d_nchw(A, K), D = relu(conv2d_nchw(A, L, {.stride = {3, 3}}));
+  const std::vector<te::Stage> stages =
+      schedule(C, Target("llvm").facts(), SourceLocation::current()).stages();
+  EXPECT_TRUE(
+      std::ranges::any_of(stages, [](const te::Stage& s) { return s.name() == "A.global"; }));
+  EXPECT_EQ(checked(schedule, C, {A, K, C}), "");
+  EXPECT_EQ(checked(schedule, D, {A, L, D}), "");
+  const Tensor B = te::placeholder({8, 64, 5, 5}, "B"), E = conv2d_nchw(B, B);
+  EXPECT_EQ(checked(schedule, E, {B, E}), "");
+}
+
 TEST(CpuConvolution, OfATensorByItself) {
   const Tensor A = te::placeholder({16, 6, 5, 5}, "A"), B = relu(A);
   const Tensor C = conv2d_nchw(A, A), D = conv2d_nchw(B, B, {.padding = {2, 2, 2, 2}});

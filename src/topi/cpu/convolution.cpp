@@ -133,19 +133,22 @@ void arrange_source(const Schedule& s, const Tensor& source, const te::Operation
   if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
 }
 
-/// Returns the number of rows of the result for which the image is copied, with the channels of a
-/// row side by side: in the image, they are on a page each, and every block of filters reads them
-/// again. The copy takes a third of the L2 cache. Returns nullopt for an image that stays in that
-/// cache, and for few channels.
+/// Returns the number of rows of the result whose part of the image is copied, with the channels of
+/// a row next to each other. In the image, each channel is on a page of its own, and each block of
+/// filters reads all of them. The copy takes a third of the L2 cache. Returns nullopt for few
+/// channels, and for an image that stays in that cache.
 std::optional<int> rows_of_a_copy(const Tensor& convolution, const TargetFacts& target) {
   constexpr double kManyChannels = 64, kShare = 3, kGroupsOfACore = 2;
+  // A tensor that is both inputs is copied once, as filters.
+  if (convolution.op().tag() != kConv2dNchw || convolution.op().inputs().size() != 2)
+    return std::nullopt;
   const Tensor image = convolution.op().inputs().front();
   const std::optional<double> channels = count_of({image.shape()[1]}),
                               row = count_of({image.shape()[1], image.shape()[3]}),
                               height = count_of({image.shape()[2]}),
                               rows = count_of({convolution.shape()[2]}),
                               all_rows = count_of({convolution.shape()[0], convolution.shape()[2]});
-  if (convolution.op().tag() != kConv2dNchw || !row || !height || !all_rows) return std::nullopt;
+  if (!row || !height || !all_rows) return std::nullopt;
   const double bytes = *row * image.dtype().bytes();
   if (*channels < kManyChannels || bytes * *height <= target.caches.l2 / 2.0) return std::nullopt;
   const double most = std::min(target.caches.l2 / kShare / bytes * *rows / *height,
