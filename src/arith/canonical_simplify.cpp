@@ -17,16 +17,18 @@ using namespace tir;
 
 namespace {
 
-std::int64_t wrapped_sum(DataType type, std::int64_t a, std::int64_t b) {
-  return wrap(
-      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b)),
-      type);
+__extension__ typedef __int128 Exact;
+
+/// Adds a * b to the value, modulo the type. Returns whether the exact value is of the type.
+bool add_product(DataType type, std::int64_t& value, std::int64_t a, std::int64_t b) {
+  const Exact exact = value + static_cast<Exact>(a) * b;
+  value = wrap(static_cast<std::int64_t>(exact), type);
+  return value == exact;
 }
 
-std::int64_t wrapped_product(DataType type, std::int64_t a, std::int64_t b) {
-  return wrap(
-      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)),
-      type);
+bool multiply_value(DataType type, std::int64_t& value, std::int64_t factor) {
+  const std::int64_t old = std::exchange(value, 0);
+  return add_product(type, value, old, factor);
 }
 
 bool is_least(DataType type, std::int64_t value) { return value == integer_min(type); }
@@ -50,44 +52,48 @@ bool Term::same_index(const Term& other) const {
   return index.node().hash == other.index.node().hash && structural_equal(index, other.index);
 }
 
-void Term::multiply(std::int64_t factor) { scale = wrapped_product(dtype(), scale, factor); }
+bool Term::multiply(std::int64_t factor) { return multiply_value(dtype(), scale, factor); }
 
 Expr Term::expr(int sign) const {
   if (scale == 0) return make_int(dtype(), 0);
   Expr result = index;
   if (upper != kNoUpper) result = remainder(rounding, result, upper);
   if (lower != 1) result = quotient(rounding, result, lower);
-  std::int64_t factor = wrapped_product(dtype(), scale, sign);
+  std::int64_t factor = scale;
+  multiply_value(dtype(), factor, sign);
   return factor == 1 ? result : fold(BinaryOp::Mul, result, make_int(dtype(), factor));
 }
 
 // ---- Sum: arithmetic ----------------------------------------------------------------------------
 
-void Sum::add(std::int64_t value) { constant_ = wrapped_sum(type_, constant_, value); }
+bool Sum::add(std::int64_t value, std::int64_t factor) {
+  return add_product(type_, constant_, value, factor);
+}
 
-void Sum::add(Term term, std::int64_t factor) {
-  if (term.scale == 0) return;
-  term.multiply(factor);
+bool Sum::add(Term term, std::int64_t factor) {
+  if (term.scale == 0) return true;
+  const bool is_exact = term.multiply(factor);
   auto place = std::find_if(terms_.begin(), terms_.end(),
                             [&](const Term& own) { return own.same_index(term); });
   for (; place != terms_.end(); ++place) {
     if (!place->same_index(term) || term.lower > place->lower) break;
-    if (term.lower == place->lower && term.upper == place->upper && term.allows(place->rounding)) {
-      place->scale = wrapped_sum(type_, place->scale, term.scale);
-      return;
-    }
+    if (term.lower == place->lower && term.upper == place->upper && term.allows(place->rounding))
+      return add_product(type_, place->scale, term.scale, 1) && is_exact;
   }
   terms_.insert(place, std::move(term));
+  return is_exact;
 }
 
-void Sum::add(const Sum& other, std::int64_t factor) {
-  for (const Term& term : other.terms_) add(term, factor);
-  add(wrapped_product(type_, other.constant_, factor));
+bool Sum::add(const Sum& other, std::int64_t factor) {
+  bool is_exact = add(other.constant_, factor);
+  for (const Term& term : other.terms_) is_exact = add(term, factor) && is_exact;
+  return is_exact;
 }
 
-void Sum::multiply(std::int64_t factor) {
-  constant_ = wrapped_product(type_, constant_, factor);
-  for (Term& term : terms_) term.multiply(factor);
+bool Sum::multiply(std::int64_t factor) {
+  bool is_exact = multiply_value(type_, constant_, factor);
+  for (Term& term : terms_) is_exact = term.multiply(factor) && is_exact;
+  return is_exact;
 }
 
 void Sum::divide_exactly(std::int64_t divisor) {
@@ -126,7 +132,7 @@ void merge_pieces(std::vector<Term>& terms) {
       Term& low = terms[j];
       if (!high.same_index(low) || high.upper < low.lower) break;
       if (high.upper == low.upper && high.lower == low.lower && high.allows(low.rounding)) {
-        low.scale = wrapped_sum(low.dtype(), low.scale, high.scale);
+        add_product(low.dtype(), low.scale, high.scale, 1);
         high.scale = 0;
         break;
       }
@@ -234,9 +240,23 @@ bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts) {
                      [&](const Term& term) { return can_cast_terms(term, type, facts); });
 }
 
+namespace {
+
+/// Returns the index as one of the other index type. A widening cast inside is undone.
+Expr cast_index(DataType type, const Expr& index) {
+  const Cast* inner = index.as<Cast>();
+  const bool widens = inner && inner->value.dtype() == type && index.dtype().bits >= type.bits;
+  return widens ? inner->value : cast(type, index);
+}
+
+}  // namespace
+
 void Sum::cast_terms(DataType type) {
   type_ = type;
-  for (Term& term : terms_) term.index = cast(type, term.index);
+  for (Term& term : std::exchange(terms_, {})) {
+    term.index = cast_index(type, term.index);
+    add(std::move(term), 1);
+  }
 }
 
 // ---- division -----------------------------------------------------------------------------------
@@ -593,43 +613,20 @@ Canonical Canonicalizer::divide(BinaryOp op, Canonical a, const Canonical& b, co
   return make_binary(op, to_expr(a), to_expr(b));
 }
 
-namespace {
-
-std::int64_t constant_of(const Canonical& value) {
-  if (const Sum* sum = std::get_if<Sum>(&value)) return sum->constant();
-  return plain_constant(value).value_or(0);
-}
-
-DataType type_of(const Canonical& value) {
-  return match(
-      value, [](const Expr& e) { return e.dtype(); }, [](const Term& term) { return term.dtype(); },
-      [](const Sum& sum) { return sum.dtype(); });
-}
-
-/// Whether the sum of the constants overflows. The whole sum need not wrap, as in x - minimum for a
-/// negative x, but a sum with a wrapped constant cannot be divided.
-bool constant_wraps(const Canonical& a, const Canonical& b, int sign) {
-  std::int64_t sum = 0;
-  const bool overflows = sign > 0 ? __builtin_add_overflow(constant_of(a), constant_of(b), &sum)
-                                  : __builtin_sub_overflow(constant_of(a), constant_of(b), &sum);
-  return overflows || !fits(sum, type_of(a));
-}
-
-}  // namespace
-
 Canonical Canonicalizer::add(Canonical a, Canonical b, int sign) {
-  if (constant_wraps(a, b, sign))
-    return make_binary(sign > 0 ? BinaryOp::Add : BinaryOp::Sub, to_expr(a), to_expr(b));
   Sum sum = to_sum(std::move(a));
-  if (std::optional<std::int64_t> value = plain_constant(b)) {
-    sum.add(wrap(sign > 0 ? *value : static_cast<std::int64_t>(-static_cast<std::uint64_t>(*value)),
-                 sum.dtype()));
-  } else if (const Sum* other = std::get_if<Sum>(&b)) {
-    sum.add(*other, sign);
-  } else {
-    sum.add(to_term(std::move(b)), sign);
-  }
-  return sum;
+  const auto add_b = [&](int factor) {
+    const std::optional<std::int64_t> value = plain_constant(b);
+    const Sum* other = std::get_if<Sum>(&b);
+    return value   ? sum.add(*value, factor)
+           : other ? sum.add(*other, factor)
+                   : sum.add(to_term(b), factor);
+  };
+  if (add_b(sign)) return sum;
+  // The value need not wrap, as in x - minimum for a negative x, but a sum with a constant or a
+  // scale that wrapped can neither be divided nor bounded.
+  add_b(-sign);
+  return make_binary(sign > 0 ? BinaryOp::Add : BinaryOp::Sub, sum.expr(), to_expr(b));
 }
 
 Canonical Canonicalizer::multiply(Canonical a, Canonical b) {
@@ -639,17 +636,14 @@ Canonical Canonicalizer::multiply(Canonical a, Canonical b) {
   if (!factor) return fold(BinaryOp::Mul, to_expr(a), to_expr(b));
   if (*factor == 0) return b;
   if (*factor == 1) return a;
-  if (Sum* sum = std::get_if<Sum>(&a)) {
-    std::int64_t constant = 0;
-    if (__builtin_mul_overflow(sum->constant(), *factor, &constant) ||
-        !fits(constant, sum->dtype()))
-      return fold(BinaryOp::Mul, to_expr(a), to_expr(b));
-    sum->multiply(*factor);
-    return a;
+  if (const Sum* sum = std::get_if<Sum>(&a)) {
+    Sum product = *sum;
+    if (product.multiply(*factor)) return product;
+  } else {
+    Term product = to_term(a);
+    if (product.multiply(*factor)) return product;
   }
-  Term term = to_term(std::move(a));
-  term.multiply(*factor);
-  return term;
+  return fold(BinaryOp::Mul, to_expr(a), to_expr(b));
 }
 
 Canonical Canonicalizer::visit_cast(const Cast& node, const Expr& e) {
@@ -660,7 +654,7 @@ Canonical Canonicalizer::visit_cast(const Cast& node, const Expr& e) {
     return value;
   }
   if (Term* term = std::get_if<Term>(&value); term && can_cast_terms(*term, e.dtype(), facts_)) {
-    term->index = cast(e.dtype(), term->index);
+    term->index = cast_index(e.dtype(), term->index);
     return value;
   }
   return cast(e.dtype(), to_expr(value));

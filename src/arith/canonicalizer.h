@@ -37,7 +37,8 @@ struct Term {
   bool allows(Rounding other) const { return rounding == other || is_whole(); }
   bool same_index(const Term& other) const;
 
-  void multiply(std::int64_t factor);
+  /// Returns whether the exact scale is of the type; otherwise it wraps.
+  bool multiply(std::int64_t factor);
   /// Returns the term times a sign of +1 or -1, as an expression.
   Expr expr(int sign = 1) const;
 };
@@ -59,11 +60,12 @@ class Sum {
   bool is_zero() const { return terms_.empty() && constant_ == 0; }
 
   void set_constant(std::int64_t value) { constant_ = value; }
-  void add(std::int64_t value);
-  /// Adds the term multiplied by `factor`.
-  void add(Term term, std::int64_t factor);
-  void add(const Sum& other, std::int64_t factor);
-  void multiply(std::int64_t factor);
+  // Add the value multiplied by `factor`, or multiply the sum. They return whether the exact
+  // constant and scales are of the type; otherwise these wrap.
+  bool add(std::int64_t value, std::int64_t factor = 1);
+  bool add(Term term, std::int64_t factor);
+  bool add(const Sum& other, std::int64_t factor);
+  bool multiply(std::int64_t factor);
   /// Precondition: the divisor divides the constant and every scale.
   void divide_exactly(std::int64_t divisor);
 

@@ -90,10 +90,22 @@ TEST(Canonical, WholeExpressionInFormIsTheSameHandle) {
   EXPECT_TRUE(canonical_simplify(e, scope.facts()).same_as(e));
 }
 
-TEST(Canonical, ScaleThatLeavesTheTypeWraps) {
+TEST(Canonical, ScaleThatLeavesTheTypeIsNotComputed) {
   TableScope scope("x:any");
-  EXPECT_EQ(to_text(canonical_simplify(scope.parse("((x*65536)*65535)"), scope.facts())),
-            "(x*-65536)");
+  for (const char* text :
+       {"((x*65536)*65535)", "((x*1073741824) + (x*1073741824))", "(0 - (x*-2147483648))"}) {
+    const Expr e = scope.parse(text);
+    EXPECT_EQ(to_text(canonical_simplify(e, scope.facts())), text);
+  }
+}
+
+TEST(Canonical, CastsToAWiderIndexAndBackAreDropped) {
+  const Var x("x");
+  Facts facts;
+  facts.bind(x, Range(0, 16));
+  Expr e = x;
+  for (int n = 0; n < 100; ++n) e = cast(Int(32), cast(Int(64), e) + cast(Int(64), x));
+  EXPECT_EQ(to_text(canonical_simplify(e, facts)), "(x*101)");
 }
 
 // ---- values by brute force ----------------------------------------------------------------------

@@ -297,6 +297,17 @@ TEST(Prove, UnknownIsNotProved) {
   EXPECT_FALSE(can_prove_equal(x, 0));
 }
 
+TEST(Prove, ScalesThatCannotBeNegatedAreNotBounded) {
+  const Var x("x", Int(64)), y("y", Int(64));
+  Facts facts;
+  facts.bind(x, Range(make_int(Int(64), -19), make_int(Int(64), 16)));
+  facts.bind(y, Range(make_int(Int(64), 0), make_int(Int(64), 2)));
+  const Expr least = y * make_int(Int(64), std::numeric_limits<std::int64_t>::min());
+  // At y = 1 and x = -19, -2^63 + 19 is less than -19.
+  EXPECT_FALSE(can_prove(least - x > x, facts));
+  EXPECT_FALSE(can_prove(x < least, facts));
+}
+
 TEST(Prove, UnderFacts) {
   const Var i("i"), n = Var::size("n");
   Facts facts;
