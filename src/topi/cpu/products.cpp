@@ -597,7 +597,7 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
 bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
   constexpr std::int64_t kTermsOfAColumn = 4;
-  // Where B is nearer, tiles of the result read it as fast.
+  // Tiles of the result read a smaller B just as fast, because it is in a cache.
   constexpr std::int64_t kFar = std::int64_t{4} << 20;
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || is_contiguous(request, large)) return false;
