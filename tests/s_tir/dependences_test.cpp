@@ -1334,5 +1334,27 @@ def main(C: T.Buffer[4, "int32"]) -> None:
   EXPECT_TRUE(contains(sentence, "block `outer` updates `C`")) << sentence;
 }
 
+TEST(Sums, OfANestedBlockThatAreDecomposedAreScheduledFurther) {
+  for (const std::size_t loop : {0, 1}) {
+    Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 4, 8), "int32"], C: T.Buffer[(4, 4), "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("outer"):
+            vi = T.axis.spatial(4, i)
+            for j, k in T.grid(4, 8):
+                with T.block("C"):
+                    vc = T.axis.spatial(4, vi)
+                    vj, vk = T.axis.remap("SR", [j, k])
+                    with T.init():
+                        C[vc, vj] = 0
+                    C[vc, vj] = C[vc, vj] + A[vc, vj, vk]
+)");
+    s->decompose_reduction(s.block("C"), s.loop("C", loop));
+    EXPECT_EQ(refusal([&] { const Schedule further(s->mod()); }), "accepted") << s.script();
+    EXPECT_EQ(s.first_other(), "") << s.script();
+  }
+}
+
 }  // namespace
 }  // namespace tenon::s_tir
