@@ -70,6 +70,7 @@ class Finder {
   }
 
   BlockAccess find(const Block& block) {
+    iters_ = &block.iters;
     declared_ = {block.reads, block.writes};
     for (const Buffer& buffer : block.alloc_buffers) hide(buffer);
     for (const MatchBuffer& match : block.match_buffers) match_buffer(match.buffer, match.source);
@@ -98,6 +99,7 @@ class Finder {
   /// The part of a block with an init that is being visited.
   enum class Part : std::uint8_t { None, Init, Update };
   Part part_ = Part::None;
+  const std::vector<IterVar>* iters_ = nullptr;
   const Stmt* body_ = nullptr;
   /// The regions that the block declares already.
   BlockAccess declared_;
@@ -107,8 +109,8 @@ class Finder {
   };
   /// The loops around the current statement, outermost first.
   std::vector<Loop> loops_;
-  /// The number of conditions under which the current statement runs.
-  int conditions_ = 0;
+  /// The conditions under which the current statement runs.
+  std::vector<Expr> conditions_;
   struct Box {
     Buffer buffer;
     std::vector<Interval> sides;
@@ -145,16 +147,12 @@ class Finder {
         },
         [&](const If& n) {
           expr(n.condition);
-          ++conditions_;
-          stmt(n.then_case);
-          if (n.else_case) stmt(*n.else_case);
-          --conditions_;
+          under(n.condition, n.then_case);
+          if (n.else_case) under(make_not(n.condition), *n.else_case);
         },
         [&](const While& n) {
           expr(n.condition);
-          ++conditions_;
-          stmt(n.body);
-          --conditions_;
+          under(n.condition, n.body);
         },
         [&](const Attr& n) {
           expr(n.value);
@@ -175,6 +173,12 @@ class Finder {
           children(s);
         },
         [&](const BlockRealize& n) { block(n); }, [&](const auto&) { children(s); });
+  }
+
+  void under(const Expr& condition, const Stmt& s) {
+    conditions_.push_back(condition);
+    stmt(s);
+    conditions_.pop_back();
   }
 
   void children(const Stmt& s) {
@@ -218,7 +222,8 @@ class Finder {
     address(call.args[1], constant_int(call.args[4]).value_or(kReadsAndWrites));
   }
 
-  /// Adds the declared regions of a nested block, for the values of its iterators.
+  /// Adds the declared regions of a nested block, for the values of its iterators. A sum that began
+  /// before this instance reads its previous value, although the nested block declares only writes.
   void block(const BlockRealize& n) {
     for (const Expr& value : n.values) expr(value);
     expr(n.predicate);
@@ -232,7 +237,9 @@ class Finder {
         touch(all, r.buffer, box(region));
       }
     };
-    add(reads_, n.block->reads), add(writes_, n.block->writes);
+    add(reads_, n.block->reads);
+    if (n.block->init && !begins_inside(n)) add(reads_, n.block->writes);
+    add(writes_, n.block->writes);
     if (!is_true(n.predicate)) return;
     for (const BufferRegion& written : n.block->writes) {
       std::vector<Range> region;
@@ -241,10 +248,73 @@ class Finder {
     }
   }
 
+  /// Whether each sum of the nested block provably begins in this instance of the outer block: for
+  /// the same values of its spatial iterators, an iteration of the loops that is not later than the
+  /// current one runs the init.
+  bool begins_inside(const BlockRealize& n) const {
+    const auto reduces = [&](std::size_t i) {
+      return n.block->iters[i].kind() == IterKind::Reduce;
+    };
+    const auto any_value = [&](bool is_reduced, auto&& holds) {
+      for (std::size_t i = 0; i < n.values.size(); ++i)
+        if (reduces(i) == is_reduced && holds(n.values[i])) return true;
+      return false;
+    };
+    // Moves each loop that feeds a sum to its first iteration, or to the first of every `divisor`
+    // iterations if the value is `loop % divisor` and other iterators use the loop as well.
+    VarMap first;
+    for (const Loop& loop : loops_) {
+      const auto uses = [&](const Expr& value) { return uses_var(value, loop.var); };
+      if (!any_value(true, uses)) continue;
+      if (!any_value(false, uses)) {
+        set(first, loop.var, loop.range.min);
+        continue;
+      }
+      any_value(true, [&](const Expr& value) {
+        return any_node(value, [&](const Binary& digit) {
+          if (digit.op != BinaryOp::FloorMod || !constant_int(digit.b) || !uses(digit.a) ||
+              !can_prove_equal(floormod(loop.range.min, digit.b), Expr(0)))
+            return false;
+          set(first, loop.var, floordiv(loop.var, digit.b) * digit.b);
+          return true;
+        });
+      });
+    }
+    const auto moves = [&](const Expr& e) {
+      return uses_var(e, [&](const Expr& v) { return first.contains(&v.node()); });
+    };
+    for (const Loop& loop : loops_)
+      if (moves(loop.range.min) || moves(loop.range.extent)) return false;
+    Facts facts;
+    for (const IterVar& iter : *iters_)
+      if (iter.dom()) facts.bind(iter.var(), *iter.dom());
+    for (std::size_t i = 0; i < n.values.size(); ++i) {
+      if (uses_let(n.values[i])) return false;
+      const Expr begun = substitute(n.values[i], first);
+      const Expr& expected = reduces(i) ? n.block->iters[i].dom()->min : n.values[i];
+      if (any_node(begun, [](const Load&) { return true; })) {
+        if (reduces(i) || moves(n.values[i]) || is_overwritten(begun)) return false;
+      } else if (!can_prove_equal(begun, expected, facts)) {
+        return false;
+      }
+    }
+    const auto holds_at_first = [&](const auto& self, const Expr& condition) -> bool {
+      if (const Binary* both = as_binary(condition, BinaryOp::And))
+        return self(self, both->a) && self(self, both->b);
+      return (!moves(condition) && !uses_let(condition) && !is_overwritten(condition)) ||
+             can_prove(substitute(condition, first), facts);
+    };
+    return holds_at_first(holds_at_first, n.predicate) &&
+           std::ranges::all_of(conditions_, [&](const Expr& condition) {
+             return holds_at_first(holds_at_first, condition);
+           });
+  }
+
   /// Adds a region that a statement stores, if the instance provably stores all of its box before
   /// the statements that follow.
   void stored(const BufferRegion& written) {
-    if (part_ == Part::None || conditions_ > 0 || matched_.contains(written.buffer.get())) return;
+    if (part_ == Part::None || !conditions_.empty() || matched_.contains(written.buffer.get()))
+      return;
     if (part_ == Part::Update && !loops_.empty()) return;
     for (const Loop& loop : loops_)
       if (is_relaxed(loop.range.min) || is_relaxed(loop.range.extent)) return;
@@ -279,11 +349,15 @@ class Finder {
       width = simplify(width + step * (loop->range.extent - 1));
       loop = loops.erase(loop);
     }
-    const bool moves = uses_var(range.min, [&](const Expr& v) {
+    return !uses_let(range.min);
+  }
+
+  /// Whether the value uses a let or a thread axis inside the block.
+  bool uses_let(const Expr& e) const {
+    return uses_var(e, [&](const Expr& v) {
       return relaxed_.find(v.node()) &&
              std::ranges::none_of(loops_, [&](const Loop& loop) { return loop.var.same_as(v); });
     });
-    return !moves;
   }
 
   /// Whether this instance has stored all elements of the box.

@@ -115,6 +115,8 @@ bool can_prove_equal(const Expr& a, const Expr& b, const Facts& facts) {
   const IntImm* y = b.as<IntImm>();
   if (x && y) return x->value == y->value;
   const Promoted p = promote(a, b);
+  // `x - x` is NaN if `x` is infinite or NaN.
+  if (!p.a.dtype().is_integral()) return structural_equal(p.a, p.b);
   return can_prove(fold(BinaryOp::Eq, fold(BinaryOp::Sub, p.a, p.b), make_int(p.a.dtype(), 0)),
                    facts);
 }

@@ -316,6 +316,21 @@ std::uint64_t Rng::below(std::uint64_t n) {
 
 namespace {
 
+/// Whether the blocks in block `n` read only elements of the buffer that others wrote before, in
+/// the same instance. The update of a decomposed reduction does.
+bool reads_own_elements(const Program& program, int n, const Buffer& buffer) {
+  if (find_read_outside_blocks(program, n, buffer)) return false;
+  return std::ranges::all_of(program.child_blocks(n), [&](int reader) {
+    const Block& block = program.block(reader);
+    if (block.init && mentions(block.writes, buffer)) return false;
+    const std::vector<int> writers = producers(program, reader);
+    return !mentions(block.reads, buffer) || std::ranges::any_of(writers, [&](int writer) {
+      return mentions(program.block(writer).writes, buffer) &&
+             covers_reads(program, writer, reader, buffer);
+    });
+  });
+}
+
 /// Throws unless every block depends on the loops around it only by its iterators, and its regions
 /// mention every buffer that it accesses. The primitives treat a block as a function of these.
 void require_declared_inputs(const Caller& caller, const Program& program) {
@@ -337,7 +352,8 @@ void require_declared_inputs(const Caller& caller, const Program& program) {
     const auto require = [&](const std::vector<BufferRegion>& accessed,
                              const std::vector<BufferRegion>& declared, const char* verb) {
       for (const Buffer& buffer : buffers_of(accessed))
-        if (!mentions(declared, buffer) && !mentions(begun, buffer))
+        if (!mentions(declared, buffer) && !mentions(begun, buffer) &&
+            (&accessed != &found.reads || !reads_own_elements(program, n, buffer)))
           refuse(caller, describe(program, n) + " " + verb + " `" + buffer->name +
                              "`, which its declared regions omit; declare the access, or leave "
                              "T.reads and T.writes out to have them inferred");

@@ -109,6 +109,54 @@ TEST_F(Access, OfABlockInsideIsWhatItsHeaderSays) {
   EXPECT_EQ(access(loop(k, 0, 4, make_block({k * 2}, inner))), "reads A[0 +8][vi]; writes B[0 +7]");
 }
 
+/// A nested reduction, which declares only a write.
+struct NestedReduction : Access {
+  Block inner() const {
+    const IterVar vb(Range(0, 16), Var("vb"), IterKind::DataParallel);
+    return {.iters = {vb, IterVar(Range(0, 16), Var("vk"), IterKind::Reduce)},
+            .reads = {},
+            .writes = {{b, {Range::from_min_extent(vb, 1)}}},
+            .name = "inner",
+            .init = make_store(b, 0, {vb}),
+            .body = make_store(b, make_load(b, {vb}) + 1, {vb})};
+  }
+  Stmt at(const Expr& element, const Expr& k, const Expr& predicate = make_true()) const {
+    return make_block({element, k}, predicate, inner());
+  }
+  std::string reads(const Stmt& body) const { return text(find_block_access(block(body)).reads); }
+};
+
+TEST_F(NestedReduction, DoesNotReadASumThatBeginsInside) {
+  EXPECT_EQ(reads(loop(k, 0, 4, at(vi, k))), "");
+  EXPECT_EQ(reads(loop(k, 0, 4, loop(i, 0, 4, at(vi, k * 4 + i, vi < 9 && k * 4 + i < 13)))), "");
+  EXPECT_EQ(reads(loop(i, 0, 4, loop(k, 0, 4, at(i, k)))), "");
+}
+
+TEST_F(NestedReduction, ReadsASumThatBeganBefore) {
+  EXPECT_EQ(reads(at(0, vi)), "B[0]");
+  EXPECT_EQ(reads(loop(k, 0, 4, at(vi, k + 1))), "B[vi]");
+  EXPECT_EQ(reads(loop(k, 0, 4, at(vi, vi * 4 + k))), "B[vi]");
+  EXPECT_EQ(reads(loop(k, 0, 4, at(vi, 3 - k))), "B[vi]");
+}
+
+TEST_F(NestedReduction, ReadsASumWhoseInitAConditionExcludes) {
+  EXPECT_EQ(reads(loop(k, 0, 4, at(vi, k, k > 0))), "B[vi]");
+  EXPECT_EQ(reads(loop(k, 0, 4, make_stmt(If{k > 0, at(vi, k), std::nullopt}))), "B[vi]");
+  EXPECT_EQ(reads(loop(k, 0, 4, make_stmt(If{k < 1, at(vi, k), std::nullopt}))), "");
+}
+
+TEST_F(NestedReduction, DoesNotReadASumThatBeginsInsideAFusedLoop) {
+  EXPECT_EQ(reads(loop(k, 0, 16, at(floordiv(k, 4), floormod(k, 4)))), "");
+  EXPECT_EQ(reads(loop(k, 2, 14, at(floordiv(k, 4), floormod(k, 4)))), "B[0 +4]");
+}
+
+TEST_F(NestedReduction, ReadsASumOfAnElementThatTheFirstIterationDoesNotWrite) {
+  EXPECT_EQ(reads(loop(k, 0, 4, at(k, k))), "B[0 +4]");
+  EXPECT_EQ(reads(loop(k, 0, 4, make_stmt(Let{i, k * 2, at(i, k)}))), "B[0 +7]");
+  EXPECT_EQ(reads(loop(k, 0, 4, loop(i, 0, k, at(vi, i)))), "");
+  EXPECT_EQ(reads(loop(k, 0, 4, loop(i, k, 4, at(i, k)))), "B[0 +7]");
+}
+
 TEST_F(Access, LeavesOutWhatTheBlockAllocates) {
   Block own = block(make_store(b, make_load(a, {vi, vi}), {vi}));
   own.alloc_buffers = {b};

@@ -308,6 +308,14 @@ TEST(Prove, ScalesThatCannotBeNegatedAreNotBounded) {
   EXPECT_FALSE(can_prove(x < least, facts));
 }
 
+TEST(Prove, FloatsAreEqualOnlyIfTheyAreTheSameExpression) {
+  const Var x("x", Float(32)), y("y", Float(32)), n("n");
+  EXPECT_TRUE(can_prove_equal(x + 1, x + 1));
+  EXPECT_FALSE(can_prove_equal(x, y));
+  EXPECT_FALSE(can_prove_equal(x, n));
+  EXPECT_FALSE(can_prove_equal(make_const(Float(32), 0.0), make_const(Float(32), -0.0)));
+}
+
 TEST(Prove, UnderFacts) {
   const Var i("i"), n = Var::size("n");
   Facts facts;

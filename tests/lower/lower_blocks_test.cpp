@@ -194,6 +194,18 @@ TEST(LowerBlocks, ABufferKeepsItsValuesWhereAConditionIsEvaluatedAgain) {
   EXPECT_LT(text.find("buffer_realize B"), text.find("for (i, 0, 16)")) << text;
 }
 
+TEST(LowerBlocks, ABufferIsInsideTheLoopWhoseReaderHasAnotherConditionAsWell) {
+  const Chain p;
+  const Var j("j");
+  const auto guarded = [&](const Expr& condition, const Stmt& s) {
+    return make_stmt(If{condition, s, std::nullopt});
+  };
+  const Stmt body =
+      make_seq({guarded(p.i < 9, p.producer), loop(j, 4, guarded(j < 3 && p.i < 9, p.consumer))});
+  const std::string text = loops(p.func({p.b}, loop(p.i, 16, body)));
+  EXPECT_GT(text.find("buffer_realize B"), text.find("for (i, 0, 16)")) << text;
+}
+
 TEST(LowerBlocks, AnIteratorKeepsItsValueWhereTheBlockWritesWhatItReads) {
   const Chain p;
   const Expr value = floormod(make_load(p.c, {p.i}), 16);

@@ -1279,5 +1279,82 @@ def main(A: T.Buffer[8, "int32"], Q: T.Buffer[8, "int32"]) -> None:
   EXPECT_TRUE(contains(sentence, "may read elements of `P` before block `p`")) << sentence;
 }
 
+/// A block around a reduction of which each instance runs one update.
+std::string nested_partial_sums(const std::string& regions) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], C: T.Buffer[4, "int32"]) -> None:
+    B = T.alloc_buffer([1], dtype="int32")
+    for i in T.serial(4):
+        with T.block("outer"):
+            vi = T.axis.spatial(4, i)
+)" + regions +
+         R"(            with T.block("B"):
+                vb = T.axis.spatial(1, 0)
+                vk = T.axis.reduce(4, vi)
+                with T.init():
+                    B[vb] = 0
+                B[vb] = B[vb] + A[vk]
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = B[0]
+)";
+}
+
+TEST(Sums, OfANestedBlockThatBeganInAnotherInstanceKeepTheirOrder) {
+  Scheduled s(nested_partial_sums(""));
+  const std::vector<LoopRV> parts = s->split(s.loop("outer", 0), {2, 2});
+  const std::string sentence = refusal([&] { s->reorder({parts[1], parts[0]}); });
+  EXPECT_TRUE(contains(sentence, "`B` writes B[0]")) << sentence;
+}
+
+TEST(Sums, OfANestedBlockThatBeganInAnotherInstanceAreDeclaredReads) {
+  const std::string sentence = refusal([] {
+    Scheduled s(nested_partial_sums("            T.reads(A[vi])\n            T.writes(B[0])\n"));
+  });
+  EXPECT_TRUE(contains(sentence, "reads `B`, which its declared regions omit")) << sentence;
+}
+
+TEST(Sums, OfANestedBlockWithoutAnInitInstanceAreNotCachedByTheOuterBlock) {
+  Scheduled s(R"(
+@T.prim_func
+def main(C: T.Buffer[4, "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("outer"):
+            vi = T.axis.spatial(4, i)
+            for k in T.serial(2):
+                with T.block("C"):
+                    vc = T.axis.spatial(4, vi)
+                    vk = T.axis.reduce(3, k + 1)
+                    with T.init():
+                        C[vc] = 0
+                    C[vc] = C[vc] + 1
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("outer"), 0, "global"); });
+  EXPECT_TRUE(contains(sentence, "block `outer` updates `C`")) << sentence;
+}
+
+TEST(Sums, OfANestedBlockThatAreDecomposedAreScheduledFurther) {
+  for (const std::size_t loop : {0, 1}) {
+    Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 4, 8), "int32"], C: T.Buffer[(4, 4), "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("outer"):
+            vi = T.axis.spatial(4, i)
+            for j, k in T.grid(4, 8):
+                with T.block("C"):
+                    vc = T.axis.spatial(4, vi)
+                    vj, vk = T.axis.remap("SR", [j, k])
+                    with T.init():
+                        C[vc, vj] = 0
+                    C[vc, vj] = C[vc, vj] + A[vc, vj, vk]
+)");
+    s->decompose_reduction(s.block("C"), s.loop("C", loop));
+    EXPECT_EQ(refusal([&] { const Schedule further(s->mod()); }), "accepted") << s.script();
+    EXPECT_EQ(s.first_other(), "") << s.script();
+  }
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -592,6 +592,61 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"], D: T.Buffer[8, "int32
   EXPECT_TRUE(contains(sentence, "may run an instance several times in loop `j`")) << sentence;
 }
 
+/// `count` sums, of which each iteration of loop `k` adds a part and reads the results so far.
+std::string partial_sums(const std::string& count, const std::string& element) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[(3, 8), "int32"], C: T.Buffer[(2, 3), "int32"]) -> None:
+    B = T.alloc_buffer([3], dtype="int32")
+    for k in T.serial(2):
+        for i, l in T.grid()" +
+         count + R"(, 4):
+            with T.block("B"):
+                vi = T.axis.spatial(3, i)
+                vk = T.axis.reduce(8, k * 4 + l)
+                with T.init():
+                    B[vi] = 0
+                B[vi] = B[vi] + A[vi, vk]
+        for j in T.serial(3):
+            with T.block("C"):
+                vk, vj = T.axis.remap("SS", [k, j])
+                C[vk, vj] = B[)" +
+         element + "]\n";
+}
+
+TEST(Reductions, OfWhichALoopWouldRepeatAPartAreNotMovedIntoIt) {
+  Scheduled s(partial_sums("1", "0"));
+  const std::string sentence = refusal([&] { s->compute_at(s.block("B"), s.loop("C", 1)); });
+  EXPECT_TRUE(contains(sentence, "may run an instance several times in loop `j`")) << sentence;
+}
+
+TEST(Reductions, OfWhichALoopRunsEachPartOnceAreMovedIntoIt) {
+  Scheduled s(partial_sums("3", "vj"));
+  s->compute_at(s.block("B"), s.loop("C", 1));
+  EXPECT_EQ(s.first_other(), "") << s.script();
+}
+
+TEST(Reductions, ThatBeginInEachIterationAreRepeatedByALoop) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(2, 4), "int32"], C: T.Buffer[(2, 3), "int32"]) -> None:
+    B = T.alloc_buffer([2], dtype="int32")
+    for i in T.serial(2):
+        for k in T.serial(4):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = 0
+                B[vi] = B[vi] + A[vi, vk]
+        for j in T.serial(3):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi]
+)");
+  s->compute_at(s.block("B"), s.loop("C", 1));
+  EXPECT_EQ(s.first_other(), "") << s.script();
+}
+
 TEST(Regions, OfATriangleThatCountsDownAreReindexed) {
   Scheduled s(R"(
 @T.prim_func

@@ -143,5 +143,25 @@ def main(A: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 6), "float32"]) -> None
       << print_script(sch.mod());
 }
 
+TEST(ComputeInline, RefusesAValueThatTheInitOfTheReaderOverwrites) {
+  Schedule sch(parse_script(R"(
+@T.prim_func
+def main(O: T.Buffer[1, "int32"]) -> None:
+    B = T.alloc_buffer([1], dtype="int32")
+    for i in T.serial(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            B[vi] = O[vi]
+    for i, k in T.grid(1, 1):
+        with T.block("O"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                O[vi] = 0
+            O[vi] = O[vi] + B[vi]
+)"));
+  EXPECT_NE(refusal([&] { sch.compute_inline(sch.get_block("B")); }).find("`O` writes O[i]"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

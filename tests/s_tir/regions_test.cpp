@@ -102,6 +102,25 @@ def main(A: T.Buffer[16, "int32"], C: T.Buffer[8, "int32"]) -> None:
   EXPECT_EQ(sch.first_other(), "") << sch.script();
 }
 
+/// The copy is in the body, which the init of the outer block precedes.
+TEST(CacheRead, InABlockLeavesTheInitThatReadsTheSameBuffer) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[3, "int32"], C: T.Buffer[3, "int32"]) -> None:
+    for i, k in T.grid(3, 2):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = A[vi]
+            C[vi] = C[vi] + A[vi]
+)");
+  sch->blockize(sch.loop("C", 0));
+  sch->cache_read(sch.block("C"), 1, "global");
+  EXPECT_PRED2(contains, sch.script(), "C[vi_init] = A[vi_init]");
+  EXPECT_PRED2(contains, sch.script(), "C[vi] = C[vi] + A_global[vi]");
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
 TEST(CacheRead, InABlockCopiesWhatTheBlockDeclares) {
   Scheduled sch(R"(
 @T.prim_func

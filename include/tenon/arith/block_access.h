@@ -19,10 +19,12 @@ struct BlockAccess {
 /// Returns one region per buffer: the hull of all accesses, or the whole buffer if none can be
 /// derived. Buffers are ordered by first access, init before body, and an access precedes the
 /// accesses in its indices. A nested block contributes its declared regions, and a matched buffer
-/// its source. Buffers that the block allocates are omitted. If the block has an init, `reads`
-/// omits the elements that the same instance has provably stored before. A call that receives the
-/// address of a buffer accesses the regions that the block declares, or all of a buffer without
-/// declared regions. `visible` lists the buffers whose addresses may be passed to calls.
+/// its source. A nested reduction also reads what it writes, unless its sums provably begin in the
+/// same instance of the outer block. Buffers that the block allocates are omitted. If the block has
+/// an init, `reads` omits the elements that the same instance has provably stored before. A call
+/// that receives the address of a buffer accesses the regions that the block declares, or all of a
+/// buffer without declared regions. `visible` lists the buffers whose addresses may be passed to
+/// calls.
 BlockAccess find_block_access(const tir::Block& block, std::span<const tir::Buffer> visible = {});
 
 /// Returns the block with the inferred regions.

@@ -66,7 +66,7 @@ struct Scope {
 /// The kind of an access. A view names elements but does not access them.
 enum class Use : unsigned char { Load, Store, View };
 
-/// A branch condition around an access.
+/// A conjunct of a branch condition around an access.
 struct Condition {
   const StmtNode* stmt;
   Expr holds;
@@ -140,8 +140,15 @@ class BlockBufferPlanner {
   template <class F>
   void under(const Stmt& s, const Expr& condition, F inside) {
     const std::size_t outside = conditions_.size();
-    if (!is_true(condition))
-      conditions_.push_back({&s.node(), condition, blocks_.inits.contains(&s.node())});
+    std::vector<Expr> parts{condition};
+    while (!parts.empty()) {
+      const Expr part = parts.back();
+      parts.pop_back();
+      if (const Binary* both = as_binary(part, BinaryOp::And))
+        parts.insert(parts.end(), {both->b, both->a});
+      else if (!is_true(part))
+        conditions_.push_back({&s.node(), part, blocks_.inits.contains(&s.node())});
+    }
     inside();
     conditions_.resize(outside, {nullptr, condition, false});
   }
@@ -452,20 +459,8 @@ class BlockBufferPlanner {
   /// bounds, or it holds in the first iterations of the reduction.
   bool holds(const Allocated& a, const BlockAccess& store, const Condition& condition,
              std::size_t place) const {
-    if (condition.is_beginning) return true;
-    const VarMap begun = beginning(store, place);
-    std::vector<Expr> parts{condition.holds};
-    while (!parts.empty()) {
-      const Expr part = parts.back();
-      parts.pop_back();
-      if (const Binary* both = as_binary(part, BinaryOp::And)) {
-        parts.push_back(both->a);
-        parts.push_back(both->b);
-      } else if (!keeps_inside(a, store, part) && !arith::can_prove(substitute(part, begun))) {
-        return false;
-      }
-    }
-    return true;
+    return condition.is_beginning || keeps_inside(a, store, condition.holds) ||
+           arith::can_prove(substitute(condition.holds, beginning(store, place)));
   }
 
   /// Returns the first iterations of the loops inside the place that count the reduction that the

@@ -240,21 +240,22 @@ void require_same_control(const Move& move) {
   }
 }
 
-/// Throws if a reduction may run an instance repeatedly and thus add its operand more than once. At
-/// the new position, each instance runs once.
-void require_single_instances(const Move& move) {
-  const Program& program = move.program;
-  const BlockRealize& realize = move.realize();
+/// Throws if block `n` of the program, the moved reduction before or after the move, may run an
+/// instance repeatedly in one iteration of the loops outside `top` and thus add its operand more
+/// than once. `advice` ends the message.
+void require_single_instances(const Move& move, const Program& program, int n, int top,
+                              const std::string& advice) {
+  const BlockRealize& realize = program.realize(n);
   if (!has_kind(*realize.block, IterKind::Reduce)) return;
-  const int top = program.common(move.block, move.loop);
-  std::vector<int> loops = program.loops_of(move.block);
+  std::vector<int> loops = program.loops_of(n);
   std::erase_if(loops, [&](int loop) { return loop <= top; });
   const auto map = find_iter_map(realize.values, domains_of(program, loops), make_true());
   const std::vector<std::int64_t> count = map ? told_apart(*map) : std::vector<std::int64_t>{};
-  for (std::size_t n = 0; n < loops.size(); ++n)
-    if (!map || count[n] != map->marks[n].extent)
-      refuse(move.caller, move.what() + " may run an instance several times in " +
-                              describe(program, loops[n]) + ", and adds to its sum in each");
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    if (!map || count[l] != map->marks[l].extent)
+      refuse(move.caller, move.what() + " may run an instance several times in loop `" +
+                              program.loop(loops[l]).var.name() + "`, and adds to its sum in each" +
+                              advice);
 }
 
 void check(const Move& move) {
@@ -278,7 +279,7 @@ void check(const Move& move) {
     refuse(move.caller, move.what() + " is already below " + describe(program, move.loop));
   require_same_control(move);
   require_own_domains(move.caller, program, move.block, program.common(move.block, move.loop));
-  require_single_instances(move);
+  require_single_instances(move, program, move.block, program.common(move.block, move.loop), "");
   require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
   if (move.own().init) require_begun(move.caller, program, move.block);
   if (!move.is_producer()) return;
@@ -431,6 +432,20 @@ void require_all_instances(const Move& move, const Program& after, int n) {
                             move.what() + " would provably run");
 }
 
+/// Throws if the new position repeats a part of a sum that began in an earlier iteration of the
+/// loops around both positions. A sum that begins in the same iteration begins in each repetition.
+void require_begun_sums(const Move& move, const Program& after, int n) {
+  const std::vector<int> around = common_loops(move);
+  const auto before =
+      instances_of(move.program, move.block, move.program.common(move.block, move.loop));
+  if (before && contains_instances(beginnings(*before, move.own()), *before, move.own(),
+                                   domains_of(move.program, around)))
+    return;
+  require_single_instances(move, after, n,
+                           around.empty() ? *after.scope(n) : after.loops_of(n)[around.size() - 1],
+                           "; move it to a loop outside of that one");
+}
+
 /// Throws if the move reorders the block with a statement that it depends on or that depends on it.
 /// Readers of values that are computed again are exempt.
 void require_order(const Move& move, const Program& after, int n) {
@@ -488,6 +503,7 @@ void check_after(const Move& move, const Program& after) {
   }
   if (!move.is_producer() || is_read_in_later_iterations(move))
     require_all_instances(move, after, *n);
+  require_begun_sums(move, after, *n);
   require_order(move, after, *n);
   if (const auto loop = outermost_reduction_loop(after, *n); loop && move.own().init)
     require_init_passes(move.caller, after, *n, *loop);

@@ -187,8 +187,9 @@ void require_same_value(const Inlining& i, int consumer) {
   PassingOptions at_consumer{.own = make_seq(std::move(reads)),
                              .compared = Compared::ReadsWithWrites,
                              .with_own_instances = true};
-  // A block of a single store reads before it writes.
-  if (!program.block(consumer).body.as<Store>()) at_consumer.over = {program.stmt(consumer)};
+  // A block of a single store reads before it writes, unless it has an init.
+  if (const Block& block = program.block(consumer); block.init || !block.body.as<Store>())
+    at_consumer.over = {program.stmt(consumer)};
   refuse_on(find_passing_conflict(program, consumer, top, Side::Before, at_consumer));
 }
 

@@ -358,12 +358,11 @@ int top_of(const Program& program, int at) {
   return at;
 }
 
-/// Returns a phrase about a write between the copy and the reader, which changes the buffer but not
-/// the copy. Nullopt if there is provably none.
+/// Returns a phrase about a write between the copy and the reader, which is in the given part of
+/// `place.at`. The write changes the buffer but not the copy. Nullopt if there is provably none.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
-                                          const Buffer& buffer) {
+                                          std::size_t part, const Buffer& buffer) {
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
-  const std::size_t part = *part_of(program, place.at, reader);
   return find_passing_conflict(
       program, reader, top_of(program, place.at), Side::Before,
       {.own = accesses_as_stmt(program, reader, buffer, false),
@@ -414,8 +413,10 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   for (const int reader : program.child_blocks(place.at)) {
     const Block& block = program.block(reader);
     if (!mentions(block.reads, buffer) || mentions(block.writes, buffer)) continue;
-    if (part_of(program, place.at, reader).value_or(0) < place.position) continue;
-    const auto conflict = written_behind(program, place, reader, buffer);
+    // The init of the block around the copy, which is in no part of its body, precedes the copy.
+    const std::optional<std::size_t> part = part_of(program, place.at, reader);
+    if (!part || *part < place.position) continue;
+    const auto conflict = written_behind(program, place, reader, *part, buffer);
     if (conflict && reader == n)
       refuse(caller,
              describe(program, n) + " would read a copy of what is written later: it " + *conflict);
