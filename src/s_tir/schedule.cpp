@@ -316,8 +316,9 @@ std::uint64_t Rng::below(std::uint64_t n) {
 
 namespace {
 
-/// Throws unless every block depends on the loops around it only by its iterators, and its regions
-/// mention every buffer that it accesses. The primitives treat a block as a function of these.
+/// Throws unless every block depends on the loops around it only through its iterators, and its
+/// regions mention every buffer that it accesses. The primitives treat a block as a function of
+/// these.
 void require_declared_inputs(const Caller& caller, const Program& program) {
   for (int n = 1; n < program.size(); ++n) {
     if (!program.is_block(n)) continue;
