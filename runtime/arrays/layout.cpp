@@ -92,8 +92,8 @@ bool can_reach(std::span<const Multiples> list, std::int64_t first, std::int64_t
 }  // namespace
 
 Overlap overlap(const StridedBytes& a, const StridedBytes& b) {
-  // A byte of a and one of b are the same if the sum of a's index*stride minus that of b's is from
-  // `first` to `last`.
+  // The arrays overlap if, for some indices, the sum of index*stride over the dimensions of a,
+  // minus that over the dimensions of b, is in [first, last].
   std::int64_t first = b.base - a.base - (a.element_bytes - 1);
   std::int64_t last = b.base - a.base + (b.element_bytes - 1);
   InlineList<Multiples, 16> list(a.shape.size() + b.shape.size());

@@ -69,7 +69,7 @@ struct Module::State {
 
   std::shared_ptr<ModuleImpl> impl;
   std::mutex making;
-  /// Sorted by name.
+  /// The functions, sorted by name.
   std::vector<Entry> entries;
 };
 

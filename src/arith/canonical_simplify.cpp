@@ -19,7 +19,8 @@ namespace {
 
 __extension__ typedef __int128 Exact;
 
-/// Adds a * b to the value, modulo the type. Returns whether the exact value is of the type.
+/// Adds a * b to the value, modulo the type. Returns whether the type can represent the exact
+/// value.
 bool add_product(DataType type, std::int64_t& value, std::int64_t a, std::int64_t b) {
   const Exact exact = value + static_cast<Exact>(a) * b;
   value = wrap(static_cast<std::int64_t>(exact), type);
@@ -475,7 +476,7 @@ Canonical Canonicalizer::trunc_remainder(Canonical a, std::int64_t divisor) {
     if (is_below(left, divisor)) return left;
     *sum = std::move(rest);
   }
-  // A multiple of c may be removed from the constant if nothing becomes negative.
+  // Reduces the constant modulo the divisor if the sum is provably non-negative before and after.
   std::optional<std::int64_t> least = const_bound(sum->expr(), facts_).min;
   std::int64_t constant = sum->constant() % divisor;
   if (least && *least >= 0 && *least - sum->constant() + constant >= 0) sum->set_constant(constant);

@@ -37,7 +37,7 @@ struct Term {
   bool allows(Rounding other) const { return rounding == other || is_whole(); }
   bool same_index(const Term& other) const;
 
-  /// Returns whether the exact scale is of the type; otherwise it wraps.
+  /// Returns whether the type can represent the exact scale; otherwise the scale wraps.
   bool multiply(std::int64_t factor);
   /// Returns the term times a sign of +1 or -1, as an expression.
   Expr expr(int sign = 1) const;
@@ -60,8 +60,8 @@ class Sum {
   bool is_zero() const { return terms_.empty() && constant_ == 0; }
 
   void set_constant(std::int64_t value) { constant_ = value; }
-  // Add the value multiplied by `factor`, or multiply the sum. They return whether the exact
-  // constant and scales are of the type; otherwise these wrap.
+  // Add the value multiplied by `factor`, or multiply the sum by it. They return whether the type
+  // can represent the exact constant and scales; otherwise these wrap.
   bool add(std::int64_t value, std::int64_t factor = 1);
   bool add(Term term, std::int64_t factor);
   bool add(const Sum& other, std::int64_t factor);

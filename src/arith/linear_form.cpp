@@ -15,7 +15,7 @@ struct Partial {
     std::size_t var;
     Expr coefficient;
   };
-  /// Sorted by variable.
+  /// The coefficients, sorted by variable.
   std::vector<Entry> entries;
   std::optional<Expr> base;
 };

@@ -369,7 +369,8 @@ std::optional<Expr> decide_by_bounds(const Binary& n, const Facts& facts) {
   return std::nullopt;
 }
 
-/// Returns the remainder of the base of x's modular set, if the divisor divides its step.
+/// Returns the remainder if the modular set of the dividend determines it: the divisor divides its
+/// coefficient. Otherwise nullopt.
 std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Facts& facts) {
   const IntImm* divisor = n.b.as<IntImm>();
   if (!divisor || divisor->value <= 0) return std::nullopt;

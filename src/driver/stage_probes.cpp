@@ -89,7 +89,8 @@ class Prober {
   }
 
  private:
-  /// The stage that owns the time at the current place, and whether a loop encloses that place.
+  /// The stage that owns the time at the current statement, and whether a loop encloses the
+  /// statement.
   struct Where {
     int owner;
     bool in_loop;

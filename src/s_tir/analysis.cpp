@@ -250,8 +250,8 @@ class WrittenBox {
 
  private:
   /// Returns the conditions of the predicate on loops inside `top`. Nullopt if a condition on outer
-  /// loops may fail and thus make the box smaller, unless the reader's predicate implies it or it
-  /// only keeps an index in bounds.
+  /// loops may fail, which makes the box smaller, unless the reader's predicate implies the
+  /// condition or it only keeps an index in bounds.
   std::optional<Expr> inner_predicate() const {
     // An outer loop of one iteration has its minimum as its value.
     VarMap unit;

@@ -63,7 +63,7 @@ std::optional<tir::Expr> condition_below(const Program& program, int n, int top)
 /// that loop, the domain would be undefined.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
-/// Returns an expression that reads the buffer in the scope of a block but in none of its blocks: a
+/// Returns an expression that reads the buffer inside the scope but outside of all its blocks: a
 /// branch's condition, a loop's range, a predicate or an iterator's value. Such reads are not in
 /// the regions of any block.
 std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int scope,
@@ -72,7 +72,8 @@ std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int sc
 /// Throws if something other than a block reads a buffer that the block writes.
 void require_read_by_blocks(const Caller& caller, const Program& program, int block);
 
-/// Returns the key of a block that is the only one of its name without iterators, if it has none.
+/// Returns the key of a block. Precondition: no other block without iterators has its name, if it
+/// has no iterators.
 BlockKey key_of(const tir::Block& block);
 
 /// Sets the value of a loop's variable or of an iterator, converted to its type.

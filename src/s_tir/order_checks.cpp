@@ -308,8 +308,8 @@ bool is_commutative_reduction(const Program& program, int n) {
 
 namespace {
 
-/// Whether the values of the reduction iterators are sums of digits none of which counts down. All
-/// of these digits are then 0 in the first iteration of a sum, where all iterators are at their
+/// Whether the values of the reduction iterators are sums of digits that all count upwards. All of
+/// these digits are then 0 in the first iteration of a sum, where all iterators are at their
 /// minimum.
 bool reduces_upwards(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);

@@ -87,8 +87,8 @@ class Step {
   Place block(BlockRV rv) const;
   Place loop(LoopRV rv) const;
   Place block_or_loop(RV rv) const;
-  /// Returns the place of the first loop and stores all loops in `found`. Throws unless they are in
-  /// one function.
+  /// Returns the position of the first loop, and stores all loops in `found`. Throws unless they
+  /// are in one function.
   Place loops(const std::vector<LoopRV>& rvs, std::vector<int>& found) const;
   std::int64_t number(ExprRV rv) const;
   Rng& dice() { return state_.dice; }

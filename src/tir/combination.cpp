@@ -35,7 +35,8 @@ bool is_element(const Expr& e, const Store& store) {
   return true;
 }
 
-/// Returns the combination if the store has the form out = out (+) value with a reduction operator.
+/// Returns the combination of a store out = out (+) value with a reduction operator; nullopt for
+/// any other store.
 std::optional<Combination> combination_of(const Store& update) {
   const Binary* binary = update.value.as<Binary>();
   if (!binary) return std::nullopt;

@@ -26,7 +26,7 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// The first of several libraries that can be opened.
+/// A shared library: the first of several files that can be opened.
 class Library {
  public:
   explicit Library(std::initializer_list<const char*> files, const char* prefix = "")
@@ -193,7 +193,7 @@ std::string text_of(const Library& library, const char* symbol) {
 
 // ---- the libraries ------------------------------------------------------------------------------
 
-/// The functions that open, set up and call a library. Of two files, the newer one comes first.
+/// The functions that open, configure and call a library. `open` prefers the newer version.
 struct Entry {
   const char* name;
   Library (*open)();

@@ -25,7 +25,7 @@ namespace tenon::codegen {
 /// Profiling of generated code. The functions already contain the probes of their stages.
 struct Profiling {
   std::shared_ptr<runtime::Profiler> profiler;
-  /// The region of each function, by name.
+  /// The profiler's region of each function, by the function's name.
   std::map<std::string, int> functions;
 };
 

@@ -50,11 +50,11 @@ std::vector<AccessProof> prove_accesses(const tir::PrimFunc& func);
 /// this needs, so that it is cheap.
 void refuse_wrong_accesses(const tir::PrimFunc& func);
 
-/// Returns the conditions on symbolic sizes under which the accesses of the function are in bounds,
-/// as far as they happen in each iteration of the loops around and have affine indices. Throws
-/// BoundError for an access that is out of bounds in an iteration for all sizes. For a block
-/// program, returns the conditions under which the inits of its reductions run. Precondition: the
-/// function is a block program or multi-dimensional.
+/// Returns the conditions on symbolic sizes under which the accesses of the function are in bounds.
+/// Covers the accesses that every iteration of the enclosing loops performs and whose indices are
+/// affine. Throws BoundError for an access that is out of bounds in an iteration for all sizes. For
+/// a block program, returns the conditions under which the inits of its reductions run.
+/// Precondition: the function is a block program or multi-dimensional.
 std::vector<arith::SizeCondition> size_conditions(const tir::PrimFunc& func);
 
 /// Returns the function preceded by checks of those conditions whose sizes its arguments determine.

@@ -17,7 +17,7 @@
 
 namespace tenon {
 
-/// The counted items and the output.
+/// The work whose progress is shown, and the file that shows it.
 struct ProgressOptions {
   /// The name of the items, in the plural.
   std::string what = "steps";

@@ -32,8 +32,8 @@ struct Extern;
 struct TensorCompute;
 using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCompute>;
 
-/// Whether T is a complete type. Using a kind without including operation_kind.h fails to compile
-/// with this name.
+/// Whether T is a complete type. The compiler's error for a kind whose header, operation_kind.h, is
+/// not included mentions this name.
 template <class T>
 concept Defined = sizeof(T) > 0;
 

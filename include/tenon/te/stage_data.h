@@ -31,7 +31,7 @@ using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate
 
 // ---- marks of an axis: what primitives say of it, each with the user's line ---------------------
 
-/// Execution of a loop other than serial.
+/// A mark of a loop that does not run serially.
 enum class LoopMark : std::uint8_t { Unrolled, Vectorized, Parallelized };
 using tenon::to_string;  // for source locations; the next overload would hide it
 std::string_view to_string(LoopMark mark);
@@ -87,7 +87,7 @@ struct LoopAttributes {
   std::vector<PrefetchRequest> prefetches = {};
   std::optional<TensorizeMark> tensorize = std::nullopt;
 
-  /// Whether the loop executes in this way.
+  /// Whether the loop has this mark.
   bool runs(LoopMark mark) const { return run && run->mark == mark; }
 };
 

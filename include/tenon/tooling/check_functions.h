@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-/// Execution of the second function, and the tolerance.
+/// Options of check_functions: how the second function runs, and the tolerance.
 struct CheckFunctionsOptions {
   /// Target of the second function. Nullopt: it runs in the interpreter.
   std::optional<Target> target = std::nullopt;

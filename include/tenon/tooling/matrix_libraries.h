@@ -39,7 +39,7 @@ struct LibraryProduct {
   std::function<void()> run;
 };
 
-/// Returns the implementations of OpenBLAS, MKL, BLIS and oneDNN, as far as they are installed and
+/// Returns the implementations of those of OpenBLAS, MKL, BLIS and oneDNN that are installed and
 /// have such a product. Sets the number of threads that each of them uses.
 std::vector<LibraryProduct> library_products(const MatrixProduct& product, int threads);
 

@@ -56,7 +56,7 @@ struct ShowOptions {
 /// more at the size for checks.
 class ScheduleProgram {
  public:
-  /// Whether the body runs to print and time, or to check.
+  /// The purpose of a run of the body: to print and time the schedules, or to check them.
   enum class Phase : std::uint8_t { Show, Check };
   ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase,
                   std::ostream& out, std::ostream& err);

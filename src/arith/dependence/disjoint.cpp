@@ -170,7 +170,8 @@ class Prover {
            (has_digits_ && apart_by_proof(first, second, Order::LowestFirst));
   }
 
-  /// Returns i + 1 and j for (i + 1)*stride and j*stride, if the stride is provably positive.
+  /// Returns i + 1 and j for (i + 1)*stride and j*stride; nullopt unless the stride is provably
+  /// positive.
   std::optional<std::pair<Expr, Expr>> common_factor(const Expr& a, const Expr& b) {
     const Binary *in_a = as_binary(a, BinaryOp::Mul), *in_b = as_binary(b, BinaryOp::Mul);
     if (!in_a || !in_b || !in_a->b.as<VarNode>() || !in_a->b.same_as(in_b->b)) return std::nullopt;
@@ -200,8 +201,8 @@ class Prover {
     }
   }
 
-  /// Returns the access with other variables in place of those that have another range in `other`,
-  /// because two loops use them; nullopt if all ranges agree.
+  /// Returns the access with a fresh variable for each inner variable that has another range in
+  /// `other`, because two loops use it; nullopt if all ranges agree.
   static std::optional<Access> with_own_inner(const Access& access, const Access& other) {
     VarMap renamed;
     for (const FreeVar& inner : access.inner)

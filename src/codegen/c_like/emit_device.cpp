@@ -192,7 +192,7 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
 // ---- vectors ------------------------------------------------------------------------------------
 
 // Vectors in kernels: contiguous elements are loaded and stored by vector types of the language;
-// arithmetic is by lanes, as on the device.
+// arithmetic is done lane by lane, as on the device.
 
 namespace {
 
@@ -304,7 +304,7 @@ bool CFunctionEmitter::copy_vector(const Store& n, const Expr& to) {
   return true;
 }
 
-/// Emits one statement for all lanes. Returns false if the store must be emitted by lanes.
+/// Emits one statement for all lanes. Returns false if the store must be emitted lane by lane.
 bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
   const int lanes = n.value.dtype().lanes;
   const std::optional<Expr> first = first_element(n.buffer, position);

@@ -26,7 +26,7 @@ enum class Helper : unsigned char {
   // Arithmetic.
   Min,
   Max,
-  /// The same for two signed integers that are not constants, in CUDA C.
+  /// Minimum and maximum of two signed integers that are not constants, in CUDA C.
   MinOfVariables,
   MaxOfVariables,
   TruncDiv,

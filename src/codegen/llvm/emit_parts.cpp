@@ -42,7 +42,7 @@ void FunctionEmitter::divide(std::span<const Stmt> stmts) {
   const std::vector<std::span<const Stmt>> pieces = pieces_of(stmts, sizes, kPart);
   if (pieces.size() > kMaxCalls) return divide_in_groups(pieces);
   for (const std::span<const Stmt> piece : pieces) {
-    // A single statement becomes a part if it is too large to share one.
+    // A single statement becomes a part only if it is larger than half of one.
     if (piece.size() > 1 || (sizes.fits(piece[0], kLongest) && sizes.of(piece[0]) > kPart / 2)) {
       part(piece, [&](FunctionEmitter& inner) {
         for (const Stmt& s : piece) inner.stmt(s);

@@ -13,11 +13,11 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Lists of names, by key. LLVM takes 0.1 ms to read the features of a processor, and every build
-/// asks several times.
+/// Memoized lists of names, by key. LLVM takes 0.1 ms to read the features of a processor, and
+/// every build needs them several times.
 class KnownLists {
  public:
-  /// Returns the list of this key, from `make` the first time.
+  /// Returns the list of this key; the first call obtains it from `make`.
   template <class Make>
   const std::vector<std::string>& get(const std::string& key, const Make& make) {
     const std::lock_guard lock(mutex_);

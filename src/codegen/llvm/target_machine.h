@@ -20,8 +20,8 @@ llvm::Triple triple_of(const std::string& triple);
 /// Throws TargetError for a triple that LLVM cannot compile for.
 const llvm::Target& find_target(const llvm::Triple& triple);
 
-/// A feature of x86 that is never used: LLVM does not finish with some of its vectors of bytes
-/// (llvm_faults.md).
+/// A feature of x86 that is never enabled: with it, LLVM does not terminate on some vectors of
+/// bytes (llvm_faults.md).
 inline constexpr std::string_view kUnusedFeature = "avx512vbmi";
 
 /// Returns the features in LLVM's form: "+avx512f,-amx-tile".

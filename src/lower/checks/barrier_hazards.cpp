@@ -13,9 +13,9 @@ using namespace tir;
 
 namespace {
 
-/// The uses that reach a place without a barrier on some path, by their occasion relative to that
-/// place. Copies in flight that their thread has not awaited are kept separately, because a barrier
-/// does not end them.
+/// The uses that reach a point of the program without a barrier on some path, by their occasion
+/// relative to that point. Copies in flight that their thread has not awaited are kept separately,
+/// because a barrier does not end them.
 class Flow {
  public:
   void insert(const UseSet& uses, Occasion when, bool is_copying = false) {

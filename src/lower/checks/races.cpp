@@ -292,7 +292,8 @@ class RegionChecker {
       return loop ? std::move(result).with(*loop, Step::Any) : std::move(result);
     }
     if (!is_later) return std::nullopt;
-    // The same iterations belong to the same task, unless their number differs.
+    // A task executes the same iterations each time, unless the bounds of the loop depend on an
+    // enclosing loop.
     const auto changes = [&](const Expr& var) {
       return std::ranges::any_of(
           around_, [&](const auto& around) { return around.first->var.same_as(var); });
@@ -922,7 +923,8 @@ class StatementRaces {
   const Launch& launch_;
   arith::WrittenMemory memory_;
   std::int64_t count_ = 1;
-  /// The statements around, outermost first; whether the place is in the else branch.
+  /// The enclosing statements, outermost first, each with whether its else branch is the enclosing
+  /// one.
   std::vector<std::pair<const Stmt*, bool>> around_;
 };
 

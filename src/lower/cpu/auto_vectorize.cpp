@@ -175,7 +175,8 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
     return make_seq(std::move(parts));
   }
   const Store* n = s.as<Store>();
-  // The condition may also guard the loads of an index.
+  // The store becomes unconditional. Its index must therefore be in bounds and without loads, which
+  // the condition may guard.
   if (!n || n->indices.size() != 1 || effect_of(n->indices[0]) != Effect::Pure ||
       !is_inside(n->buffer, n->indices[0], facts) || !own.has(n->buffer, n->indices[0], facts))
     return std::nullopt;

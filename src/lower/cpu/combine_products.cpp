@@ -168,7 +168,8 @@ class Excess {
     return fine && accesses == 2 * products_ && !is_in_target(loop.var);
   }
 
-  /// Groups the sums with equal factors, which share one excess. Call it after the last `note`.
+  /// Groups sums with equal `b` factors: they have the same excess, which is computed once.
+  /// Precondition: all products have been recorded.
   void share() {
     std::map<std::string, int> groups;
     for (const Sum& sum : order_) {

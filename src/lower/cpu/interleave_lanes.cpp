@@ -112,7 +112,8 @@ class Interleaver {
     return stride >= kMinChannels && stride <= kMaxChannels ? static_cast<int>(stride) : 0;
   }
 
-  /// Returns one dense store for the first statements if they fill each other's gaps.
+  /// Returns one dense store that replaces the first statements; nullopt unless they fill each
+  /// other's gaps.
   std::optional<Stmt> dense_store(std::span<const Stmt> stmts) const {
     const int channels = channels_of(stmts.front());
     if (channels == 0 || stmts.size() < static_cast<std::size_t>(channels)) return std::nullopt;

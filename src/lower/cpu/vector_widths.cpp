@@ -52,7 +52,7 @@ int widest_bits(const Expr& e) {
   return bits;
 }
 
-/// Returns the number of vector loads in `e` that depend on a choice by lanes.
+/// Returns the number of vector loads in `e` that a per-lane condition guards.
 int guarded_loads(const Expr& e, bool is_guarded = false) {
   if (!e.dtype().is_vector()) return 0;
   int count = e.as<Load>() && is_guarded ? 1 : 0;

@@ -73,7 +73,7 @@ class HoistedAxes {
     std::vector<Expr> extents;
     Expr launched = Expr(1);
   };
-  /// The axes entered at a place, and the conditions under which a thread is active there.
+  /// The axes that enclose a statement, and the conditions under which a thread executes it.
   struct Place {
     Mask entered = 0;
     std::vector<Expr> conditions = {};
@@ -218,9 +218,9 @@ class HoistedAxes {
     return around(s, at, [&](const Stmt& child) { return guarded(child, at); });
   }
 
-  /// Whether the first thread alone runs the let, because its body only stores. It then needs no
-  /// barrier between the value and the stores. If all threads computed the value, they would have
-  /// to finish before the first thread stores.
+  /// Whether a guard may enclose the whole let: it is outside of all thread axes, and its body only
+  /// stores. Only the first thread then evaluates the value. If all threads did, a barrier would
+  /// have to separate the value from the stores.
   bool is_let_of_one_thread(const Stmt& s, const Place& at) const {
     return s.as<Let>() && (all_ & ~kBlockTags & at.entered) == 0 && only_stores(s);
   }
@@ -312,7 +312,7 @@ class HoistedAxes {
 
   std::array<std::optional<Axis>, kTags> axes_;
   Mask all_ = 0;
-  /// The axes outside of which statements exist.
+  /// The axes that do not enclose all stores and calls.
   Mask outside_of_ = 0;
   VarMap lets_, same_;
   /// The number of enclosing loops and conditions whose body may not run.

@@ -254,7 +254,7 @@ class MatrixOperations {
                        std::to_string(std::min(length, kTileAlignment)) + " bytes");
   }
 
-  /// Returns a divisor of the value; 0 if the value is 0.
+  /// Returns the largest provable divisor of the value; 0 if the value is provably 0.
   std::int64_t factor_of(const Expr& value) const {
     const arith::ModularSet set = arith::modular_set(substitute(value, lets_), facts_);
     return std::gcd(set.coeff, set.base);

@@ -25,7 +25,7 @@ namespace tenon::lowering {
 /// Returns the intersection of the two ranges.
 arith::ConstBound intersect(const arith::ConstBound& a, const arith::ConstBound& b);
 
-/// A set of uses, by number.
+/// A set of uses, identified by their numbers.
 class UseSet {
  public:
   void insert(int use);

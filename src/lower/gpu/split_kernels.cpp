@@ -256,8 +256,8 @@ class MemoryOfBlocks {
     return map_statements(s, [&](const Stmt& child) { return without(child); });
   }
 
-  /// Returns an extent that covers all iterations and blocks. The host fixes the size at the
-  /// launch, where neither is known.
+  /// Returns an upper bound of the extent over all iterations and blocks. The host sets the size at
+  /// the launch, so the bound cannot depend on their variables.
   Expr known_at_top(const Expr& inside, const Var& data) const {
     const Expr extent = substitute(inside, lets_);
     const auto is_inner = [&](const Expr& var) {

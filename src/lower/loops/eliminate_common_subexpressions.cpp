@@ -410,7 +410,7 @@ class ComputationCounter {
 
 constexpr std::string_view kPrefix = "cse_var_";
 
-/// The variables in scope at a place, and the lets among them.
+/// The variables in scope at a statement, and the lets among them.
 class Context {
  public:
   void enter(ComputationId var) {

@@ -108,7 +108,7 @@ class Flattener {
     return map_children(e, [&](const Expr& c) { return expr(c); });
   }
 
-  /// Lowers a call. A bool argument that is a place remains the byte that stores it.
+  /// Lowers a call. A bool argument that names a memory location remains the byte that stores it.
   [[gnu::noinline]] Expr call_with_places(const Call& call, DataType type) {
     std::vector<Expr> args;
     for (std::size_t n = 0; n < call.args.size(); ++n) {

@@ -47,8 +47,8 @@ struct DoubleBufferGroup {
   std::vector<Member> members;
 };
 
-/// The data pointers that an attribute and the attributes directly inside it mark, and the
-/// statement that fills them.
+/// The data pointers that nested DoubleBufferWrite attributes mark, and the statement inside the
+/// attributes, which fills this memory.
 struct MarkedFilling {
   std::vector<tir::Var> data;
   tir::Stmt filling;

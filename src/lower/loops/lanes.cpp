@@ -157,7 +157,7 @@ class Lanes {
     return result;
   }
 
-  /// Returns a ramp if the integer is linear in the iteration.
+  /// Returns the vector of an integer: a ramp if it is linear in the iteration.
   Expr linear(const Expr& e) {
     const Expr flat = options_.simplifies_indices ? inlined_.flat(e) : e;
     const Expr result = expr(flat);

@@ -261,7 +261,7 @@ class TimelineMaker {
 
   Allocation placed(const Allocate& n) {
     Allocation result{n, n.extents, n.condition, nullptr, {}, false};
-    // The first definition between the place and the allocation.
+    // The first definition between the attach point of the memory and the Allocate statement.
     std::size_t first_inner = definitions_.size();
     while (first_inner > 0 && !definitions_[first_inner - 1].is_private) --first_inner;
     if (first_inner > 0) result.place = definitions_[first_inner - 1].stmt;
@@ -281,7 +281,7 @@ class TimelineMaker {
     return std::nullopt;
   }
 
-  /// Replaces the extent by a bound without inner variables, or moves the place inwards.
+  /// Replaces the extent by a bound without inner variables, or moves the attach point inwards.
   void place_extent(Expr& extent, std::size_t& first_inner, Allocation& allocation) {
     const auto innermost = innermost_used(extent, first_inner);
     if (!innermost) return;
@@ -492,7 +492,7 @@ constexpr std::int64_t kSmallBits = 32;
 /// In-place reuse is not attempted for a statement in which the lifetimes of more buffers begin.
 constexpr std::size_t kMaxInPlaceBegins = 2;
 
-/// The allocations whose first use, and those whose last use, is at a moment.
+/// The allocations that are first used at a moment, and those that are last used at it.
 struct Events {
   std::vector<AllocationId> begins, ends;
 };

@@ -475,7 +475,8 @@ bool reaches(const std::optional<Expr>& end, const std::optional<Expr>& all, boo
   return can_prove(is_max ? *end >= *all : *end <= *all, facts);
 }
 
-/// Returns all readers if the reader that reads furthest cannot be determined.
+/// Returns the readers that reach the ends of `all`: one that reaches both, or one for each end. If
+/// they cannot be determined, returns all readers.
 std::vector<StageId> deciding(const std::vector<Part>& parts, const Interval& all,
                               const Facts& facts) {
   std::vector<StageId> at_min, at_max;

@@ -24,9 +24,9 @@ class LiftedThreads {
   /// Returns the hoisted threads of a stage; empty if the threads share its memory.
   std::vector<IterVar> around(StageId stage) const;
 
-  /// Returns the hoisted threads of the stages attached inside this stage's loops, as far as these
-  /// threads share this stage's memory and the stage does not run in them. All of them execute the
-  /// code after the inner stages. See idle_threads.
+  /// Returns those hoisted threads of the stages attached inside this stage's loops that share this
+  /// stage's memory and that the stage does not run in. All of them execute the code after the
+  /// inner stages. See idle_threads.
   std::vector<IterVar> idle_inside(StageId stage) const;
 
   /// Returns the threads whose variables occur in the readers' requirements on the stage: each

@@ -15,7 +15,8 @@ using namespace tir;
 
 namespace {
 
-/// Maximum number of alternatives. Evaluating more costs more than skipping the stage saves.
+/// Maximum number of alternatives. Evaluating more of them would cost more than skipping the stage
+/// saves.
 constexpr std::size_t kMaxAlternatives = 4;
 
 /// A disjunction of conditions. Always true if there is an unconditional read or too many

@@ -209,7 +209,8 @@ tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRang
   return vars;
 }
 
-/// Returns the length of the rows if the loop runs over the elements of one row of the root axis.
+/// Returns the row length of a loop over the elements of one row of the root axis; nullopt for any
+/// other loop.
 std::optional<Expr> row_of(const FrozenStage& stage, const IterVar& root, const IterVar& loop,
                            const AxisRanges& ranges) {
   const Relation* consumer = stage.consumer_of(root);

@@ -124,7 +124,7 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
       if (!loops.empty()) left.push_back(reader);
     }
   }
-  // Keeps a loop only if all readers are divided by it: otherwise a reader needs the stage in the
+  // Keeps a loop only if it also divides all readers. Any other reader needs the stage in the
   // threads beyond the loop's end.
   for (auto& [stage, loops] : found) {
     std::erase_if(loops, [&](const AttachPoint& loop) {

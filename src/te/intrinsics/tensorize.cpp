@@ -545,8 +545,8 @@ class Check {
 };
 
 /// Returns `code`, a part of the call's code inside its views, with the check around it. `lowered`
-/// lowers expressions for this place of the program. Floats may differ by as much as reordered
-/// sums. `what` begins the report: "intrinsic `gemv` of stage `C`".
+/// lowers expressions at this point of the program. Floats may differ as much as reordered sums do.
+/// `what` begins the report: "intrinsic `gemv` of stage `C`".
 Stmt with_check(const IntrinCall& call, IntrinPart part, const std::string& what, const Stmt& code,
                 const std::function<Expr(const Expr&)>& lowered, const Program& program) {
   return Check(call, part, what, lowered, program).around(code);

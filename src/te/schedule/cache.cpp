@@ -273,7 +273,7 @@ CachedOperation in_two_steps(const StageEdit& edit, const std::optional<Expr>& f
   return in_two_steps(op, *tensor, layout, std::move(name));
 }
 
-/// Returns the first step if the stage is the update of a scan.
+/// Returns the first time step of the scan that the stage updates; nullopt if it updates no scan.
 std::optional<Expr> first_step_of(const ScheduleData& schedule, StageNumber id) {
   const StageData* stage = schedule.scan_of_state(id);
   if (!stage) return std::nullopt;

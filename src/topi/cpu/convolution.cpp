@@ -39,7 +39,8 @@ struct ConvolutionTile {
   int places() const { return has_vectors_of_filters ? single : vectors * lanes; }
 };
 
-/// Returns the number of positions with the smallest tail of a row; among equals, the largest.
+/// Returns the number of positions of a tile, at most `most`, with which the last tile of a row is
+/// padded least; the largest such number if there are several.
 int places_at_once(std::optional<std::int64_t> width, int most) {
   if (!width) return most;
   const auto steps = [&](std::int64_t places) { return parts_of(*width, places) * places; };

@@ -134,7 +134,7 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 /// The maximum number of rows or columns that are multiplied without packing the other factor.
 constexpr std::int64_t kFewRows = 16, kFewColumns = 4;
 
-/// Returns the dimension of the result that is long if the other one has few elements.
+/// Returns the dimension of the result that is the long one if the other is short.
 std::size_t long_dimension(const ProductExtents& extents) {
   if (extents.columns == 1) return 0;
   const bool has_few_columns =
@@ -592,8 +592,8 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
   return *extents.columns * (vectors + kVectors) < *extents.depth / 2;
 }
 
-/// Whether the large factor is read by rows of the result for so few rows or columns that this
-/// takes longer than multiplying.
+/// Whether to sum rows of the large factor instead of using tiles: the result has so few rows or
+/// columns that reading that factor takes longer than multiplying.
 bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
   constexpr std::int64_t kTermsOfAColumn = 4;

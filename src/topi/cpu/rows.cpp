@@ -107,7 +107,8 @@ bool reads_own_row(const Operation& reader, const Operation& input, std::size_t 
   return is_own;
 }
 
-/// A tensor and the operations that each of its rows requires only for that row.
+/// A tensor and those of its transitive inputs that can be computed row by row with it: only the
+/// group reads them, and a row of the tensor depends on the same row of each.
 class RowGroup {
  public:
   RowGroup(const Schedule& s, const Tensor& out, std::size_t rows) : rows_(rows) {
@@ -278,7 +279,7 @@ struct Attention {
   }
 };
 
-/// Returns the tensors that the operation reads if their number and ranks match `dimensions`.
+/// Returns the inputs of the operation; nullopt unless their ranks are `dimensions`.
 std::optional<std::vector<Tensor>> inputs_of(const Tensor& x, std::vector<int> dimensions) {
   const std::vector<Tensor> inputs = x.op().inputs();
   if (inputs.size() != dimensions.size()) return std::nullopt;

@@ -43,7 +43,7 @@ struct Columns {
   bool have_gaps() const { return stride > 1 && !are_separated; }
 
  private:
-  /// Returns 1 if the stride is unknown.
+  /// Returns the distance between the columns that results 0 and 1 read; 1 if it is not constant.
   static int stride_of(const te::Operation& windows, const Tensor& source) {
     int stride = 1;
     tir::walk(windows.body().front(), [&](const tir::ProducerLoad& load) {

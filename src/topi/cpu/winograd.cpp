@@ -34,7 +34,8 @@ struct Winograd {
   Tensor source() const { return input_rows.op().inputs().front(); }
 };
 
-/// Returns the only input of the tensor if both have the given number of dimensions.
+/// Returns the only input of a compute; nullopt unless that input has the given number of
+/// dimensions.
 std::optional<Tensor> input_of(const std::optional<Tensor>& x, int dimensions) {
   if (!x || !x->op().as<te::Compute>() || x->op().num_outputs() != 1) return std::nullopt;
   const std::vector<Tensor> inputs = x->op().inputs();

@@ -113,7 +113,7 @@ bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t* product) {
 
 bool fits_int32(std::int64_t value) { return tenon::fits(value, Int(32)); }
 
-/// Returns the constant in the type of the extents if that type can represent it.
+/// Returns the constant as int32, or as int64 if it or an extent needs 64 bits.
 Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
   const bool is_wide =
       !fits_int32(value) || std::any_of(extents.begin(), extents.end(),

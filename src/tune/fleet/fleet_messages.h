@@ -31,13 +31,13 @@ struct Report {
   enum class Kind : unsigned char { Alive, Ready, Unable, Built, Ran };
   Kind kind = Kind::Alive;
   int task = 0, ticket = 0;
-  /// For Ready.
+  /// For Ready: the worker's host and processor.
   std::string host = {}, processor = {};
   /// For Unable, the reason. For Built, the error; empty on success.
   std::string error = {};
   /// For Built: the CPU time of the build, including the linker.
   double cpu_seconds = 0;
-  /// For Ran.
+  /// For Ran: the outcome of the candidate's run.
   Measurement measurement = {};
 };
 
