@@ -316,7 +316,6 @@ std::uint64_t Rng::below(std::uint64_t n) {
 
 namespace {
 
-<<<<<<< HEAD
 /// Whether the blocks in block `n` read only elements of the buffer that others wrote before, in
 /// the same instance. The update of a decomposed reduction does.
 bool reads_own_elements(const Program& program, int n, const Buffer& buffer) {
@@ -332,13 +331,9 @@ bool reads_own_elements(const Program& program, int n, const Buffer& buffer) {
   });
 }
 
-/// Throws unless every block depends on the loops around it only by its iterators, and its regions
-/// mention every buffer that it accesses. The primitives treat a block as a function of these.
-=======
 /// Throws unless every block depends on the loops around it only through its iterators, and its
 /// regions mention every buffer that it accesses. The primitives treat a block as a function of
 /// these.
->>>>>>> prose
 void require_declared_inputs(const Caller& caller, const Program& program) {
   for (int n = 1; n < program.size(); ++n) {
     if (!program.is_block(n)) continue;
