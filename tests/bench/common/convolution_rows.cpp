@@ -63,8 +63,8 @@ std::vector<Contest> contests_of(const Convolution& c, Form form, const Settings
   contests.front().run();
   const NDArray ours = taken_out(result);
   const int terms = terms_of(c);
-  // Numbers are from 0 to 1, results some quarter of as many as are added up. The direct forms add
-  // in other orders; of tiles of 4 the largest error measured is 2^-19 of the results.
+  // Factors are in [0, 1), so a result is about a quarter of the number of its terms. Direct forms
+  // add in different orders. The largest measured error of tiles of 4 is 2^-19 of the result.
   const auto most = [&](double) {
     return chosen.is_winograd ? std::ldexp(terms, -16) : 1e-6 * terms * std::sqrt(terms) + 1e-4;
   };

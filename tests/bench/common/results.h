@@ -11,7 +11,7 @@ namespace tenon::bench {
 
 using Json = nlohmann::ordered_json;
 
-/// Who begins with it is no library: "Tenon-direct" is another way of Tenon's.
+/// A contestant whose name begins with this is not a library: "Tenon-direct" is another form.
 inline constexpr const char* kTenon = "Tenon";
 inline constexpr const char* kCopy = "copy";
 
