@@ -255,7 +255,12 @@ Expr cast_index(DataType type, const Expr& index) {
 void Sum::cast_terms(DataType type) {
   type_ = type;
   for (Term& term : std::exchange(terms_, {})) {
-    term.index = cast_index(type, term.index);
+    const Expr index = term.index;
+    term.index = cast_index(type, index);
+    if (add(term, 1)) continue;
+    // The scale would leave the type, so the term stays apart.
+    add(term, -1);
+    term.index = cast(type, index);
     add(std::move(term), 1);
   }
 }
