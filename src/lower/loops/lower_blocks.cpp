@@ -140,15 +140,10 @@ class BlockBufferPlanner {
   template <class F>
   void under(const Stmt& s, const Expr& condition, F inside) {
     const std::size_t outside = conditions_.size();
-    std::vector<Expr> parts{condition};
-    while (!parts.empty()) {
-      const Expr part = parts.back();
-      parts.pop_back();
-      if (const Binary* both = as_binary(part, BinaryOp::And))
-        parts.insert(parts.end(), {both->b, both->a});
-      else if (!is_true(part))
+    for_each_conjunct(condition, [&](const Expr& part) {
+      if (!is_true(part))
         conditions_.push_back({&s.node(), part, blocks_.inits.contains(&s.node())});
-    }
+    });
     inside();
     conditions_.resize(outside, {nullptr, condition, false});
   }
