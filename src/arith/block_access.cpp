@@ -389,8 +389,10 @@ class Finder {
   }
 
   Interval side(const Range& range) const {
-    return is_one(range.extent) ? interval(range.min)
-                                : values_of(Interval::from_range(range), relaxed_);
+    if (is_one(range.extent)) return interval(range.min);
+    // Simplified, the end is one expression of the loops; its parts have their greatest values in
+    // different iterations.
+    return values_of(Interval::of(range.min, simplify(range.min + range.extent - 1)), relaxed_);
   }
 
   std::vector<Interval> box(const std::vector<Range>& region) const {

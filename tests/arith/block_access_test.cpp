@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tenon/arith/simplify.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 
@@ -107,6 +108,20 @@ TEST_F(Access, OfABlockInsideIsWhatItsHeaderSays) {
                     .init = std::nullopt,
                     .body = make_nop()};
   EXPECT_EQ(access(loop(k, 0, 4, make_block({k * 2}, inner))), "reads A[0 +8][vi]; writes B[0 +7]");
+}
+
+TEST_F(Access, OfABlockInsideEndsWhereItsLargestRegionEnds) {
+  const IterVar vk(Range(0, 16), Var("vk"), IterKind::DataParallel);
+  const Expr begin = min(vi, vk);
+  const Block inner{.iters = {vk},
+                    .reads = {{b, {Range::from_min_extent(begin, max(vi, vk) + 1 - begin)}}},
+                    .writes = {},
+                    .name = "inner",
+                    .init = std::nullopt,
+                    .body = make_nop()};
+  const BlockAccess found = find_block_access(block(loop(k, 0, 4, make_block({k}, inner))));
+  const Range range = found.reads[0].region[0];
+  EXPECT_TRUE(can_prove_equal(range.min + range.extent, max(vi, 3) + 1)) << text(found);
 }
 
 /// A nested reduction, which declares only a write.

@@ -102,7 +102,10 @@ class RegionAssertions {
     for (std::size_t n = blocks_.size(); n-- > 1 && !is_own(*blocks_[n], buffer);) {
       const tir::Block& block = *blocks_[n];
       const auto is_same = [&](const tir::BufferRegion& own) { return own.buffer.same_as(buffer); };
-      if (!is_write && block.init && std::ranges::any_of(block.writes, is_same)) continue;
+      // Neither a reduction nor the blocks around it read the sums that begin inside.
+      if (!is_write && (block.init || n + 1 < blocks_.size()) &&
+          std::ranges::any_of(block.writes, is_same))
+        return;
       // A region is meant as the block begins.
       const auto changes = [&](const Expr& end) {
         return tir::any_node(end, [&](const tir::Load& load) {

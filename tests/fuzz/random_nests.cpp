@@ -372,6 +372,25 @@ class NestWriter {
       line(depth, element(random_.pick(arrays_), spatial) + " = " + value(iters));
   }
 
+  /// Writes a block in an outer block with an iterator for each loop, so that sums may begin in
+  /// another instance of the outer block.
+  void write_nested_block(int depth) {
+    const std::vector<Bounded> loops = loops_;
+    if (std::ranges::any_of(loops, [](const Bounded& loop) { return loop.least > kMaxExtent; }))
+      return write_block(depth);
+    noted("nest", "of nested blocks");
+    line(depth++, "with T.block(\"N" + std::to_string(blocks_) + "\"):");
+    for (Bounded& loop : loops_) {
+      const std::string name = "u" + loop.name;
+      line(depth, name + " = T.axis.spatial(" + std::to_string(std::max(loop.most, 0) + 1) + ", " +
+                      loop.name + ")");
+      loop.name = name;
+    }
+    if (random_.one_in(2)) open_loop(depth++);
+    write_block(depth);
+    loops_ = loops;
+  }
+
   /// A value that rarely reads `array`, which the reduction writes.
   std::string value_without(const Array& array, const std::vector<Bounded>& iters) {
     if (random_.one_in(6)) return value(iters);
@@ -434,6 +453,8 @@ class NestWriter {
         line(depth, "else:");
         write_block(depth + 1);
       }
+    } else if (!has_let && !is_never_run_ && random_.one_in(8)) {
+      write_nested_block(depth);
     } else {
       write_block(depth);
     }

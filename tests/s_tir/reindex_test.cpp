@@ -291,6 +291,25 @@ TEST(BlockLayouts, RefuseIteratorsOfTwoKinds) {
   EXPECT_TRUE(contains(sentence, "uses spatial and reduction iterators of block `Y`")) << sentence;
 }
 
+TEST(Reindex, OfANestedBlockReadsWhatTheOuterBlockDeclares) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(16, 16), "int32"], B: T.Buffer[(16, 16), "int32"]) -> None:
+    for i in T.serial(16):
+        with T.block("outer"):
+            vi = T.axis.spatial(16, i)
+            for j in T.serial(4, 6):
+                with T.block("inner"):
+                    wi = T.axis.spatial(16, vi)
+                    wj = T.axis.spatial(16, j)
+                    B[wi, wj] = A[wi, wj]
+)");
+  s->reindex(s.block("inner"), 0, "read");
+  EXPECT_TRUE(contains(s.script(), "T.where(vi <= ax0 and ax0 < vi + 1 and 4 <= ax1 and ax1 < 6)"))
+      << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
 TEST(BlockLayouts, RefuseAPartOfTheDomain) {
   Scheduled s(R"(
 @T.prim_func

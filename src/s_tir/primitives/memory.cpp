@@ -371,6 +371,13 @@ std::optional<std::string> written_behind(const Program& program, const Place& p
                 parts.begin() + static_cast<std::ptrdiff_t>(part)}});
 }
 
+/// Returns the elements of a buffer that a copy directly inside the block may read.
+std::vector<Range> readable(const Block& around, const Buffer& buffer) {
+  for (const BufferRegion& read : around.reads)
+    if (read.buffer.same_as(buffer)) return read.region;
+  return whole_region(buffer->shape);
+}
+
 }  // namespace
 
 NewBlock cache_read(const Program& program, int n, int index, StorageScope scope_kind,
@@ -391,10 +398,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
   Place place{scope, 0};
-  // The block around the copy reads no other elements.
-  std::vector<Range> declared = whole_region(buffer->shape);
-  for (const BufferRegion& around : program.block(scope).reads)
-    if (around.buffer.same_as(buffer)) declared = around.region;
+  const std::vector<Range> declared = readable(program.block(scope), buffer);
   std::vector<Range> region = declared;
   std::optional<int> last;
   for (const int writer : writers)
@@ -737,11 +741,13 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     const Expr own_part = arith::simplify(part, facts);
     if (!arith::can_prove(own_part, facts)) predicate = both(predicate, own_part);
   };
+  std::vector<Range> allowed = whole_region(buffer->shape);
+  if (is_read) allowed = readable(program.block(scope), buffer);
   for (std::size_t d = 0; d < indices.size(); ++d) {
     elements.push_back(substitute(indices[d], of_block));
     const Expr element = substitute(indices[d], of_loops);
-    require(element >= 0);
-    require(element < buffer->shape[d]);
+    require(element >= max(allowed[d].min, 0));
+    require(element < min(allowed[d].min + allowed[d].extent, buffer->shape[d]));
   }
   if (!is_read) {
     auto instances = instances_of(program, n, scope);
