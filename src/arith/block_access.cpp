@@ -283,9 +283,11 @@ class Finder {
     const auto moves = [&](const Expr& e) {
       return uses_var(e, [&](const Expr& v) { return first.contains(&v.node()); });
     };
-    for (const Loop& loop : loops_)
-      if (moves(loop.range.min) || moves(loop.range.extent)) return false;
     Facts facts;
+    for (const Loop& loop : loops_) {
+      if (moves(loop.range.min) || moves(loop.range.extent)) return false;
+      facts.bind(loop.var, loop.range);
+    }
     for (const IterVar& iter : *iters_)
       if (iter.dom()) facts.bind(iter.var(), *iter.dom());
     for (std::size_t i = 0; i < n.values.size(); ++i) {

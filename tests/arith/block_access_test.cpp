@@ -160,6 +160,10 @@ TEST_F(NestedReduction, ReadsASumWhoseInitAConditionExcludes) {
   EXPECT_EQ(reads(loop(k, 0, 4, make_stmt(If{k < 1, at(vi, k), std::nullopt}))), "");
 }
 
+TEST_F(NestedReduction, DoesNotReadASumThatBeginsUnderAConditionOnALoopOfOneIteration) {
+  EXPECT_EQ(reads(loop(i, 0, 1, loop(k, 0, 4, at(vi, k, i * 4 + k < 3)))), "");
+}
+
 TEST_F(NestedReduction, DoesNotReadASumThatBeginsInsideAFusedLoop) {
   EXPECT_EQ(reads(loop(k, 0, 16, at(floordiv(k, 4), floormod(k, 4)))), "");
   EXPECT_EQ(reads(loop(k, 2, 14, at(floordiv(k, 4), floormod(k, 4)))), "B[0 +4]");

@@ -349,6 +349,13 @@ TEST(Branches, KeepTheBlockThatTheirConditionReads) {
   EXPECT_TRUE(contains(sentence, "is outside of blocks")) << sentence;
 }
 
+TEST(Branches, LetNoBlockThatTheirConditionReadsRunLater) {
+  Scheduled s(kConditionOnABlock);
+  const std::string sentence =
+      refusal([&] { s->reverse_compute_at(s.block("B"), s.loop("C", 0), {.index = 1}); });
+  EXPECT_TRUE(contains(sentence, "is outside of blocks")) << sentence;
+}
+
 TEST(Branches, TakeTheValueOfABlockWhoseInputsStay) {
   Scheduled s(kConditionOnABlock);
   s->compute_inline(s.block("B"));
