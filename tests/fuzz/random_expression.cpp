@@ -104,6 +104,10 @@ Expr ExpressionMaker::value(DataType type, int depth) {
   return e;
 }
 
+Expr ExpressionMaker::second(DataType type, int depth) {
+  return random_->one_in(3) ? constant(type) : value(type, depth);
+}
+
 Expr ExpressionMaker::compound(DataType type, int depth) {
   if (random_->one_in(8)) return chosen(type, depth);
   if (random_->one_in(8)) {
@@ -204,22 +208,22 @@ Expr ExpressionMaker::integer(DataType type, int depth) {
     case 0:
     case 1:
       return noted("+",
-                   without_overflow(a, value(type, depth), [](auto x, auto y) { return x + y; }));
+                   without_overflow(a, second(type, depth), [](auto x, auto y) { return x + y; }));
     case 2:
     case 3:
       return noted("-",
-                   without_overflow(a, value(type, depth), [](auto x, auto y) { return x - y; }));
+                   without_overflow(a, second(type, depth), [](auto x, auto y) { return x - y; }));
     case 4:
     case 5:
       return noted("*",
-                   without_overflow(a, value(type, depth), [](auto x, auto y) { return x * y; }));
+                   without_overflow(a, second(type, depth), [](auto x, auto y) { return x * y; }));
     case 6:
     case 7:
       return quotient(type, depth);
     case 8:
-      return noted("max and min", max(a, value(type, depth)));
+      return noted("max and min", max(a, second(type, depth)));
     case 9:
-      return noted("max and min", min(a, value(type, depth)));
+      return noted("max and min", min(a, second(type, depth)));
     case 10:
       return shifted(type, depth);
     case 11:
@@ -272,7 +276,7 @@ Expr ExpressionMaker::floating(DataType type, int depth) {
 Expr ExpressionMaker::comparison(int depth) {
   DataType type = random_type(*random_);
   if (type.is_bool()) type = Int(32);
-  const Expr a = value(type, depth), b = value(type, depth);
+  const Expr a = value(type, depth), b = second(type, depth);
   switch (random_->between(0, 5)) {
     case 0:
       return noted("comparison", a < b);

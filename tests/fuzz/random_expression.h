@@ -39,6 +39,8 @@ class ExpressionMaker {
 
  private:
   Expr leaf(DataType type);
+  /// The second operand of a rule's pattern: a constant more often than other values.
+  Expr second(DataType type, int depth);
   Expr compound(DataType type, int depth);
   Expr integer(DataType type, int depth);
   Expr floating(DataType type, int depth);

@@ -36,7 +36,8 @@ class SpecialProgramMaker {
       : random_(random),
         kept_(kept),
         rules_{.has_products = random.one_in(2), .has_extremes = random.one_in(2)},
-        has_functions_(!rules_.has_extremes && random.one_in(4)) {
+        has_functions_(!rules_.has_extremes && random.one_in(4)),
+        is_of_axes_(random.one_in(6)) {
     program_.data = testing::Data::Special;
     program_.zeros = rules_.has_extremes ? testing::Zeros::Alike : testing::Zeros::Signed;
     program_.notes.feature("data", "special");
@@ -281,7 +282,7 @@ class SpecialProgramMaker {
   }
 
   std::optional<Expr> leaf(const Axes& axes, DataType type) {
-    if (random_.one_in(8)) {
+    if (is_of_axes_ ? !random_.one_in(4) : random_.one_in(8)) {
       const Expr i = random_.pick(axes).index * random_.between(1, 3) + random_.between(-300, 300);
       return noted("an axis as data", cast(type, i));
     }
@@ -446,6 +447,8 @@ class SpecialProgramMaker {
   Kept& kept_;
   ExpressionRules rules_;
   bool has_functions_;
+  /// Whether most operands are conversions of axes, so that whole expressions contain no element.
+  bool is_of_axes_;
   RandomProgram program_;
   std::vector<int> shape_;
   std::vector<KnownTensor> known_;
