@@ -134,6 +134,7 @@ Rows rows_of_operations() {
                   {"difference"},
                   {"last of the marked"},
                   {"composition of maps"},
+                  {"sum of zeros"},
                   {"scan"},
                   {"scan of two states"},
                   {"extern"},

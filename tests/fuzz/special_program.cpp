@@ -106,6 +106,8 @@ class SpecialProgramMaker {
 
   void add_stage(const std::string& name) {
     const DataType type = next_type();
+    if (type.is_floating() && !rules_.has_extremes && !has_functions_ && random_.one_in(8))
+      return add_sum_of_zeros(name, type);
     const bool can_reduce = !type.is_floating() || rules_.has_extremes;
     if (can_reduce && !has_functions_ && random_.one_in(4)) {
       if (!type.is_floating() && !type.is_bool() && random_.one_in(2))
@@ -165,6 +167,19 @@ class SpecialProgramMaker {
              : kind == 1 ? te::min(e, over, options)
              : kind == 2 ? te::sum(e, over, options)
                          : te::prod(e, over, options);
+    });
+  }
+
+  /// Its result is -0.0 if no element that the condition admits is 0.0.
+  void add_sum_of_zeros(const std::string& name, DataType type) {
+    const Reduction r = random_reduction();
+    program_.notes.operation("sum of zeros", type);
+    add(name, r.shape, [&](const Axes& axes) {
+      ExpressionMaker maker = maker_of(joined(axes, r.axes));
+      const Expr negative = tir::make_float(type, -0.0), positive = make_const(type, 0);
+      const Expr e = select(maker.condition(1), negative, positive);
+      te::ReduceOptions options{.where = maker.condition(2), .init = {negative}};
+      return te::sum(e, r.over, options);
     });
   }
 

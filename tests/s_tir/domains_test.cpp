@@ -47,6 +47,52 @@ TEST(CountingDown, AllowsCaches) {
   EXPECT_EQ(s.first_other(), "");
 }
 
+/// Block `c` reads an element of a tile of `b`.
+std::string tiles(const std::string& element) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[12, "int32"], O: T.Buffer[4, "int32"]) -> None:
+    B = T.alloc_buffer([12], dtype="int32")
+    for i in T.serial(4):
+        with T.block("b"):
+            v = T.axis.spatial(4, i)
+            B[v * 2] = A[v]
+            B[v * 2 + 5] = A[v] + 100
+    for i in T.serial(4):
+        with T.block("c"):
+            v = T.axis.spatial(4, i)
+            O[v] = B[)" +
+         element + "]\n";
+}
+
+TEST(Tiles, ThatOverlapAreComputedWhereOneHasTheElement) {
+  for (const char* element : {"v * 2 + 5", "v * 2", "11 - v * 2"}) {
+    Scheduled s(tiles(element));
+    s->compute_at(s.block("b"), s.loop("c", 0));
+    EXPECT_EQ(s.first_other(), "") << element;
+  }
+}
+
+TEST(Tiles, ThatBeginAtANegativeMultipleAreRefused) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[6, "int32"], O: T.Buffer[6, "int32"]) -> None:
+    B = T.alloc_buffer([6], dtype="int32")
+    for i in T.serial(3):
+        with T.block("b"):
+            v = T.axis.spatial((-2, 1), i - 2)
+            for k in T.serial(2):
+                B[v * -2 + k] = A[v * -2 + k] + 1
+    for i in T.serial(6):
+        with T.block("c"):
+            v = T.axis.spatial(6, i)
+            O[v] = B[v] * 2
+)");
+  const LoopRV outer = s->split(s.loop("c", 0), {std::nullopt, 2})[0];
+  const std::string sentence = refusal([&] { s->compute_at(s.block("b"), outer); });
+  EXPECT_TRUE(contains(sentence, "cannot be determined")) << sentence;
+}
+
 TEST(CountingDown, AllowsInliningBothWays) {
   Scheduled into_reader(kDown), into_writer(kDown);
   into_reader->compute_inline(into_reader.block("B"));

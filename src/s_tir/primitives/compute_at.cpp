@@ -93,7 +93,7 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
 
 /// Returns the values of an iterator for which the block's access intersects the interval. In one
 /// dimension, the access must be the element `v`, `v + c`, `c - v`, `v // c` or `v % c`, or a tile
-/// that begins at `v * c`. `c` uses no iterators of the block.
+/// that begins at `v * c` or `v // c`. `c` is positive and uses no iterators of the block.
 /// Nullopt if the access uses no iterator.
 std::optional<Solved> solve(const Move& move, const Range& provided, const Interval& required,
                             const arith::Facts& facts) {
@@ -130,16 +130,20 @@ std::optional<Solved> solve(const Move& move, const Range& provided, const Inter
       return Solved{i, Interval::of(end - *required.max(), end - *required.min())};
     }
   }
-  if (const Binary* binary = begin.as<Binary>()) {
+  if (const Binary* binary = begin.as<Binary>(); binary && !uses_iter(provided.extent)) {
     const auto left = iter_of(binary->a), right = iter_of(binary->b);
-    if (binary->op == BinaryOp::Mul && (left || right)) {
-      const Expr& factor = left ? binary->b : binary->a;
-      const auto divide = [&](const Expr& e) { return floordiv(e, factor); };
-      return Solved{left ? *left : *right, map(divide, divide)};
+    const Expr& factor = left ? binary->b : binary->a;
+    const bool is_scale = !uses_iter(factor) && arith::can_prove(factor > 0, facts);
+    if (is_scale && binary->op == BinaryOp::Mul && (left || right)) {
+      const auto first = [&](const Expr& e) {
+        return floordiv(e - max(provided.extent - factor, 0), factor);
+      };
+      return Solved{left ? *left : *right,
+                    map(first, [&](const Expr& e) { return floordiv(e, factor); })};
     }
-    if (left && binary->op == BinaryOp::FloorDiv)
-      return Solved{*left, map([&](const Expr& e) { return e * binary->b; },
-                               [&](const Expr& e) { return e * binary->b + binary->b - 1; })};
+    if (is_scale && left && binary->op == BinaryOp::FloorDiv)
+      return Solved{*left, map([&](const Expr& e) { return (e - provided.extent + 1) * factor; },
+                               [&](const Expr& e) { return e * factor + factor - 1; })};
     if (left && binary->op == BinaryOp::FloorMod) return Solved{*left, std::nullopt};
   }
   refuse(move.caller, move.what() + " touches [" + tir_text(begin) + ", " +
