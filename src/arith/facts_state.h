@@ -218,6 +218,7 @@ inline bool wraps(const Expr& e, const Facts::State& state) {
          {tir::kContentOf<tir::Load>, tir::kContentOf<tir::ProducerLoad>,
           tir::kContentOf<tir::Reduce>, tir::kContentOf<tir::Call>, tir::kContentOf<tir::Cast>})
       sources.add(source);
+    sources.add(tir::Content::DataVariable);
     return sources.kinds;
   }();
   const tir::Contents& contents = e.node().contents;

@@ -190,11 +190,6 @@ void require_read_by_blocks(const Caller& caller, const Program& program, int bl
                          " writes; move the read into a block, whose regions declare it");
 }
 
-BlockKey key_of(const Block& block) {
-  if (block.iters.empty()) return {BlockKey::Plain{block.name, 0}};
-  return {block.iters.front().var()};
-}
-
 VarMap bindings_of(const BlockRealize& realize) {
   VarMap map;
   for (std::size_t n = 0; n < realize.values.size(); ++n)

@@ -72,10 +72,6 @@ std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int sc
 /// Throws if something other than a block reads a buffer that the block writes.
 void require_read_by_blocks(const Caller& caller, const Program& program, int block);
 
-/// Returns the key of a block. Precondition: no other block without iterators has its name, if it
-/// has no iterators.
-BlockKey key_of(const tir::Block& block);
-
 /// Sets the value of a loop's variable or of an iterator, converted to its type.
 inline void set_converted(tir::VarMap& map, const tir::Var& var, const tir::Expr& value) {
   tir::set(map, var, tir::cast(var.dtype(), value));

@@ -21,9 +21,7 @@ void Program::add(const Stmt& s, int parent, int outer, int scope, bool in_init)
   const auto* realize = s.as<BlockRealize>();
   const auto* loop = s.as<For>();
   if (loop) loops_.insert_or_assign(&loop->var.node(), n);
-  if (realize)
-    for (const IterVar& iter : realize->block->iters)
-      blocks_.insert_or_assign(&iter.var().node(), n);
+  if (realize) blocks_.insert_or_assign(realize->block->id, n);
   const int outer_of_children = loop || realize ? n : outer;
   const int scope_of_children = realize ? n : scope;
   for_each_child(
@@ -41,27 +39,9 @@ std::optional<int> Program::find_loop(const Var& var) const {
   return entry == loops_.end() ? std::nullopt : std::optional<int>(entry->second);
 }
 
-std::optional<int> Program::find_block(const BlockKey& key) const {
-  if (const Var* var = std::get_if<Var>(&key.key)) {
-    const auto entry = blocks_.find(&var->node());
-    return entry == blocks_.end() ? std::nullopt : std::optional<int>(entry->second);
-  }
-  const auto& plain = std::get<BlockKey::Plain>(key.key);
-  int ordinal = 0;
-  for (int n = 0; n < size(); ++n)
-    if (is_block(n) && block(n).iters.empty() && block(n).name == plain.name &&
-        ordinal++ == plain.ordinal)
-      return n;
-  return std::nullopt;
-}
-
-BlockKey Program::key_of(int n) const {
-  const Block& own = block(n);
-  if (!own.iters.empty()) return {own.iters.front().var()};
-  int ordinal = 0;
-  for (int other = 0; other < n; ++other)
-    if (is_block(other) && block(other).iters.empty() && block(other).name == own.name) ++ordinal;
-  return {BlockKey::Plain{own.name, ordinal}};
+std::optional<int> Program::find_block(const BlockId& id) const {
+  const auto entry = blocks_.find(id);
+  return entry == blocks_.end() ? std::nullopt : std::optional<int>(entry->second);
 }
 
 std::vector<int> Program::blocks_named(const std::string& name) const {

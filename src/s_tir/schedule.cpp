@@ -409,7 +409,7 @@ BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where
                               (found.size() > 1 ? " are" : " is") + " called `" + name +
                               "` in function `" + func_name + "`; its blocks are " + known);
   }
-  const BlockRV result = step.give_block(func_name, program.key_of(found.front()));
+  const BlockRV result = step.give_block(func_name, program.block(found.front()).id);
   step.record();
   return result;
 }
@@ -435,7 +435,7 @@ std::vector<BlockRV> related(Step step, RV to, BlocksOf blocks) {
   const Step::Place place = step.block_or_loop(to);
   std::vector<BlockRV> result;
   for (const int n : blocks(place.program, place.n))
-    result.push_back(step.give_block(place.function, place.program.key_of(n)));
+    result.push_back(step.give_block(place.function, place.program.block(n).id));
   step.record();
   return result;
 }

@@ -34,7 +34,7 @@ Step::Place Step::block(BlockRV rv) const {
   const auto* handle = std::get_if<BlockHandle>(&meaning(rv));
   if (!handle) refuse(caller_, "`" + rv_name(rv) + "` is not a block");
   const Program& own = program(handle->function);
-  const std::optional<int> n = own.find_block(handle->key);
+  const std::optional<int> n = own.find_block(handle->id);
   if (!n)
     refuse(caller_, "block `" + rv_name(rv) + "` is no longer in function `" + handle->function +
                         "`: an earlier step has inlined it");
@@ -80,32 +80,18 @@ std::int64_t Step::number(ExprRV rv) const {
   return *value;
 }
 
-void Step::replace(const std::string& function, PrimFunc func,
-                   const std::vector<std::pair<BlockKey, BlockKey>>& renamed) {
-  const Program& before = program(function);
-  for (Meaning& own : state_.meanings) {
-    auto* handle = std::get_if<BlockHandle>(&own);
-    if (renamed.empty() || !handle || handle->function != function) continue;
-    const std::optional<int> n = before.find_block(handle->key);
-    for (const auto& [from, to] : renamed)
-      if (n && before.find_block(from) == n) {
-        handle->key = to;
-        break;
-      }
-  }
+void Step::replace(const std::string& function, PrimFunc func) {
   state_.mod.functions.at(function) = func;
   state_.programs[function] = std::make_shared<const Program>(std::move(func));
 }
 
-void Step::finish(const Place& place, PrimFunc func) { finish(place, Renamed{std::move(func)}); }
-
-void Step::finish(const Place& place, Renamed result) {
-  replace(place.function, std::move(result.func), result.renamed);
+void Step::finish(const Place& place, PrimFunc func) {
+  replace(place.function, std::move(func));
   record();
 }
 
 BlockRV Step::finish(const Place& place, NewBlock result) {
-  replace(place.function, std::move(result.func), result.renamed);
+  replace(place.function, std::move(result.func));
   const BlockRV block = give_block(place.function, result.block);
   record();
   return block;
@@ -129,8 +115,8 @@ RV Step::give(RV::Kind kind, Meaning own) {
   instruction_.outputs.push_back(rv);
   return rv;
 }
-BlockRV Step::give_block(const std::string& function, const BlockKey& key) {
-  return BlockRV(give(RV::Kind::Block, BlockHandle{function, key}).number);
+BlockRV Step::give_block(const std::string& function, const BlockId& id) {
+  return BlockRV(give(RV::Kind::Block, BlockHandle{function, id}).number);
 }
 LoopRV Step::give_loop(const std::string& function, const Var& var) {
   return LoopRV(give(RV::Kind::Loop, LoopHandle{function, var}).number);

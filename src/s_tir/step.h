@@ -13,12 +13,11 @@
 
 namespace tenon::s_tir {
 
-/// The target of a random variable. Blocks and loops are identified by properties that rewrites
-/// preserve. A loop may also be one of the results of sample_compute_location that are not loops:
+/// The target of a random variable. Rewrites preserve the ids of blocks and variables of loops. A loop may also be one of the results of sample_compute_location that are not loops:
 /// the root, or inlining.
 struct BlockHandle {
   std::string function;
-  BlockKey key;
+  BlockId id;
 };
 struct LoopHandle {
   std::string function;
@@ -98,7 +97,6 @@ class Step {
   // These functions replace the function of `place` by the result of a primitive, record the step,
   // and return the new handle.
   void finish(const Place& place, tir::PrimFunc func);
-  void finish(const Place& place, Renamed result);
   BlockRV finish(const Place& place, NewBlock result);
   LoopRV finish(const Place& place, FusedLoop result);
   std::vector<LoopRV> finish(const Place& place, SplitLoop result);
@@ -110,16 +108,14 @@ class Step {
   }
 
   RV give(RV::Kind kind, Meaning own);
-  BlockRV give_block(const std::string& function, const BlockKey& key);
+  BlockRV give_block(const std::string& function, const BlockId& id);
   LoopRV give_loop(const std::string& function, const tir::Var& var);
   ExprRV give_number(std::int64_t value);
 
   void record();
 
  private:
-  /// `renamed`: blocks whose handles then refer to another block.
-  void replace(const std::string& function, tir::PrimFunc func,
-               const std::vector<std::pair<BlockKey, BlockKey>>& renamed = {});
+  void replace(const std::string& function, tir::PrimFunc func);
 
   Schedule::State& state_;
   Caller caller_;

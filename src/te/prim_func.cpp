@@ -274,7 +274,7 @@ class BlockMaker {
     std::vector<Stmt> stores;
     std::vector<Var> vars;
     for (std::size_t k = 0; k < buffers.size(); ++k) {
-      vars.emplace_back("v_" + buffers[k]->name, values[k].dtype());
+      vars.push_back(Var::let("v_" + buffers[k]->name, values[k]));
       stores.push_back(make_store(buffers[k], vars[k], indices));
     }
     Stmt body = make_seq(std::move(stores));

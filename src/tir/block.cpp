@@ -1,6 +1,13 @@
 #include "tenon/tir/block.h"
 
+#include <atomic>
+
 namespace tenon::tir {
+
+BlockId::BlockId() {
+  static std::atomic<std::uint64_t> last{0};
+  number_ = ++last;
+}
 
 std::optional<std::int64_t> annotation_int(const Annotation& annotation) {
   const Expr* e = std::get_if<Expr>(&annotation.value);

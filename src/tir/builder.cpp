@@ -364,7 +364,7 @@ void IRBuilder::else_scope(const std::function<void()>& body, SourceLocation whe
 
 Var IRBuilder::let(Name name, const Operand& value) {
   const Expr e = checked(*state_, value);
-  const Var var(std::move(name), e.dtype());
+  const Var var = Var::let(std::move(name), e);
   state_->scopes.back().vars.push_back(var);
   state_->emit([var, e](Stmt body) { return make_stmt(Let{var, e, std::move(body)}); });
   return var;

@@ -103,8 +103,8 @@ class Encoder {
   }
   /// The field list has no fields of variables, because they compare by identity.
   void put_fields(const VarNode& var) {
-    const auto& [name, pointer, is_size] = var;
-    put(name), put(pointer), put(is_size);
+    const auto& [name, pointer, is_size, is_data] = var;
+    put(name), put(pointer), put(is_size), put(is_data);
   }
   void put(const ExternCallee& callee) {
     const auto& [name, pure] = callee;
@@ -161,7 +161,8 @@ class Encoder {
     put(buffer), put(source);
   }
   void put(const std::shared_ptr<const Block>& block) {
-    const auto& [iters, reads, writes, name, init, body, allocated, views, annotations] = *block;
+    const auto& [iters, reads, writes, name, init, body, allocated, views, annotations, id] =
+        *block;
     put(iters), put(reads), put(writes), put(name), put(init), put(body);
     put(allocated), put(views), put(annotations);
   }

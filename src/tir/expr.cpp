@@ -206,11 +206,17 @@ std::vector<Range> whole_region(const std::vector<Expr>& shape) {
 }
 
 Var::Var(Name name, DataType type)
-    : Expr(make(type, VarNode{std::move(name), std::nullopt, false})) {}
+    : Expr(make(type, VarNode{.name = std::move(name), .pointer = std::nullopt})) {}
 Var::Var(Name name, PointerType type)
-    : Expr(make(Handle(), VarNode{std::move(name), type, false})) {}
+    : Expr(make(Handle(), VarNode{.name = std::move(name), .pointer = type})) {}
 Var Var::size(Name name, DataType type) {
-  return Var(make(type, VarNode{std::move(name), std::nullopt, true}));
+  return Var(
+      make(type, VarNode{.name = std::move(name), .pointer = std::nullopt, .is_size = true}));
+}
+Var Var::let(Name name, const Expr& value) {
+  return Var(make(value.dtype(), VarNode{.name = std::move(name),
+                                         .pointer = std::nullopt,
+                                         .is_data = wraps(value)}));
 }
 
 Var Var::of(const Expr& e) {

@@ -9,6 +9,7 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/nesting.h"
+#include "tenon/tir/ops.h"
 #include "tir/operands.h"
 #include "tir/operators.h"
 
@@ -54,21 +55,35 @@ double number_of(const Value& literal) {
                                        : static_cast<double>(n->value);
 }
 
+/// Returns the exact result, nullopt if it is no integer. TypeError if it does not fit int64.
+std::optional<std::int64_t> exact(BinaryOp op, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if ((op == BinaryOp::Add && __builtin_add_overflow(a, b, &result)) ||
+      (op == BinaryOp::Sub && __builtin_sub_overflow(a, b, &result)) ||
+      (op == BinaryOp::Mul && __builtin_mul_overflow(a, b, &result)))
+    throw TypeError("the result does not fit int64");
+  const Expr folded = fold(op, make_int(Int(64), a), make_int(Int(64), b));
+  return folded.dtype().is_bool() ? std::nullopt : constant_int(folded);
+}
+
 /// Returns `e`, which is `a op b`. It is a literal if both operands are, because Python computes
 /// with literals before they take a type.
 Value literal_or_typed(const Expr& e, BinaryOp op, const Value& a, const Value& b) {
-  const bool is_float = e.dtype().is_floating();
-  if (!a.is_literal || !b.is_literal || !(is_float || e.dtype() == Int(32))) return {e};
-  const auto wide = [&](const Value& v) {
-    const double number = number_of(v);
-    return is_float ? make_float(Float(64), number)
-                    : make_int(Int(64), static_cast<std::int64_t>(number));
+  if (!a.is_literal || !b.is_literal) return {e};
+  const double x = number_of(a), y = number_of(b);
+  if (e.dtype().is_floating()) {
+    const Expr folded = fold(op, make_float(Float(64), x), make_float(Float(64), y));
+    const FloatImm* n = folded.as<FloatImm>();
+    return n ? Value{e, true, n->value} : Value{e};
+  }
+  if (!e.dtype().is_int()) return {e};
+  const auto whole = [](const Value& v) {
+    return constant_int(v.e).value_or(static_cast<std::int64_t>(v.written));
   };
-  const Expr folded = fold(op, wide(a), wide(b));
-  if (const FloatImm* n = folded.as<FloatImm>()) return {e, true, n->value};
-  const IntImm* n = folded.as<IntImm>();
-  if (!n || !fits(n->value, Int(32))) return {e};
-  return {e, true, static_cast<double>(n->value)};
+  const std::optional<std::int64_t> n = exact(op, whole(a), whole(b));
+  if (!n) return {e};
+  if (e.dtype() == Int(32) && fits(*n, Int(32))) return {e, true, static_cast<double>(*n)};
+  return {make_int(fits(*n, Int(32)) ? Int(32) : Int(64), *n), true};
 }
 
 }  // namespace
@@ -139,8 +154,9 @@ Expr ExprParser::as_type(const Value& v, DataType type, const Token& at) {
 }
 
 std::pair<Expr, Expr> ExprParser::alike(const Value& a, const Value& b, const Token& at) {
-  // If both are literals, a float literal determines the type.
-  if (a.is_literal && (!b.is_literal || b.e.dtype().is_floating()))
+  // If both are literals, a float literal determines the type, or the wider one.
+  if (a.is_literal && (!b.is_literal || b.e.dtype().is_floating() ||
+                       (a.e.dtype() == Int(32) && b.e.dtype() == Int(64))))
     return {as_type(a, b.e.dtype(), at), b.e};
   return {a.e, as_type(b, a.e.dtype(), at)};
 }
@@ -374,7 +390,7 @@ std::optional<Value> ExprParser::special_function(const Token& token, const std:
     in_.expect(",");
     const Expr bound = expr();
     in_.expect(",");
-    const Var var(variable.text, bound.dtype());
+    const Var var = Var::let(variable.text, bound);
     scopes_.open();
     scopes_.define(variable.text, var);
     const Expr body = expr();
@@ -493,14 +509,14 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
   }
   if (name == "Not") return want(1), Value{make_not(args[0].e)};
   if (name == "evaluate") return want(1), args[0];
-  if (name == "abs" && args.size() == 1 && args[0].e.dtype().is_floating())
-    return {make_call(args[0].e.dtype(), Intrin::fabs, {args[0].e})};
+  if (name == "abs" && args.size() == 1) return {abs(args[0].e)};
   const std::optional<Intrin> intrin = find_intrin(name);
   if (!intrin)
     syntax_error(token, "`" + token.text + "` is not a function" + (is_tvm_ ? "" : " of scripts"));
-  // The first typed argument determines the type; without one, a float literal.
+  // The first typed argument determines the type; without one, a float or the widest literal.
   const auto rank = [](const Value& v) {
-    return v.is_literal ? v.e.dtype().is_floating() ? 1 : 0 : 2;
+    const DataType type = v.e.dtype();
+    return !v.is_literal ? 3 : type.is_floating() ? 2 : type.bits > 32 ? 1 : 0;
   };
   std::optional<DataType> common;
   if (has_one_type(*intrin) && !args.empty())

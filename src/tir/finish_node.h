@@ -65,7 +65,10 @@ Contents contents_of(const ExprNode& whole, const Node& node) {
   Contents contents = contents_of_parts(node);
   if (type.is_int() && type.bits > 32) contents.add(Content::Int64);
   if (type.is_bfloat()) contents.add(Content::BFloat16);
-  if constexpr (std::same_as<Node, VarNode>) contents.variables = bit_of_variable(&whole);
+  if constexpr (std::same_as<Node, VarNode>) {
+    contents.variables = bit_of_variable(&whole);
+    if (node.is_data) contents.add(Content::DataVariable);
+  }
   if constexpr (std::same_as<Node, Call>)
     if (contents.variables == 0) contents.variables = 1;
   if constexpr (std::same_as<Node, Binary>) {

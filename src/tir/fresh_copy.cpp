@@ -135,6 +135,7 @@ class Copier {
     Expr predicate = expr(realize.predicate);
     const VarMap outside = replaced_, around_views = around_views_;
     Block copy = *realize.block;
+    copy.id = BlockId();
     for (IterVar& axis : copy.iters) {
       std::optional<Range> dom;
       if (axis.dom()) dom = range(*axis.dom());

@@ -131,7 +131,7 @@ class TextParser : public ExprParser {
     if (in_.is_sign(":") || scopes_.find<Var>(name.text)) v = Var::of(var(name));
     in_.expect("=");
     Expr value = expr();
-    if (!v) declare(v.emplace(name.text, value.dtype()));
+    if (!v) declare(v.emplace(Var::let(name.text, value)));
     in_.expect_name("in");
     return at_token(name, [&] { return make_let(*v, std::move(value), expr()); });
   }

@@ -49,6 +49,15 @@ TEST(Wraps, ArithmeticOnDataWraps) {
     EXPECT_TRUE(wraps(e)) << e;
 }
 
+TEST(Wraps, ALetOfDataDoesWithoutFacts) {
+  const Var data = Var::let("x", element()), position = Var::let("y", i + 1);
+  EXPECT_TRUE(wraps(data * 4));
+  EXPECT_TRUE(wraps(data.fresh() * 4));
+  EXPECT_FALSE(wraps(position * 4));
+  const Expr quotient = floordiv(data * 4, 4);
+  EXPECT_TRUE(structural_equal(simplify(quotient), quotient)) << simplify(quotient);
+}
+
 TEST(Wraps, AVariableThatIsBoundToDataDoes) {
   Facts facts;
   EXPECT_FALSE(wraps(i + 1, facts));

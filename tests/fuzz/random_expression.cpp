@@ -222,8 +222,10 @@ Expr ExpressionMaker::integer(DataType type, int depth) {
       return quotient(type, depth);
     case 8:
       return noted("max and min", max(a, second(type, depth)));
-    case 9:
-      return noted("max and min", min(a, second(type, depth)));
+    case 9: {
+      const Expr smaller = noted("max and min", min(a, second(type, depth)));
+      return random_->one_in(2) ? smaller : noted("max and min", max(smaller, constant(type)));
+    }
     case 10:
       return shifted(type, depth);
     case 11:

@@ -37,7 +37,7 @@ class SpecialProgramMaker {
         kept_(kept),
         rules_{.has_products = random.one_in(2), .has_extremes = random.one_in(2)},
         has_functions_(!rules_.has_extremes && random.one_in(4)),
-        is_of_axes_(random.one_in(6)) {
+        is_of_axes_(random.one_in(3)) {
     program_.data = testing::Data::Special;
     program_.zeros = rules_.has_extremes ? testing::Zeros::Alike : testing::Zeros::Signed;
     program_.notes.feature("data", "special");

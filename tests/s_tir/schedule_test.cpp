@@ -431,5 +431,51 @@ def main(A: T.Buffer[(4, 3), "float32"], B: T.Buffer[4, "float32"]) -> None:
   EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
 }
 
+// ---- handles ------------------------------------------------------------------------------------
+
+TEST(Handles, OfBlocksOfOneNameWithoutIteratorsStayApart) {
+  Schedule s(parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], O: T.Buffer[4, "int32"]) -> None:
+    S = T.alloc_buffer([], dtype="int32")
+    R = T.alloc_buffer([], dtype="int32")
+    with T.block("op"):
+        S[()] = A[0] + 1
+    with T.block("op"):
+        R[()] = 5
+    for i in T.serial(4):
+        with T.block("c"):
+            v = T.axis.spatial(4, i)
+            O[v] = S[()] + R[()]
+)"));
+  const std::vector<BlockRV> blocks = s.get_child_blocks(s.get_block("root"));
+  s.compute_inline(blocks[0]);
+  EXPECT_EQ(s.get(blocks[1]).block->writes[0].buffer->name, "R");
+}
+
+TEST(Handles, OfTheInitsOfTwoFullSumsStayApart) {
+  Schedule s(parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], S: T.Buffer[1, "int32"], R: T.Buffer[1, "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("sum"):
+            k = T.axis.reduce(4, i)
+            with T.init():
+                S[0] = 0
+            S[0] = S[0] + A[k]
+    for i in T.serial(4):
+        with T.block("sum"):
+            k = T.axis.reduce(4, i)
+            with T.init():
+                R[0] = 1
+            R[0] = R[0] * A[k]
+)"));
+  std::vector<BlockRV> inits;
+  for (const BlockRV& sum : s.get_child_blocks(s.get_block("root")))
+    inits.push_back(s.decompose_reduction(sum, s.get_loops(sum)[0]));
+  EXPECT_EQ(s.get(inits[0]).block->writes[0].buffer->name, "S");
+  EXPECT_EQ(s.get(inits[1]).block->writes[0].buffer->name, "R");
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

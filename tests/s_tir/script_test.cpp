@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"
@@ -583,6 +585,23 @@ TEST(Script, LiteralsHaveAllTheirBits) {
             call +
                 "T.float64(0.10000000000000001), T.float64(1.8446744073709552e+19), "
                 "dtype=\"int32\")\n");
+}
+
+TEST(Script, LiteralsAreComputedWithBeforeTheyTakeAType) {
+  const auto value = [](const std::string& text) {
+    return reprinted("T.call_extern(\"f\", T.int64(" + text + "), dtype=\"int32\")\n");
+  };
+  for (const auto& [text, result] : std::map<std::string, std::string>{
+           {"2147483647 + 1", "2147483648"},
+           {"65536 * 65536", "4294967296"},
+           {"1000000 * 1000000 // 1000000", "1000000"},
+           {"-2147483648 - 1", "-2147483649"},
+           {"-(-2147483648)", "2147483648"},
+           {"1 - 4294967296", "-4294967295"},
+           {"T.max(1, 4294967296)", "4294967296"}})
+    EXPECT_EQ(value(text), value(result)) << text;
+  const std::string sentence = error(function("T.evaluate(9223372036854775807 + 1)"));
+  EXPECT_NE(sentence.find("does not fit int64"), std::string::npos) << sentence;
 }
 
 TEST(Script, NamesThatPythonDoesNotHaveAreReplaced) {

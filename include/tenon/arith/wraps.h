@@ -5,15 +5,12 @@
 #pragma once
 
 #include "tenon/arith/facts.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 
-/// Whether the arithmetic of an integer expression, or of the operands of a comparison, is modulo
-/// 2^bits. It is if the expression contains an element, the result of a call or a cast from data,
-/// or if its type is not an index type. Otherwise every sum, difference and product in it may be
-/// assumed not to overflow.
-bool wraps(const Expr& e);
-/// Overload that also knows the variables bound to data.
+using tir::wraps;
+/// Overload that also knows the variables that `bind_data` has named.
 bool wraps(const Expr& e, const Facts& facts);
 
 /// States that the variable holds data, such as a let of an element, so that its arithmetic wraps.

@@ -27,17 +27,10 @@ struct FusedLoop {
   tir::PrimFunc func;
   tir::Var loop;
 };
-/// The function, the new block, and the blocks that replace another block (old, new) without
-/// sharing an iterator with it.
+/// The function, and the new block.
 struct NewBlock {
   tir::PrimFunc func;
-  BlockKey block;
-  std::vector<std::pair<BlockKey, BlockKey>> renamed = {};
-};
-/// The function, and the blocks whose keys change (old, new).
-struct Renamed {
-  tir::PrimFunc func;
-  std::vector<std::pair<BlockKey, BlockKey>> renamed = {};
+  BlockId block;
 };
 
 // ---- loops --------------------------------------------------------------------------------------
@@ -102,7 +95,7 @@ tir::PrimFunc transform_layout(const Program& program, int block, int buffer_ind
 /// iterator. The loops must be around this block only, and run its whole domain. ScheduleError
 /// unless the map is a bijection and each new iterator consists of spatial iterators only, or of
 /// reduction iterators only.
-Renamed transform_block_layout(const Program& program, int block, const IndexMap& map,
+tir::PrimFunc transform_block_layout(const Program& program, int block, const IndexMap& map,
                                SourceLocation where = SourceLocation::current());
 
 // ---- places of computation ----------------------------------------------------------------------
@@ -144,7 +137,7 @@ NewBlock blockize(const Program& program, int loop,
 /// Replaces a block, or the loop and everything below it, by the intrinsic's implementation.
 /// ScheduleError, with the first statement that differs, unless it computes what the intrinsic
 /// describes.
-Renamed tensorize(const Program& program, int block_or_loop, const TensorIntrin& intrin,
+tir::PrimFunc tensorize(const Program& program, int block_or_loop, const TensorIntrin& intrin,
                   SourceLocation where = SourceLocation::current());
 
 /// Attaches an annotation. An existing key keeps its value; unannotate it first.

@@ -4,10 +4,10 @@
 //   int block = program.blocks_named("C").front();
 //   for (int loop : program.loops_of(block)) ... program.loop(loop).var ...      // outermost first
 //
-// Loops are identified by their variables and blocks by their iterators. Rewrites preserve these,
-// so that a handle stays valid in later versions of the program.
+// Loops are identified by their variables and blocks by their ids. Rewrites preserve these, so that a handle stays valid in later versions of the program.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -18,18 +18,7 @@
 
 namespace tenon::s_tir {
 
-/// Identifies a block in every version of a program: by one of its iterators, or, if it has none,
-/// by its name and its position among the blocks of that name without iterators.
-struct BlockKey {
-  /// A block without iterators: its name, and its number among the blocks without iterators of that
-  /// name.
-  struct Plain {
-    std::string name;
-    int ordinal;
-    friend bool operator==(const Plain&, const Plain&) = default;
-  };
-  std::variant<tir::Var, Plain> key;
-};
+using tir::BlockId;
 
 class Program {
  public:
@@ -51,8 +40,7 @@ class Program {
   const tir::Block& block(int n) const { return *realize(n).block; }
 
   std::optional<int> find_loop(const tir::Var& var) const;
-  std::optional<int> find_block(const BlockKey& key) const;
-  BlockKey key_of(int block) const;
+  std::optional<int> find_block(const BlockId& id) const;
   /// Returns the blocks of this name in textual order, including nested ones.
   std::vector<int> blocks_named(const std::string& name) const;
 
@@ -91,7 +79,8 @@ class Program {
 
   tir::PrimFunc func_;
   std::vector<Node> nodes_;
-  std::unordered_map<const tir::ExprNode*, int> loops_, blocks_;
+  std::unordered_map<const tir::ExprNode*, int> loops_;
+  std::map<BlockId, int> blocks_;
 };
 
 }  // namespace tenon::s_tir

@@ -43,6 +43,17 @@ struct MatchBuffer {
   BufferRegion source;
 };
 
+/// Identifies a block in every version of a program. Each new id differs from all others.
+class BlockId {
+ public:
+  BlockId();
+  friend bool operator==(const BlockId&, const BlockId&) = default;
+  friend auto operator<=>(const BlockId&, const BlockId&) = default;
+
+ private:
+  std::uint64_t number_;
+};
+
 /// The signature of a block and its body.
 struct Block {
   /// The iterators: DataParallel (spatial), Reduce, Ordered (scan) or Opaque. Every value that a
@@ -61,6 +72,8 @@ struct Block {
   std::vector<Buffer> alloc_buffers = {};
   std::vector<MatchBuffer> match_buffers = {};
   Annotations annotations = {};
+  /// Kept by the copies with which a rewrite replaces the block. Ignored by structural comparison.
+  BlockId id = {};
 };
 
 /// Returns the statement that runs one instance of the block.

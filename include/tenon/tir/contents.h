@@ -19,10 +19,11 @@ enum class Content : std::uint8_t {
   Int64,
   BFloat16,      // a value or memory of this type
   DataExtremum,  // min or max of data, not of indices
+  DataVariable,  // a variable that holds data
   DoubleBuffer,
   RollingBuffer,
   EmptyLoop,           // a loop with constant extent 0
-  LoopKinds = 40,      // one per ForKind, in its order
+  LoopKinds = 41,      // one per ForKind, in its order
   AttributeKinds = 48  // one per AttrKind, in its order
 };
 

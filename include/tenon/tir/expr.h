@@ -39,11 +39,12 @@ struct StringImm {  // A string; occurs only as an argument of a call.
   std::string value;
 };
 /// A variable. `pointer` is set for data pointers (dtype Handle). `is_size` marks variables known
-/// to be >= 0.
+/// to be >= 0. `is_data` marks lets of data: arithmetic with them wraps.
 struct VarNode {
   std::string name;
   std::optional<PointerType> pointer;
   bool is_size = false;
+  bool is_data = false;
 };
 /// Value conversion. Float to int truncates towards zero and saturates; NaN gives 0. A conversion
 /// to bool is `!= 0`. Int to narrower int wraps.

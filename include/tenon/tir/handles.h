@@ -130,6 +130,8 @@ class Var : public Expr {
   Var(Name name, PointerType type);
   /// Returns a size variable: an integer that is known to be >= 0.
   static Var size(Name name, DataType type = Int(32));
+  /// Returns a variable for a let of the value, which holds data if the value wraps.
+  static Var let(Name name, const Expr& value);
   /// Returns `e` as a Var. Precondition: `e` is a variable.
   static Var of(const Expr& e);
   // Moves are copies, so that a handle is never empty.

@@ -580,7 +580,7 @@ class Eliminator {
         in_scope = false;
       }
       if (!in_scope) return false;
-      const Var var = new_variable(pool_.expr(id).dtype());
+      const Var var = new_variable(pool_.expr(id));
       choice.lets.push_back({var, pool_.expr(id)});
       choice.replacements.try_emplace(id, var);
       return true;
@@ -589,11 +589,11 @@ class Eliminator {
     return choice;
   }
 
-  Var new_variable(DataType type) {
+  Var new_variable(const Expr& value) {
     do {
       ++last_number_;
     } while (taken_numbers_.contains(last_number_));
-    return Var(std::string(kPrefix) + std::to_string(last_number_), type);
+    return Var::let(std::string(kPrefix) + std::to_string(last_number_), value);
   }
 
   void intern(const Stmt& s) {

@@ -30,8 +30,8 @@ PrimFunc bind_loop_ranges(const PrimFunc& func, const PassOptions&) {
                      const bool is_min_stable = memory.is_stable(n.min),
                                 is_extent_stable = memory.is_stable(n.extent);
                      if (is_min_stable && is_extent_stable) return std::nullopt;
-                     const Var min(n.var.name() + "_min", n.min.dtype());
-                     const Var extent(n.var.name() + "_extent", n.extent.dtype());
+                     const Var min = Var::let(n.var.name() + "_min", n.min);
+                     const Var extent = Var::let(n.var.name() + "_extent", n.extent);
                      For loop = n;
                      if (!is_min_stable) loop.min = min;
                      if (!is_extent_stable) loop.extent = extent;

@@ -411,10 +411,7 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     inner = std::move(parts.update);
   }
   outer.body = nest(inner);
-  const BlockKey outer_key = key_of(outer), inner_key = key_of(inner);
-  return {program.with(loop, make_block(outer_values, divided.outer_predicate, outer)),
-          outer_key,
-          {{program.key_of(b.block), inner_key}}};
+  return {program.with(loop, make_block(outer_values, divided.outer_predicate, outer)), outer.id};
 }
 
 }  // namespace tenon::s_tir

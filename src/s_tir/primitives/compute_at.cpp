@@ -483,7 +483,7 @@ void require_order(const Move& move, const Program& after, int n) {
 }
 
 void check_after(const Move& move, const Program& after) {
-  const std::optional<int> n = after.find_block(move.program.key_of(move.block));
+  const std::optional<int> n = after.find_block(move.program.block(move.block).id);
   internal_check(n.has_value(), "a block that was moved is gone");
   const auto check_pair = [&](int producer, int consumer) {
     for (const Buffer& buffer : buffers_of(after.block(producer).writes))
@@ -496,12 +496,12 @@ void check_after(const Move& move, const Program& after) {
   };
   // Producers must still precede the block, and consumers must follow it.
   for (const int old : producers(move.program, move.block)) {
-    const std::optional<int> producer = after.find_block(move.program.key_of(old));
+    const std::optional<int> producer = after.find_block(move.program.block(old).id);
     if (!producer || *producer > *n) refuse_order(move, old);
     check_pair(*producer, *n);
   }
   for (const int old : consumers(move.program, move.block)) {
-    const std::optional<int> consumer = after.find_block(move.program.key_of(old));
+    const std::optional<int> consumer = after.find_block(move.program.block(old).id);
     if (!consumer || *consumer < *n) refuse_order(move, old);
     if (!move.is_producer()) check_pair(*n, *consumer);
   }

@@ -143,7 +143,7 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
     set(loop_map, var, var.fresh(var.name() + (is_before ? "_init" : "")));
   }
   for (Expr& value : own_values) value = substitute(value, loop_map);
-  SeparateInit result{make_nop(), key_of(init), update_of(block, init.reads)};
+  SeparateInit result{make_nop(), init.id, update_of(block, init.reads)};
   Stmt& nest = result.nest;
   nest = make_block(std::move(own_values), substitute(predicate, loop_map), std::move(init));
   for (std::size_t i = kept.size(); i-- > 0;) {
@@ -184,13 +184,13 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n), update);
   PrimFunc func = program.with(loop, make_seq({parts.nest, rest}));
   const Program after(func);
-  const std::optional<int> at = after.find_block(parts.key);
+  const std::optional<int> at = after.find_block(parts.id);
   if (!at || !begins_same_sums(after, *at, program, n, *program.parent(loop)))
     refuse(caller, describe(program, loop) + ": outside of it, the init would not run for " +
                        "provably the same elements of " + describe(program, n) +
                        ", which runs only a part of its domain");
   require_init_passes(caller, program, n, loop);
-  return {std::move(func), parts.key};
+  return {std::move(func), parts.id};
 }
 
 PrimFunc merge_reduction(const Program& program, int init, int update, SourceLocation where) {
@@ -254,7 +254,7 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   const Program after(func);
   PrimFunc result = after.with_body(without(after, init));
   const Program final(result);
-  const int block = *final.find_block({merged.iters.front().var()});
+  const int block = *final.find_block(merged.id);
   require_begun(caller, final, block);
   for (const int loop : program.loops_of(update))
     if (loop > top) {

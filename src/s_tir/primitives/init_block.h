@@ -12,7 +12,7 @@ enum class InitPlace : bool { BeforeLoop, InOuterInit };
 struct SeparateInit {
   /// The init's block under copies of the loops that determine its elements.
   tir::Stmt nest;
-  BlockKey key;
+  BlockId id;
   /// The reduction without its init. It also reads what it writes.
   tir::Block update;
 };

@@ -229,7 +229,7 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   result = without_buffer(result, buffer);
   const Program after(result);
   for (const int consumer : consumers(program, n))
-    if (const std::optional<int> at = after.find_block(program.key_of(consumer)))
+    if (const std::optional<int> at = after.find_block(program.block(consumer).id))
       require_independent_around(caller, after, *at);
   return result;
 }
@@ -310,7 +310,7 @@ void require_earlier(const Caller& caller, const Program& program, int consumer,
                                    .over = parts_between(program, top, producer, consumer)}));
   refuse_on(find_passing_conflict(program, producer, top, Side::After,
                                   {.own = bound(producer, own.second)}));
-  const int merged = *after.find_block(program.key_of(producer));
+  const int merged = *after.find_block(program.block(producer).id);
   const std::vector<int> loops = after.loops_of(merged);
   if (loops.empty()) return;
   refuse_on(
@@ -376,10 +376,10 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   const Stmt moved = substitute(make_stmt(Store(alone)), map);
   const Program middle(changed);
   require_earlier(caller, program, n, producer, {alone, *moved.as<Store>()}, middle);
-  const std::optional<int> old = middle.find_block(program.key_of(n));
+  const std::optional<int> old = middle.find_block(program.block(n).id);
   const PrimFunc result = without_buffer(middle.with_body(without(middle, old ? *old : n)), buffer);
   const Program after(result);
-  require_independent_around(caller, after, *after.find_block(program.key_of(producer)));
+  require_independent_around(caller, after, *after.find_block(program.block(producer).id));
   return result;
 }
 

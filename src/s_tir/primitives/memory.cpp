@@ -211,7 +211,7 @@ using Included = std::function<Expr(const std::vector<Expr>& element, const arit
 /// Makes the loops and the block of a copy of the region: for ax0, ax1: to[v0, v1] = from[v0, v1].
 Stmt copy_nest(
     const std::vector<Range>& region, const Buffer& from, const Buffer& to, const std::string& name,
-    arith::Facts facts, BlockKey& key,
+    arith::Facts facts, const BlockId& id,
     const Included& included = [](const auto&, const auto&) { return make_true(); }) {
   std::vector<LoopDomain> loops;
   std::vector<Expr> values, indices;
@@ -240,8 +240,8 @@ Stmt copy_nest(
               .writes = {{to, element_at(indices)}},
               .name = name,
               .init = std::nullopt,
-              .body = make_store(to, make_load(from, indices), indices)};
-  key = key_of(block);
+              .body = make_store(to, make_load(from, indices), indices),
+              .id = id};
   return in_loops(loops, make_block(values, predicate, std::move(block)));
 }
 
@@ -434,9 +434,9 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
     return map_statements(s, replace);
   };
   const auto cached = [&]() -> NewBlock {
-    BlockKey key{BlockKey::Plain{name, 0}};
-    const Stmt copy = copy_nest(region, buffer, cache, name, facts_at(program, place.at), key);
-    return {insert_copy(program, scope, place, copy, cache, replace), key};
+    const BlockId id;
+    const Stmt copy = copy_nest(region, buffer, cache, name, facts_at(program, place.at), id);
+    return {insert_copy(program, scope, place, copy, cache, replace), id};
   };
   const auto is_filled = [&](const NewBlock& result) {
     const Program after(result.func);
@@ -546,9 +546,9 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const Stmt next =
       with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::Accesses);
   const auto cached = [&](const Included& included) -> NewBlock {
-    BlockKey key{BlockKey::Plain{name, 0}};
+    const BlockId id;
     const Stmt copy =
-        copy_nest(region, cache, buffer, name, facts_at(program, place.at), key, included);
+        copy_nest(region, cache, buffer, name, facts_at(program, place.at), id, included);
     require_unchanged_control(
         caller, program, n,
         make_seq({parts.begin() + static_cast<std::ptrdiff_t>(own - 1),
@@ -556,11 +556,11 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
         copy);
     return {insert_copy(program, scope, place, copy, cache,
                         [&](const Stmt& s) { return replace_inside(s, writer, next); }),
-            key};
+            id};
   };
   const auto is_exact = [&](const NewBlock& result) {
     const Program after(result.func);
-    const std::optional<int> written = after.find_block(program.key_of(n));
+    const std::optional<int> written = after.find_block(program.block(n).id);
     const std::optional<int> copied = after.find_block(result.block);
     return written && copied && covers_reads(after, *written, *copied, cache);
   };
@@ -776,7 +776,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
                 .name = options.name,
                 .init = std::nullopt,
                 .body = make_store(to, make_load(from, read), written)};
-  const BlockKey key = key_of(copying);
+  const BlockId id = copying.id;
   const Stmt copy = in_loops(loops, make_block(values, predicate, std::move(copying)));
   // Next to the statement of the scope that contains the block.
   const std::size_t part = *part_of(program, scope, n);
@@ -796,9 +796,9 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   PrimFunc func = insert_copy(program, scope, place, copy, cache,
                               [&](const Stmt& s) { return replace_inside(s, old, next); });
   const Program after(func);
-  require_independent_around(caller, after, *after.find_block(key));
-  require_independent_around(caller, after, *after.find_block(program.key_of(n)));
-  return {std::move(func), key};
+  require_independent_around(caller, after, *after.find_block(id));
+  require_independent_around(caller, after, *after.find_block(program.block(n).id));
+  return {std::move(func), id};
 }
 
 namespace {

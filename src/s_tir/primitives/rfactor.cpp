@@ -169,8 +169,7 @@ std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer
 }
 
 /// Makes, for all loops: block `C_rf`: partial[.., vf, ..] = partial[.., vf, ..] (+) value.
-Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis,
-                  BlockKey& key) {
+Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis) {
   const Block& own = f.own();
   const For& loop = f.program.loop(f.loop);
   std::vector<Expr> values;
@@ -218,7 +217,6 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
       stores.push_back(make_store(elements[n].buffer, combined[n], elements[n].indices));
     block.body = make_seq(std::move(stores));
   }
-  key = {factor};
   Stmt realize = make_block(std::move(values), f.realize().predicate,
                             arith::with_found_access(std::move(block)));
   // The original block keeps the original variables.
@@ -239,7 +237,7 @@ Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
 
 /// Makes, for the loops over elements and the factored loop: block `C`: C[..] = C[..] (+)
 /// partial[..].
-Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis, BlockKey& key) {
+Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis) {
   const Block& own = f.own();
   const For& loop = f.program.loop(f.loop);
   const Var factor("v" + loop.var.name(), loop.var.dtype());
@@ -260,9 +258,9 @@ Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axi
               .name = own.name,
               .init = own.init,
               .body = f.body.update(f.body.outputs, combined),
-              .annotations = own.annotations};
+              .annotations = own.annotations,
+              .id = own.id};
   block.reads = arith::find_block_access(block).reads;
-  key = {factor};
   // Keeps the conditions of the predicate that do not use reduction loops.
   Expr predicate = make_true();
   for (const Expr& part : conjuncts(f.realize().predicate)) {
@@ -300,9 +298,8 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
     partials.push_back(decl_buffer(shape, whole->dtype, options));
   }
   const int axis = factor_axis < 0 ? factor_axis + rank + 1 : factor_axis;
-  BlockKey partial_key{BlockKey::Plain{"", 0}}, final_key = partial_key;
-  const Stmt first = partial_nest(f, partials, axis, partial_key);
-  const Stmt second = final_nest(f, partials, axis, final_key);
+  const Stmt first = partial_nest(f, partials, axis);
+  const Stmt second = final_nest(f, partials, axis);
   const int top = f.loops.front();
   const PrimFunc replaced = program.with(top, make_seq({first, second}));
   const int scope = *program.scope(f.block);
@@ -311,12 +308,12 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
                                block.alloc_buffers.insert(block.alloc_buffers.end(),
                                                           partials.begin(), partials.end());
                              }));
-  // fresh_copy has replaced the iterators of the partial block, so it is found by its writes.
+  // fresh_copy has replaced the id of the partial block, so it is found by its writes.
   const Program final(func);
   int found = scope;
   for (const int n : final.child_blocks(scope))
     if (mentions(final.block(n).writes, partials.front())) found = n;
-  return {std::move(func), final.key_of(found), {{program.key_of(f.block), final_key}}};
+  return {std::move(func), final.block(found).id};
 }
 
 }  // namespace tenon::s_tir

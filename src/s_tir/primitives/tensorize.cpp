@@ -299,9 +299,10 @@ std::vector<BufferRegion> as_boxes(const std::vector<BufferRegion>& regions,
 }
 
 PrimFunc tensorize_block(const Caller& caller, const Program& program, int n,
-                         const TensorIntrin& intrin) {
+                         const TensorIntrin& intrin, const BlockId& id) {
   const BlockRealize& realize = program.realize(n);
   Block block = *realize.block;
+  block.id = id;
   if (!block.alloc_buffers.empty() || !block.match_buffers.empty())
     refuse(caller, describe(program, n) + " allocates or matches buffers");
   arith::Facts facts;
@@ -345,25 +346,25 @@ PrimFunc tensorize_block(const Caller& caller, const Program& program, int n,
 
 }  // namespace
 
-Renamed tensorize(const Program& program, int block_or_loop, const TensorIntrin& intrin,
-                  SourceLocation where) {
+PrimFunc tensorize(const Program& program, int block_or_loop, const TensorIntrin& intrin,
+                   SourceLocation where) {
   const Caller caller{"tensorize", where};
   const bool is_block = program.is_block(block_or_loop);
   if (is_block && !program.scope(block_or_loop))
     refuse(caller, describe(program, block_or_loop) + " is the root of the function");
   const NewBlock outer = [&] {
     try {
-      return is_block ? NewBlock{program.func(), program.key_of(block_or_loop)}
+      return is_block ? NewBlock{program.func(), program.block(block_or_loop).id}
                       : blockize(program, block_or_loop, where);
     } catch (const ScheduleError& error) {
       refuse(caller, std::string(error.sentence()));
     }
   }();
   const Program outside(outer.func);
-  Renamed result{tensorize_block(caller, outside, *outside.find_block(outer.block), intrin)};
-  for (const int inner : program.child_blocks(block_or_loop))
-    result.renamed.emplace_back(program.key_of(inner), outer.block);
-  return result;
+  // The handle of a tensorized loop's block refers to the block that replaces it.
+  const int own = is_block ? block_or_loop : program.child_blocks(block_or_loop).front();
+  return tensorize_block(caller, outside, *outside.find_block(outer.block), intrin,
+                         program.block(own).id);
 }
 
 }  // namespace tenon::s_tir

@@ -241,7 +241,7 @@ IterKind kind_of(const Caller& caller, const Block& block, const IndexMap& map, 
 
 }  // namespace
 
-Renamed transform_block_layout(const Program& program, int n, const IndexMap& map,
+PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& map,
                                SourceLocation where) {
   const Caller caller{"transform_block_layout", where};
   if (!program.scope(n)) refuse(caller, describe(program, n) + " is the root of the function");
@@ -294,10 +294,9 @@ Renamed transform_block_layout(const Program& program, int n, const IndexMap& ma
   for (BufferRegion& region : next.reads) map_region(region);
   for (BufferRegion& region : next.writes) map_region(region);
   for (MatchBuffer& match : next.match_buffers) map_region(match.source);
-  const BlockKey key = key_of(next);
   const Stmt nest =
       in_loops(new_loops, make_block(std::move(values), make_true(), std::move(next)));
-  return {program.with(loops.empty() ? n : loops.front(), nest), {{program.key_of(n), key}}};
+  return program.with(loops.empty() ? n : loops.front(), nest);
 }
 
 }  // namespace tenon::s_tir

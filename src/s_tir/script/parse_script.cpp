@@ -558,7 +558,7 @@ class Parser : public AccessParser {
       syntax_error(type, "`" + name.text + "` is a " + dtype.str() + ", and its value a " +
                              bound.dtype().str());
     in_.expect_end_of_line();
-    const Var var(name.text, dtype);
+    const Var var = Var::let(name.text, bound);
     scopes_.define(name.text, var);
     return make_stmt(Let{var, bound, suite(block)});
   }
@@ -670,7 +670,7 @@ class Parser : public AccessParser {
     const Expr value = expr();
     in_.expect(")");
     if (!is_let) in_.expect_name("as"), name = &in_.expect_plain_name("a variable");
-    const Var var(name->text, value.dtype());
+    const Var var = Var::let(name->text, value);
     Stmt body = nested_with([&] { scopes_.define(name->text, var); });
     return make_stmt(Let{var, value, std::move(body)});
   }
