@@ -13,8 +13,9 @@
 
 namespace tenon::s_tir {
 
-/// The target of a random variable. Rewrites preserve the ids of blocks and variables of loops. A loop may also be one of the results of sample_compute_location that are not loops:
-/// the root, or inlining.
+/// The target of a random variable. Rewrites preserve the ids of blocks and variables of loops. A
+/// loop may also be one of the results of sample_compute_location that are not loops: the root, or
+/// inlining.
 struct BlockHandle {
   std::string function;
   BlockId id;

@@ -214,9 +214,9 @@ Var Var::size(Name name, DataType type) {
       make(type, VarNode{.name = std::move(name), .pointer = std::nullopt, .is_size = true}));
 }
 Var Var::let(Name name, const Expr& value) {
-  return Var(make(value.dtype(), VarNode{.name = std::move(name),
-                                         .pointer = std::nullopt,
-                                         .is_data = wraps(value)}));
+  return Var(
+      make(value.dtype(),
+           VarNode{.name = std::move(name), .pointer = std::nullopt, .is_data = wraps(value)}));
 }
 
 Var Var::of(const Expr& e) {

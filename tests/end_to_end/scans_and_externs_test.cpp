@@ -191,9 +191,8 @@ TEST(ExternTest, ALetOfDataWraps) {
         ib.for_range(0, 32, "i", [&](Var i) { b[i] = 0; });
         const Var x = ib.let("x", a[0]), y = ib.let("y", a[1]);
         b[floormod(floordiv(x * 4, 4), 31)] = 1;
-        ib.for_range(
-            0, max(y + 3, y) - y, "i", [&](Var) { b[31] = 1; },
-            {.kind = tir::ForKind::Unrolled});
+        ib.for_range(0, max(y + 3, y) - y, "i", [&](Var) { b[31] = 1; },
+                     {.kind = tir::ForKind::Unrolled});
         return ib.get();
       },
       "B", Int(32));

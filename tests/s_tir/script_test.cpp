@@ -591,14 +591,14 @@ TEST(Script, LiteralsAreComputedWithBeforeTheyTakeAType) {
   const auto value = [](const std::string& text) {
     return reprinted("T.call_extern(\"f\", T.int64(" + text + "), dtype=\"int32\")\n");
   };
-  for (const auto& [text, result] : std::map<std::string, std::string>{
-           {"2147483647 + 1", "2147483648"},
-           {"65536 * 65536", "4294967296"},
-           {"1000000 * 1000000 // 1000000", "1000000"},
-           {"-2147483648 - 1", "-2147483649"},
-           {"-(-2147483648)", "2147483648"},
-           {"1 - 4294967296", "-4294967295"},
-           {"T.max(1, 4294967296)", "4294967296"}})
+  for (const auto& [text, result] :
+       std::map<std::string, std::string>{{"2147483647 + 1", "2147483648"},
+                                          {"65536 * 65536", "4294967296"},
+                                          {"1000000 * 1000000 // 1000000", "1000000"},
+                                          {"-2147483648 - 1", "-2147483649"},
+                                          {"-(-2147483648)", "2147483648"},
+                                          {"1 - 4294967296", "-4294967295"},
+                                          {"T.max(1, 4294967296)", "4294967296"}})
     EXPECT_EQ(value(text), value(result)) << text;
   const std::string sentence = error(function("T.evaluate(9223372036854775807 + 1)"));
   EXPECT_NE(sentence.find("does not fit int64"), std::string::npos) << sentence;

@@ -96,7 +96,7 @@ tir::PrimFunc transform_layout(const Program& program, int block, int buffer_ind
 /// unless the map is a bijection and each new iterator consists of spatial iterators only, or of
 /// reduction iterators only.
 tir::PrimFunc transform_block_layout(const Program& program, int block, const IndexMap& map,
-                               SourceLocation where = SourceLocation::current());
+                                     SourceLocation where = SourceLocation::current());
 
 // ---- places of computation ----------------------------------------------------------------------
 
@@ -138,7 +138,7 @@ NewBlock blockize(const Program& program, int loop,
 /// ScheduleError, with the first statement that differs, unless it computes what the intrinsic
 /// describes.
 tir::PrimFunc tensorize(const Program& program, int block_or_loop, const TensorIntrin& intrin,
-                  SourceLocation where = SourceLocation::current());
+                        SourceLocation where = SourceLocation::current());
 
 /// Attaches an annotation. An existing key keeps its value; unannotate it first.
 tir::PrimFunc annotate(const Program& program, int block_or_loop, const std::string& key,

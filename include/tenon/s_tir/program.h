@@ -4,7 +4,8 @@
 //   int block = program.blocks_named("C").front();
 //   for (int loop : program.loops_of(block)) ... program.loop(loop).var ...      // outermost first
 //
-// Loops are identified by their variables and blocks by their ids. Rewrites preserve these, so that a handle stays valid in later versions of the program.
+// Loops are identified by their variables and blocks by their ids. Rewrites preserve these, so that
+// a handle stays valid in later versions of the program.
 #pragma once
 
 #include <map>

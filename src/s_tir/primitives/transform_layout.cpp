@@ -242,7 +242,7 @@ IterKind kind_of(const Caller& caller, const Block& block, const IndexMap& map, 
 }  // namespace
 
 PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& map,
-                               SourceLocation where) {
+                                SourceLocation where) {
   const Caller caller{"transform_block_layout", where};
   if (!program.scope(n)) refuse(caller, describe(program, n) + " is the root of the function");
   const Block& block = program.block(n);
