@@ -195,7 +195,7 @@ TEST(ExternTest, ALetOfDataWraps) {
                      {.kind = tir::ForKind::Unrolled});
         return ib.get();
       },
-      "B", Int(32));
+      "B", {.dtype = Int(32)});
   const runtime::Module module = build(te::create_schedule(B), {A, B}, Target("llvm"));
   runtime::NDArray a = runtime::NDArray::zeros({2}, Int(32), cpu(0));
   runtime::NDArray b = runtime::NDArray::zeros({32}, Int(32), cpu(0));
