@@ -122,6 +122,21 @@ for i in T.serial(16):
   EXPECT_EQ(reprinted(text), text);
 }
 
+TEST(Script, RegionsThatABlockOmitsDoNotNameItsBuffers) {
+  for (const std::string own : {"M = T.match_buffer(Q[0:8], [8], dtype=\"int32\")",
+                                "M = T.alloc_buffer([8], dtype=\"int32\")"})
+    EXPECT_TRUE(
+        round_trips("Q = T.alloc_buffer([8], dtype=\"int32\")\n"
+                    "for i in T.serial(8):\n"
+                    "    with T.block(\"b\"):\n"
+                    "        v = T.axis.spatial(8, i)\n"
+                    "        " +
+                    own +
+                    "\n"
+                    "        A[M[v], v] = B[M[v]]\n"))
+        << own;
+}
+
 TEST(Script, StatementsAndExpressions) {
   const char* const text = R"(for i in T.serial(16):
     x: T.int32 = i * 2
