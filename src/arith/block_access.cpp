@@ -385,6 +385,13 @@ class Finder {
     return uses_var(e, [&](const Expr& v) { return relaxed_.find(v.node()); });
   }
 
+  /// Whether the value loads from a buffer that exists only inside the block.
+  bool loads_own(const Expr& e) const {
+    return any_node(e, [&](const Load& load) {
+      return hidden_.contains(&load.buffer->data.node()) || matched_.contains(load.buffer.get());
+    });
+  }
+
   /// An index that is invariant in the block's loops is kept unsimplified.
   Interval interval(const Expr& index) const {
     return is_relaxed(index) ? values_of(index, relaxed_) : Interval::point(index);
@@ -413,6 +420,9 @@ class Finder {
 
   void touch(std::vector<Touched>& all, const Buffer& buffer, std::vector<Interval> box) {
     if (hidden_.contains(&buffer->data.node())) return;
+    for (Interval& side : box)
+      if (side.is_bounded() && (loads_own(*side.min()) || loads_own(*side.max())))
+        side = Interval::everything();
     const auto matched = matched_.find(buffer.get());
     if (matched != matched_.end()) {
       const BufferRegion& source = matched->second;

@@ -407,6 +407,12 @@ std::optional<Value> ExprParser::special_function(const Token& token, const std:
     in_.expect(")");
     return Value{at_token(token, [&] { return make_cast(*type, operand.e); })};
   }
+  if (!is_tvm_ && (name == "min_value" || name == "max_value")) {
+    const DataType type = dtype();
+    in_.expect(")");
+    return Value{
+        at_token(token, [&] { return name == "min_value" ? min_value(type) : max_value(type); })};
+  }
   if (name == "Shuffle" || name == "shuffle") {
     const std::vector<Expr> vectors = list();
     in_.expect(",");
@@ -523,7 +529,9 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
     common = std::ranges::max_element(args, {}, rank)->e.dtype();
   std::vector<Expr> list;
   for (const Value& arg : args) list.push_back(common ? as_type(arg, *common, token) : arg.e);
+  const bool is_address = *intrin == Intrin::address_of || *intrin == Intrin::tvm_access_ptr;
   const DataType type = list.empty()            ? Int(32)
+                        : is_address            ? Handle()
                         : returns_bool(*intrin) ? Bool(list.front().dtype().lanes)
                                                 : list.front().dtype();
   return {make_call(type, *intrin, std::move(list))};

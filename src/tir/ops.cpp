@@ -186,7 +186,9 @@ bool has_one_type(Intrin intrin) {
   return typing == Typing::Floats || typing == Typing::Integers;
 }
 
-bool returns_bool(Intrin intrin) { return shape_of(intrin).typing == Typing::FloatTest; }
+bool returns_bool(Intrin intrin) {
+  return shape_of(intrin).typing == Typing::FloatTest || intrin == Intrin::isnullptr;
+}
 
 namespace {
 

@@ -195,6 +195,23 @@ TEST_F(Access, OfAMatchedBufferIsThatOfItsSource) {
   EXPECT_EQ(text(find_block_access(own)), "reads A[vi][5 +4]; writes B[vi]");
 }
 
+TEST_F(Access, AtAnIndexFromABufferOfTheBlockIsEverything) {
+  const Buffer own = decl_buffer({16}, Int(32), {.name = "own"}),
+               source = decl_buffer({16}, Int(32), {.name = "S"});
+  const Var let("let");
+  const Expr index = make_load(own, {vi});
+  const Stmt direct = make_store(b, make_load(a, {vi, index}), {index}),
+             by_let = make_stmt(Let{let, index, make_store(b, make_load(a, {vi, let}), {let})});
+  for (const auto& [body, reads] : {std::pair(direct, "reads A[vi][0 +16], S[vi]"),
+                                    std::pair(by_let, "reads S[vi], A[vi][0 +16]")}) {
+    Block allocates = block(body), matches = block(body);
+    allocates.alloc_buffers = {own};
+    matches.match_buffers = {{own, {source, {Range(0, 16)}}}};
+    EXPECT_EQ(text(find_block_access(allocates)), "reads A[vi][0 +16]; writes B[0 +16]");
+    EXPECT_EQ(text(find_block_access(matches)), reads + std::string("; writes B[0 +16]"));
+  }
+}
+
 TEST_F(Access, ThroughAPointerIsTheWholeBuffer) {
   const Stmt call =
       make_evaluate(make_extern_call(Int(32), "f", {a.access_ptr("r"), b.access_ptr("w")}));

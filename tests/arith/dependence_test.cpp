@@ -102,6 +102,23 @@ TEST(Dependence, GuardsThatNameTheOwnerTellIterationsApart) {
   EXPECT_FALSE(is_independent(owned(floormod(j, 8) == floordiv(p, 2))));
 }
 
+TEST(Dependence, AGuardByTheLesserOfTwoEndsIsAGuardByEither) {
+  const Buffer a = memory({64});
+  const Var i("i"), j("j"), k("k");
+  const auto tiles = [&](const Expr& condition) {
+    const Stmt store = make_store(a, i, {i * 3 + j * 2 + k});
+    return loop_of(i, 20,
+                   loop_of(j, 2, loop_of(k, 2, make_stmt(If{condition, store, std::nullopt}))));
+  };
+  const Expr at = j * 2 + k, last = 58 - i * 3;
+  EXPECT_TRUE(is_independent(tiles(at < min(3, last))));
+  EXPECT_TRUE(is_independent(tiles(min(last, 3) > at)));
+  EXPECT_TRUE(is_independent(tiles(max(at, i) <= 2)));
+  EXPECT_FALSE(is_independent(tiles(at < min(4, last))));
+  EXPECT_FALSE(is_independent(tiles(at < max(3, last))));
+  EXPECT_FALSE(is_independent(tiles(min(at, i) < 3)));
+}
+
 TEST(Dependence, GuardsOfOneIterationTellItFromOthers) {
   const Buffer a = memory({64});
   const Var i("i");

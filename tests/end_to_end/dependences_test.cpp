@@ -167,6 +167,21 @@ def main(A: T.Buffer[(64,), "int32"], B: T.Buffer[(64,), "int32"]) -> None:
   EXPECT_THROW(build(s_tir::parse_script(text)), LowerError);
 }
 
+TEST(IterationsSideBySide, ABlockProgramThatCarriesADependenceThroughAViewIsRefused) {
+  const char* text = R"(# from tvm.script import tir as T
+@T.prim_func
+def main(A: T.Buffer[(64,), "int32"], O: T.Buffer[(64,), "int32"]) -> None:
+    B = T.alloc_buffer([64], dtype="int32")
+    for i in T.parallel(64):
+        with T.block("b"):
+            v = T.axis.opaque(64, i)
+            M = T.match_buffer(B[0:64], [64], dtype="int32", offset_factor=1)
+            M[v] = A[v]
+            O[v] = M[0]
+)";
+  EXPECT_THROW(build(s_tir::parse_script(text)), LowerError);
+}
+
 // ---- what runs is right -------------------------------------------------------------------------
 
 /// Several stores, guarded stores and shifted reads, in loops that are independent.

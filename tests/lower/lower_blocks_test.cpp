@@ -122,8 +122,53 @@ TEST(LowerBlocks, ABufferKeepsTheStridesThatAMatchedBufferDeclares) {
                            .match_buffers = {{w, part}}});
     const std::string text = loops(p.func({b}, loop(p.i, 16, make_seq({producer, consumer}))));
     const std::string columns = stride == 16 ? "[0, 16]" : "[4, 2]";
-    EXPECT_NE(text.find("buffer_realize B([0, 16], " + columns + ")"), std::string::npos) << text;
+    EXPECT_NE(text.find("buffer_realize B([i, 1], " + columns + ")"), std::string::npos) << text;
   }
+}
+
+/// B is matched with N, and its second row with M. A block writes an element of M, and then reads
+/// one.
+struct ChainThroughViews : Program {
+  Buffer b = decl_buffer({2, 16}, Int(32), {.name = "B", .scope = "global"});
+  Buffer n = decl_buffer({2, 16}, Int(32), {.name = "N", .scope = "global", .offset_factor = 1});
+  Buffer m = decl_buffer({16}, Int(32), {.name = "M", .scope = "global", .offset_factor = 1});
+  Var i{"i"}, vi{"vi"};
+
+  /// Whether the memory of B is inside the loop over the block.
+  bool is_inside(const Stmt& write, const Expr& read) const {
+    const BufferRegion whole{b, whole_region(b->shape)};
+    const Stmt body = make_seq({write, make_store(c, make_load(m, {read}), {vi})});
+    const Stmt both =
+        make_block({i}, {.iters = {IterVar(Range(0, 16), vi, IterKind::DataParallel)},
+                         .reads = {element(a, {vi, 0})},
+                         .writes = {whole, element(c, {vi})},
+                         .name = "B",
+                         .init = std::nullopt,
+                         .body = body,
+                         .match_buffers = {{n, whole}, {m, {n, {Range(1, 2), Range(0, 16)}}}}});
+    const std::string text = loops(func({b}, loop(i, 16, both)));
+    return text.find("for (i, 0, 16)") < text.find("buffer_realize B");
+  }
+};
+
+TEST(LowerBlocks, AStoreThroughAMatchedBufferStoresOneElement) {
+  const ChainThroughViews p;
+  const Stmt write = make_store(p.m, make_load(p.a, {p.vi, Expr(0)}), {p.vi});
+  EXPECT_TRUE(p.is_inside(write, p.vi));
+  EXPECT_FALSE(p.is_inside(write, 0));
+}
+
+TEST(LowerBlocks, ACallStoresThePartOfAMatchedBufferThatItsBlockDeclares) {
+  const ChainThroughViews p;
+  const Stmt call =
+      make_block({}, {.iters = {},
+                      .reads = {},
+                      .writes = {element(p.m, {p.vi})},
+                      .name = "F",
+                      .init = std::nullopt,
+                      .body = make_evaluate(make_extern_call(Int(32), "f", {p.m->data, p.vi}))});
+  EXPECT_TRUE(p.is_inside(call, p.vi));
+  EXPECT_FALSE(p.is_inside(call, 0));
 }
 
 /// B[at] = A[at, 0] and C[at] = B[at], both under lets.

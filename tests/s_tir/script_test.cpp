@@ -124,6 +124,21 @@ for i in T.serial(16):
   EXPECT_EQ(reprinted(text), text);
 }
 
+TEST(Script, RegionsThatABlockOmitsDoNotNameItsBuffers) {
+  for (const std::string own : {"M = T.match_buffer(Q[0:8], [8], dtype=\"int32\")",
+                                "M = T.alloc_buffer([8], dtype=\"int32\")"})
+    EXPECT_TRUE(
+        round_trips("Q = T.alloc_buffer([8], dtype=\"int32\")\n"
+                    "for i in T.serial(8):\n"
+                    "    with T.block(\"b\"):\n"
+                    "        v = T.axis.spatial(8, i)\n"
+                    "        " +
+                    own +
+                    "\n"
+                    "        A[M[v], v] = B[M[v]]\n"))
+        << own;
+}
+
 TEST(Script, StatementsAndExpressions) {
   const char* const text = R"(for i in T.serial(16):
     x: T.int32 = i * 2
@@ -382,6 +397,24 @@ TEST(Script, ArithmeticOnBoolIsComputedInInt32) {
 TEST(Script, ATestOfAFloatIsABool) {
   EXPECT_EQ(reprinted("B[0] = T.Select(T.isnan(B[1]), 1.0, B[2])\n"),
             "B[0] = T.Select(T.isnan(B[1], dtype=\"bool\"), T.float32(1), B[2])\n");
+}
+
+TEST(Script, AnAddressIsAPointer) {
+  const std::string access = R"(T.tvm_access_ptr(T.type_annotation(dtype="float32"), B.data, 0, 4)";
+  EXPECT_EQ(reprinted("T.evaluate(T.address_of(B[0]))\nT.evaluate(" + access + ", 1))\n"),
+            "T.address_of(B[0], dtype=\"handle\")\n" + access + ", 1, dtype=\"handle\")\n");
+  EXPECT_EQ(reprinted("T.evaluate(T.isnullptr(B.data))\n"),
+            "T.isnullptr(B.data, dtype=\"bool\")\n");
+}
+
+TEST(Script, TheEndsOfATypeAreConstants) {
+  EXPECT_EQ(reprinted(R"(T.call_extern("f", T.min_value("int8"), T.max_value("uint16")))"
+                      "\n"),
+            R"(T.call_extern("f", T.int8(-128), T.uint16(65535), dtype="int32"))"
+            "\n");
+  EXPECT_TRUE(round_trips("B[0] = T.min_value(\"float32\")\nB[1] = T.max_value(\"float32\")\n"));
+  EXPECT_NE(error(function("T.evaluate(T.max_value(\"handle\"))")).find("has no maximum value"),
+            std::string::npos);
 }
 
 /// Schedules carry such calls of TVM's scripts along.

@@ -168,6 +168,20 @@ class Reader {
       assume(both->a);
       return assume(both->b);
     }
+    // x < min(a, b) is x < a and x < b; max(a, b) < x is a < x and b < x.
+    if (const Binary* n = condition.as<Binary>(); n && n->a.dtype().is_int()) {
+      const bool is_less = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
+      const bool is_more = n->op == BinaryOp::Gt || n->op == BinaryOp::Ge;
+      const Binary *a = n->a.as<Binary>(), *b = n->b.as<Binary>();
+      if (a && a->op == (is_less ? BinaryOp::Max : BinaryOp::Min) && (is_less || is_more)) {
+        assume(make_binary(n->op, a->a, n->b));
+        return assume(make_binary(n->op, a->b, n->b));
+      }
+      if (b && b->op == (is_less ? BinaryOp::Min : BinaryOp::Max) && (is_less || is_more)) {
+        assume(make_binary(n->op, n->a, b->a));
+        return assume(make_binary(n->op, n->a, b->b));
+      }
+    }
     if (condition.dtype().is_scalar() && memory_.is_stable(condition))
       guards_.push_back(substitute(condition, values_));
     else

@@ -239,16 +239,23 @@ class BlockBufferPlanner {
   }
 
   void access(const Buffer& buffer, const std::vector<Expr>& indices, Use use) {
-    const auto matched = matched_.find(&buffer->data.node());
-    if (matched == matched_.end())
-      return touch(&buffer->data.node(), {here_, indices, indices, use});
-    region(matched->second, use);
+    BufferRegion element{buffer, {}};
+    for (const Expr& index : indices)
+      element.region.push_back(Range::from_min_extent(index, make_int(index.dtype().element(), 1)));
+    region(std::move(element), use);
   }
 
-  /// Records an access of the whole region.
-  void region(const BufferRegion& part, Use use, bool is_of_header = false) {
-    if (const auto matched = matched_.find(&part.buffer->data.node()); matched != matched_.end())
-      return region(matched->second, use, is_of_header);
+  /// Records an access of the whole region; one of a matched buffer is one of its source.
+  void region(BufferRegion part, Use use, bool is_of_header = false) {
+    const auto matched = matched_.find(&part.buffer->data.node());
+    if (matched != matched_.end()) {
+      BufferRegion source = matched->second;
+      part.region.insert(part.region.begin(), source.region.size() - part.region.size(), {0, 1});
+      for (std::size_t d = 0; d < part.region.size(); ++d)
+        source.region[d] = Range::from_min_extent(source.region[d].min + part.region[d].min,
+                                                  part.region[d].extent);
+      return region(std::move(source), use, is_of_header);
+    }
     std::vector<Expr> first, last;
     for (const Range& range : part.region) {
       first.push_back(range.min);
@@ -261,11 +268,13 @@ class BlockBufferPlanner {
   /// Records an access of unknown elements: those that the header of the nearest block lists, or
   /// all.
   void touch_all(const void* data) {
-    if (const auto matched = matched_.find(data); matched != matched_.end())
-      data = &matched->second.buffer->data.node();
-    const auto found = by_data_.find(data);
-    if (found == by_data_.end()) return;
-    const auto is_own = [&](const BufferRegion& r) { return &r.buffer->data.node() == data; };
+    std::vector<const void*> names = {data};
+    for (auto at = matched_.find(data); at != matched_.end(); at = matched_.find(names.back()))
+      names.push_back(&at->second.buffer->data.node());
+    if (!by_data_.contains(names.back())) return;
+    const auto is_own = [&](const BufferRegion& r) {
+      return std::ranges::find(names, &r.buffer->data.node()) != names.end();
+    };
     for (std::size_t n = around_.size(); n-- > 0;) {
       const Block& block = *around_[n];
       if (std::ranges::none_of(block.reads, is_own) && std::ranges::none_of(block.writes, is_own))
@@ -276,7 +285,7 @@ class BlockBufferPlanner {
         if (is_own(r)) region(r, Use::Store, true);
       break;
     }
-    touch(data, {here_, std::nullopt, std::nullopt, Use::View});
+    touch(names.back(), {here_, std::nullopt, std::nullopt, Use::View});
   }
 
   void touch(const void* data, BlockAccess own) {
