@@ -79,19 +79,6 @@ class Inliner {
   std::function<Expr(const std::vector<Expr>&)> value_;
 };
 
-/// Returns a statement that evaluates the value under the loops and guards of one access, in one
-/// instance of the enclosing block.
-Stmt evaluated(const arith::Access& access, const Expr& value) {
-  Stmt result = make_stmt(Evaluate{value});
-  for (const Expr& guard : access.guards) result = make_stmt(If{guard, result, std::nullopt});
-  for (auto inner = access.inner.rbegin(); inner != access.inner.rend(); ++inner) {
-    const Range range = inner->range.value_or(
-        Range::from_min_extent(min_value(inner->var.dtype()), max_value(inner->var.dtype())));
-    result = make_stmt(For{inner->var, range.min, range.extent, ForKind::Serial, result});
-  }
-  return result;
-}
-
 /// A block to inline and its store, whose value replaces reads of its buffer.
 struct Inlining {
   const Program& program;
@@ -182,7 +169,8 @@ void require_same_value(const Inlining& i, int consumer) {
   for (const arith::Access& access : accesses_of(program, consumer)) {
     if (access.is_write() || !access.buffer.same_as(i.store.buffer)) continue;
     if (!is_covered) require_written(i, consumer, access);
-    reads.push_back(evaluated(access, substitute(i.store.value, i.at(access.indices))));
+    const Expr value = substitute(i.store.value, i.at(access.indices));
+    reads.push_back(in_context_of(access, make_stmt(Evaluate{value})));
   }
   PassingOptions at_consumer{.own = make_seq(std::move(reads)),
                              .compared = Compared::ReadsWithWrites,

@@ -338,14 +338,9 @@ Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool 
   std::vector<Stmt> result;
   for (const arith::Access& access : accesses_of(program, n)) {
     if (access.is_write() != is_write || !access.buffer.same_as(buffer)) continue;
-    const Expr element = make_load(buffer, access.indices);
-    Stmt s = is_write ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
-                      : make_stmt(Evaluate{element});
-    for (const Expr& guard : access.guards) s = make_stmt(If{guard, s, std::nullopt});
-    for (auto inner = access.inner.rbegin(); inner != access.inner.rend(); ++inner)
-      if (inner->range)
-        s = make_stmt(For{inner->var, inner->range->min, inner->range->extent, ForKind::Serial, s});
-    result.push_back(s);
+    result.push_back(in_context_of(
+        access, is_write ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
+                         : make_stmt(Evaluate{make_load(buffer, access.indices)})));
   }
   return make_seq(std::move(result));
 }
