@@ -1153,6 +1153,16 @@ TEST(MatchedBuffers, InstancesThatStoreDistinctElementsAreIndependent) {
   EXPECT_NE(refusal([&] { t->parallel(t.loop("b", 0)); }), "accepted");
 }
 
+TEST(CacheWrite, RefusesAnUpdateThatReadsThePreviousValueByAMatchedBuffer) {
+  for (const char* update : {"M[0] = M[0] + A[vi]", "O[vi] = M[0] + A[vi]"})
+    EXPECT_PRED2(
+        contains,
+        refused_copy(by_view("vi:vi + 1], [1", "            " + std::string(update) + "\n")),
+        "reads the previous values of `O` by a buffer that it matches");
+  EXPECT_EQ(refused_copy(by_view("vi:vi + 1], [1", "            M[0] = O[vi] + A[vi]\n")),
+            "accepted");
+}
+
 TEST(MatchedBuffers, AreTheMemoryOfTheirSourceInAnotherBlock) {
   for (const char* read : {"O[vi, 3 - u]", "N[3 - u]"})
     expect_refused(rows("M[u] = A[vi, u]", std::string("P[vi, u] = ") + read),

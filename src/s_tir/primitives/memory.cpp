@@ -130,10 +130,6 @@ const BufferRegion& region_at(const Caller& caller, const Program& program, int 
 
 namespace {
 
-bool loads(const Stmt& s, const Buffer& buffer) {
-  return any_node(s, [&](const Load& load) { return load.buffer.same_as(buffer); });
-}
-
 /// The position of a copy in the body of a loop or block.
 struct Place {
   /// The block or loop.
@@ -514,6 +510,15 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
            describe(program, n) + " updates `" + buffer->name +
                "`, which is initialized elsewhere, in several steps, each of which needs the "
                "previous one; cache it before its reduction is decomposed");
+  const auto is_seen_by = [&](const Load& load) {
+    return !load.buffer.same_as(buffer) &&
+           source_of(program, n + 1, load.buffer).same_as(source_of(program, n, buffer));
+  };
+  if (is_update && any_node(program.stmt(n), is_seen_by))
+    refuse(caller, describe(program, n) + " reads the previous values of `" + buffer->name +
+                       "` by a buffer that it matches, which would become a part of the cache; "
+                       "read `" +
+                       buffer->name + "` itself");
   if (program.block(n).init) {
     require_begun(caller, program, n);
     // The cache holds the sum until it is complete.
@@ -686,7 +691,8 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   require_own_domains(caller, program, n, scope);
   // The new buffer does not have the previous values.
   const Stmt& first = block.init ? *block.init : block.body;
-  if (is_read ? mentions(block.writes, buffer) : loads(first, buffer))
+  const auto is_own = [&](const Load& load) { return load.buffer.same_as(buffer); };
+  if (is_read ? mentions(block.writes, buffer) : any_node(first, is_own))
     refuse(caller, describe(program, n) + " reads and writes `" + buffer->name +
                        "`, so it needs more than a copy");
   if (!is_read)
