@@ -28,6 +28,7 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
     refuse(caller,
            describe(program, n) + " is not complete: " +
                (classified.reason.empty() ? "it is half of a reduction" : classified.reason));
+  require_outer_buffers(caller, program, n);
   const Store* store = block.body.as<Store>();
   if (!store)
     refuse(caller, describe(program, n) +
@@ -334,11 +335,8 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   bool is_same = true;
   walk(block.body, [&](const Load& load) {
     if (!load.buffer.same_as(buffer)) return;
-    if (read)
-      for (std::size_t d = 0; d < read->size(); ++d)
-        is_same = is_same && structural_equal((*read)[d], load.indices[d]);
-    else
-      read = load.indices;
+    if (!read) read = load.indices;
+    is_same = is_same && structural_equal(*read, load.indices);
   });
   if (!read || !is_same)
     refuse(caller, describe(program, n) + " reads more than one element of `" + buffer->name +

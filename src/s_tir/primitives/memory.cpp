@@ -40,14 +40,18 @@ Stmt map_bindings(const Stmt& s, FunctionRef<Expr(const Expr&)> map) {
   return is_same ? s : make_stmt(BlockRealize{std::move(values), predicate, realize->block});
 }
 
+std::vector<Buffer> declared_buffers(const Block& block) {
+  std::vector<Buffer> result = block.alloc_buffers;
+  for (const MatchBuffer& match : block.match_buffers) result.push_back(match.buffer);
+  return result;
+}
+
 bool is_excluded_by_signature(const Block& block, const Buffer& buffer) {
   if (block.iters.empty() || mentions(block.reads, buffer) || mentions(block.writes, buffer))
     return false;
   const auto declares = [&](const Block& b) {
-    return std::ranges::any_of(b.alloc_buffers,
-                               [&](const Buffer& own) { return own.same_as(buffer); }) ||
-           std::ranges::any_of(b.match_buffers,
-                               [&](const MatchBuffer& own) { return own.buffer.same_as(buffer); });
+    return std::ranges::any_of(declared_buffers(b),
+                               [&](const Buffer& own) { return own.same_as(buffer); });
   };
   bool is_declared = declares(block);
   const auto look_at = [&](const BlockRealize& inner) {
@@ -116,6 +120,13 @@ void require_element_accesses(const Caller& caller, const Stmt& body, const Buff
                                                             "` matches a part of `" + buffer->name +
                                                             "` with `" + match.buffer->name + "`");
       });
+}
+
+void require_outer_buffers(const Caller& caller, const Program& program, int n) {
+  for (const Buffer& own : declared_buffers(program.block(n)))
+    refuse(caller, describe(program, n) + " declares buffer `" + own->name +
+                       "`, which exists only inside of it; access the memory by a buffer from "
+                       "outside of the block");
 }
 
 const BufferRegion& region_at(const Caller& caller, const Program& program, int n,
@@ -612,8 +623,7 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
   bool is_single = true;
   const auto add = [&](const Buffer& other, const std::vector<Expr>& indices) {
     if (!other.same_as(buffer)) return;
-    for (std::size_t d = 0; found && d < indices.size(); ++d)
-      is_single = is_single && structural_equal((*found)[d], indices[d]);
+    is_single = is_single && (!found || structural_equal(*found, indices));
     found = indices;
   };
   const Stmt all = own.init ? make_seq({*own.init, own.body}) : own.body;

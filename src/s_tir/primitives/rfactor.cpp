@@ -67,12 +67,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   if (classified.block_class != BlockClass::Reduction)
     refuse(caller, what + " is not a reduction: " +
                        (classified.reason.empty() ? "it has no init" : classified.reason));
-  std::vector<Buffer> inside = f.own().alloc_buffers;
-  for (const MatchBuffer& match : f.own().match_buffers) inside.push_back(match.buffer);
-  if (!inside.empty())
-    refuse(caller, what + " declares buffer `" + inside.front()->name +
-                       "`, which would not exist in the block of the partial results; access the "
-                       "memory by a buffer from outside of the block");
+  require_outer_buffers(caller, program, f.block);
   if (program.loop(loop).kind != ForKind::Serial)
     refuse(caller, describe(program, loop) + " is not serial; factor before it is given a kind");
   if (f.is_used_by(IterKind::DataParallel, loop))
