@@ -149,7 +149,7 @@ void check_predicate(const Factoring& f) {
 }
 
 /// Returns the elements of the partial results, one per output: the factored iterator is an
-/// additional index.
+/// additional index, counted from the end if `axis` is negative.
 std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer>& partials,
                                     int axis, const Var& factor, const VarMap& iters) {
   std::vector<Store> result;
@@ -157,7 +157,8 @@ std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer
     std::vector<Expr> indices = f.body.outputs[n].indices;
     for (Expr& index : indices) index = substitute(index, iters);
     const DataType type = indices.empty() ? Int(32) : indices.front().dtype();
-    indices.insert(indices.begin() + axis, cast(type, factor));
+    const int first = axis < 0 ? static_cast<int>(indices.size()) + 1 : 0;
+    indices.insert(indices.begin() + first + axis, cast(type, factor));
     result.push_back(Store{partials[n], factor, std::move(indices)});
   }
   return result;
@@ -277,15 +278,14 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
   const Caller caller{"rfactor", where};
   const Factoring f = check(caller, program, loop);
   check_predicate(f);
-  const int rank = f.body.outputs.front().buffer->rank();
   std::vector<Buffer> partials;
   for (const Store& output : f.body.outputs) {
     const Buffer& whole = output.buffer;
-    if (factor_axis < -(rank + 1) || factor_axis > rank || whole->rank() != rank)
+    const int rank = whole->rank();
+    if (factor_axis < -(rank + 1) || factor_axis > rank)
       refuse(caller, "factor_axis is " + std::to_string(factor_axis) + "; buffer `" + whole->name +
-                         "` has " + std::to_string(whole->rank()) + " dimensions, so it must be " +
-                         std::to_string(-(whole->rank() + 1)) + " to " +
-                         std::to_string(whole->rank()));
+                         "` has " + std::to_string(rank) + " dimensions, so it must be " +
+                         std::to_string(-(rank + 1)) + " to " + std::to_string(rank));
     std::vector<Expr> shape = whole->shape;
     shape.insert(shape.begin() + (factor_axis < 0 ? factor_axis + rank + 1 : factor_axis),
                  program.loop(loop).extent);
@@ -294,10 +294,9 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
     options.scope = std::string(to_string(whole.scope()));
     partials.push_back(decl_buffer(shape, whole->dtype, options));
   }
-  const int axis = factor_axis < 0 ? factor_axis + rank + 1 : factor_axis;
   BlockKey partial_key{BlockKey::Plain{"", 0}}, final_key = partial_key;
-  const Stmt first = partial_nest(f, partials, axis, partial_key);
-  const Stmt second = final_nest(f, partials, axis, final_key);
+  const Stmt first = partial_nest(f, partials, factor_axis, partial_key);
+  const Stmt second = final_nest(f, partials, factor_axis, final_key);
   const int top = f.loops.front();
   const PrimFunc replaced = program.with(top, make_seq({first, second}));
   const int scope = *program.scope(f.block);
