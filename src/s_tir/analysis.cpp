@@ -197,14 +197,10 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
   for (std::size_t n = 0; n < sum.values.size(); ++n)
     if (sum.block->iters[n].kind() != IterKind::Reduce && uses_var(sum.values[n], var))
       spatial.push_back(sum.values[n]);
-  const auto contains = [](const std::vector<Expr>& all, const Expr& value) {
-    return std::ranges::any_of(all,
-                               [&](const Expr& other) { return structural_equal(other, value); });
-  };
   for (const Expr& value : own.values)
-    if (uses_var(value, var) && !contains(spatial, value)) return false;
+    if (uses_var(value, var) && !has_equal(spatial, value)) return false;
   for (const Expr& value : spatial)
-    if (!contains(own.values, value)) return false;
+    if (!has_equal(own.values, value)) return false;
   const bool is_sum = has_kind(*sum.block, IterKind::Reduce);
   return is_sum && !uses_var(own.predicate, var) && has_affine_bindings(program, producer);
 }
@@ -235,7 +231,10 @@ class WrittenBox {
   std::optional<std::vector<Range>> find() const {
     const std::optional<Expr> predicate = inner_predicate();
     const Block& block = *realize_.block;
-    if (!predicate || !is_stored_by(block.body) || (block.init && !is_stored_by(*block.init)))
+    const auto stores = [&](const Stmt& s) { return stores_region(program_, block_, s, write_); };
+    // The init of a block without reduction iterators runs in every instance.
+    if (!predicate || (block.init && !stores(*block.init)) ||
+        (!(block.init && !has_kind(block, IterKind::Reduce)) && !stores(block.body)))
       return std::nullopt;
     const auto map = find_iter_map(begins_, domains_of(program_, below_), *predicate);
     if (!map) return std::nullopt;
@@ -269,21 +268,10 @@ class WrittenBox {
       });
       if (is_inner)
         result = both(result, part);
-      else if (!holds_for_reader(own) && !keeps_inside(part))
+      else if (!has_equal(reader_, own) && !keeps_inside(part))
         return std::nullopt;
     }
     return result;
-  }
-
-  /// Whether the init or body stores the whole region. Writes by calls are assumed to match it.
-  bool is_stored_by(const Stmt& part) const {
-    const auto is_own = [&](const Store& store) { return store.buffer.same_as(write_.buffer); };
-    return !any_node(part, is_own) || stores_region(program_, block_, part, write_);
-  }
-
-  bool holds_for_reader(const Expr& part) const {
-    return std::ranges::any_of(reader_,
-                               [&](const Expr& other) { return structural_equal(part, other); });
   }
 
   bool keeps_inside(const Expr& part) const {
@@ -304,19 +292,10 @@ class WrittenBox {
     const Digit& digit = value.digits.front();
     const std::optional<std::int64_t> width = constant_int(extents_[d]);
     if (!width || *width < digit.scale) return std::nullopt;
-    if (digit.extent != kUnknownExtent)
-      return Range::from_min_extent(
-          value.base, make_int(begins_[d].dtype(), digit.scale * (digit.extent - 1) + *width));
-    const auto* number = std::get_if<DigitSum>(&map.marks[digit.mark].source);
-    if (!number || number->digits.size() != 1 || digit.scale != 1) return std::nullopt;
-    const auto* loop = std::get_if<Var>(&map.marks[number->digits[0].mark].source);
-    if (!loop) return std::nullopt;
-    const For& own = program_.loop(*program_.find_loop(*loop));
-    for (const int other : below_) {
-      const Var& var = program_.loop(other).var;
-      if (uses_var(own.extent, var) || uses_var(own.min, var)) return std::nullopt;
-    }
-    return Range::from_min_extent(value.base, own.extent + (*width - 1));
+    const std::optional<Expr> count = extent_of(map, digit, domains_of(program_, below_));
+    if (!count || digit.scale < 1) return std::nullopt;
+    const Expr length = *count * digit.scale + (*width - digit.scale);
+    return Range::from_min_extent(value.base, cast(begins_[d].dtype(), length));
   }
 
   const Program& program_;

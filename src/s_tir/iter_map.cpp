@@ -453,6 +453,21 @@ std::vector<std::int64_t> told_apart(const IterMap& map) {
   return result;
 }
 
+std::optional<Expr> extent_of(const IterMap& map, const Digit& digit,
+                              const std::vector<LoopDomain>& loops) {
+  if (digit.extent != kUnknownExtent) return Expr(digit.extent);
+  const auto* number = std::get_if<DigitSum>(&map.marks[digit.mark].source);
+  if (!number || number->digits.size() != 1) return std::nullopt;
+  const auto* var = std::get_if<Var>(&map.marks[number->digits[0].mark].source);
+  for (const LoopDomain& loop : loops) {
+    const auto uses = [&](const LoopDomain& other) {
+      return uses_var(loop.extent, other.var) || uses_var(loop.min, other.var);
+    };
+    if (var && loop.var.same_as(*var) && std::ranges::none_of(loops, uses)) return loop.extent;
+  }
+  return std::nullopt;
+}
+
 Expr to_expr(const IterMap& map, const Digit& digit) {
   const Mark& mark = map.marks[digit.mark];
   Expr source = 0;

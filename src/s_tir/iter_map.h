@@ -78,6 +78,11 @@ std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
 void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
                     FunctionRef<void(const Digit&)> f);
 
+/// Returns the number of values of a digit of a value. Nullopt if it is unknown, or depends on one
+/// of the loops.
+std::optional<tir::Expr> extent_of(const IterMap& map, const Digit& digit,
+                                   const std::vector<LoopDomain>& loops);
+
 /// Returns, for each mark, how many of its values its digits distinguish: the product of the
 /// extents of its digits in all numbers that the values consist of.
 std::vector<std::int64_t> told_apart(const IterMap& map);

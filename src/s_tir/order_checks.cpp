@@ -65,11 +65,9 @@ class Footprints {
   arith::WrittenMemory memory_;
 };
 
-Footprint only(const Footprint& all, arith::AccessKind kind) {
-  Footprint result{{}, all.is_opaque};
-  for (const arith::Access& access : all.accesses)
-    if (access.kind == kind) result.accesses.push_back(access);
-  return result;
+Footprint only(Footprint all, arith::AccessKind kind) {
+  std::erase_if(all.accesses, [&](const arith::Access& access) { return access.kind != kind; });
+  return all;
 }
 
 /// Returns `parent` with `part` replaced by `with`. If `parent` is a sequence, returns only `with`.
@@ -192,6 +190,20 @@ std::vector<arith::Access> accesses_of(const Program& program, int block) {
   return Footprints(program, block, program.stmt(block)).of(program.stmt(block)).accesses;
 }
 
+bool has_equal(const std::vector<Expr>& all, const Expr& e) {
+  return std::ranges::any_of(all, [&](const Expr& other) { return structural_equal(other, e); });
+}
+
+Stmt in_context_of(const arith::Access& access, Stmt s) {
+  for (const Expr& guard : access.guards) s = make_stmt(If{guard, s, std::nullopt});
+  for (const arith::FreeVar& inner : std::views::reverse(access.inner)) {
+    const Range range = inner.range.value_or(
+        Range::from_min_extent(min_value(inner.var.dtype()), max_value(inner.var.dtype())));
+    s = make_stmt(For{inner.var, range.min, range.extent, ForKind::Serial, s});
+  }
+  return s;
+}
+
 namespace {
 
 /// Whether the access covers the whole region in each instance of the block.
@@ -212,8 +224,7 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
   for (const Expr& guard : access.guards) {
     if (is_inner(guard))
       predicate = both(predicate, guard);
-    else if (std::ranges::none_of(own,
-                                  [&](const Expr& part) { return structural_equal(part, guard); }))
+    else if (!has_equal(own, guard))
       return false;
   }
   const auto map = find_iter_map(access.indices, inner, predicate);
@@ -225,8 +236,9 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
     Expr length = make_int(region.min.dtype(), 1);
     if (!value.digits.empty()) {
       const Digit& digit = value.digits.front();
-      if (digit.scale != 1 || digit.extent == kUnknownExtent) return false;
-      length = make_int(region.min.dtype(), digit.extent);
+      const std::optional<Expr> extent = extent_of(*map, digit, inner);
+      if (digit.scale != 1 || !extent) return false;
+      length = *extent;
     }
     if (!arith::can_prove(value.base <= region.min) ||
         !arith::can_prove(region.min + region.extent <= value.base + length))
@@ -238,20 +250,24 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
 }  // namespace
 
 bool stores_region(const Program& program, int n, const Stmt& part, const BufferRegion& write) {
-  const Store* store = part.as<Store>();
-  if (store &&
+  const auto is_own = [&](const Store& store) { return store.buffer.same_as(write.buffer); };
+  if (const Store* store = part.as<Store>();
+      store && is_own(*store) &&
       std::ranges::all_of(write.region, [](const Range& range) { return is_one(range.extent); }))
-    return store->buffer.same_as(write.buffer);
+    return true;
   const Stmt& whole = program.stmt(n);
   const Stmt alone = with_changed_block(whole, [&](Block& block) {
     block.init = std::nullopt;
     block.body = part;
   });
-  return std::ranges::any_of(Footprints(program, n, whole).of(alone).accesses,
-                             [&](const arith::Access& access) {
-                               return access.is_write() && access.buffer.same_as(write.buffer) &&
-                                      covers_region(access, program.realize(n), write);
-                             });
+  const bool is_by_calls = !any_node(part, is_own);
+  return std::ranges::any_of(
+      Footprints(program, n, whole).of(alone).accesses, [&](const arith::Access& access) {
+        if (!access.is_write()) return false;
+        if (access.buffer.same_as(write.buffer))
+          return covers_region(access, program.realize(n), write);
+        return is_by_calls && access.memory_key() == &write.buffer->data.node();
+      });
 }
 
 std::vector<Stmt> parts_between(const Program& program, int top, int first, int second) {

@@ -52,8 +52,15 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
 /// Returns the accesses of one instance of a block, in terms of the enclosing loops' variables.
 std::vector<arith::Access> accesses_of(const Program& program, int block);
 
+/// Whether one of the expressions is structurally equal to `e`.
+bool has_equal(const std::vector<tir::Expr>& all, const tir::Expr& e);
+
+/// Returns the statement in the loops and guards of an access by one instance of a block.
+tir::Stmt in_context_of(const arith::Access& access, tir::Stmt s);
+
 /// Whether one store in `part`, the init or the body of the block, writes the whole region each
-/// time that the part runs.
+/// time that the part runs. A call that receives the address is assumed to do so if `part` does not
+/// store to the buffer.
 bool stores_region(const Program& program, int block, const tir::Stmt& part,
                    const tir::BufferRegion& write);
 

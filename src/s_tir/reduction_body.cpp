@@ -236,15 +236,21 @@ std::optional<ReductionBody> find_registered(const Stores& update, const Stores&
 
 std::optional<ReductionBody> find_reduction_body(const Block& block) {
   if (!block.init) return std::nullopt;
-  const std::optional<Stores> update = stores_of(block.body), init = stores_of(*block.init);
+  const std::optional<Stores> update = stores_of(block.body);
+  std::optional<Stores> init = stores_of(*block.init);
   if (!update || !init || update->stores.size() != init->stores.size()) return std::nullopt;
   // Two stores of one element are no independent outputs.
   for (std::size_t n = 0; n < update->stores.size(); ++n)
     for (std::size_t m = 0; m < n; ++m)
       if (!are_distinct(update->stores[m], update->stores[n])) return std::nullopt;
-  for (std::size_t n = 0; n < update->stores.size(); ++n)
-    if (!is_same_element(init->stores[n].indices, init->stores[n].buffer, update->stores[n]))
-      return std::nullopt;
+  // The identities do not depend on the order of the init's stores.
+  for (std::size_t n = 0; n < update->stores.size(); ++n) {
+    const auto own = std::ranges::find_if(init->stores, [&](const Store& store) {
+      return is_same_element(store.indices, store.buffer, update->stores[n]);
+    });
+    if (own == init->stores.end()) return std::nullopt;
+    std::swap(init->stores[n], *own);
+  }
   std::optional<ReductionBody> body = find_simple(*update, *init);
   if (!body) body = find_registered(*update, *init);
   if (!body) return std::nullopt;

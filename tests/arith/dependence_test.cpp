@@ -228,6 +228,27 @@ TEST(Dependence, ACallMayTouchAllOfABufferWhoseAddressItIsGiven) {
   EXPECT_TRUE(is_independent(call({i})));
 }
 
+TEST(Dependence, AnElementOfAViewIsOneElementOfItsSource) {
+  const Buffer a = memory({64, 8}), row = memory({8}, "row"), part = memory({4}, "part");
+  const Var i("i");
+  const auto program = [&](const Expr& first, const Stmt& body) {
+    const auto inner =
+        make_stmt(BufferView{part, row, {Range::from_min_extent(Expr(4), Expr(4))}, body});
+    return loop_of(i, 4,
+                   make_stmt(BufferView{row,
+                                        a,
+                                        {Range::from_min_extent(first, Expr(1)),
+                                         Range::from_min_extent(Expr(0), Expr(8))},
+                                        inner}));
+  };
+  EXPECT_TRUE(is_independent(program(i, make_store(row, i, {Expr(0)}))));
+  EXPECT_TRUE(is_independent(program(Expr(0), make_store(row, i, {i}))));
+  EXPECT_TRUE(is_independent(program(Expr(0), make_store(part, i, {i}))));
+  EXPECT_TRUE(is_independent(program(Expr(0), make_store(part, make_load(row, {i}), {i}))));
+  EXPECT_FALSE(is_independent(program(Expr(0), make_store(part, make_load(row, {i + 1}), {i}))));
+  EXPECT_FALSE(is_independent(program(Expr(0), make_store(row, i, {floordiv(i, 2)}))));
+}
+
 TEST(Dependence, ABlockCountsWithItsHeader) {
   const Buffer a = memory({64}), b = memory({64}, "B");
   const Var i("i");

@@ -1018,6 +1018,151 @@ TEST(MatchedBuffers, AreTheMemoryOfTheirSourceInOneBlock) {
                  });
 }
 
+/// A block that matches all of O, or its element, with M.
+std::string by_view(const std::string& region, const std::string& body) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], O: T.Buffer[4, "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i)
+            M = T.match_buffer(O[)" +
+         region + "], dtype=\"int32\", offset_factor=1)\n" + body;
+}
+
+std::string refused_copy(const std::string& script) {
+  Scheduled s(script);
+  const std::string sentence = refusal([&] { s->cache_write(s.block("b"), 0, "global"); });
+  EXPECT_EQ(s.first_other(), "") << s.script();
+  return sentence;
+}
+
+TEST(MatchedBuffers, AStoreUnderAConditionDoesNotCoverTheRegion) {
+  const std::string script = by_view("vi:vi + 1], [1", R"(
+            if A[vi] > 2:
+                M[0] = A[vi]
+)");
+  EXPECT_PRED2(contains, refused_copy(script), "writes not all elements");
+}
+
+/// Stores `element` in `extent` iterations of k. M is O[0:4], and N is M[1:4].
+std::string elements_by_view(const std::string& element, int extent) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], O: T.Buffer[4, "int32"]) -> None:
+    for i in T.serial(1):
+        with T.block("b"):
+            vi = T.axis.spatial(1, i)
+            M = T.match_buffer(O[0:4], [4], dtype="int32", offset_factor=1)
+            N = T.match_buffer(M[1:4], [3], dtype="int32", offset_factor=1)
+            T.reads(A[0:4])
+            T.writes(O[0:4])
+            for k in T.serial()" +
+         std::to_string(extent) + "):\n                " + element + " = A[k]\n";
+}
+
+TEST(MatchedBuffers, StoresOfSomeElementsDoNotCoverTheRegion) {
+  for (const std::string& script :
+       {elements_by_view("M[k * 3]", 2), elements_by_view("M[k]", 3), elements_by_view("N[k]", 3)})
+    EXPECT_PRED2(contains, refused_copy(script), "writes not all elements");
+}
+
+TEST(MatchedBuffers, StoresOfAllElementsCoverTheRegion) {
+  EXPECT_EQ(refused_copy(elements_by_view("M[k]", 4)), "accepted");
+  EXPECT_EQ(refused_copy(by_view("vi:vi + 1], [1", "            M[0] = A[vi]\n")), "accepted");
+}
+
+TEST(CacheWrite, CopiesARegionThatALoopOfSymbolicExtentStores) {
+  const auto script = [](const std::string& extent, const std::string& buffer) {
+    return R"(
+@T.prim_func
+def main(a: T.handle, o: T.handle) -> None:
+    n = T.var("int32")
+    A = T.match_buffer(a, [n], dtype="int32")
+    O = T.match_buffer(o, [n], dtype="int32")
+    for i in T.serial(1):
+        with T.block("b"):
+            vi = T.axis.spatial(1, i)
+            T.reads(A[0:n])
+            T.writes(O[0:n])
+            M = T.match_buffer(O[0:n], [n], dtype="int32", offset_factor=1)
+            for k in T.serial()" +
+           extent + "):\n                " + buffer + "[k] = A[k]\n";
+  };
+  for (const char* buffer : {"O", "M"})
+    for (const char* extent : {"n", "n - 1"}) {
+      Scheduled s(script(extent, buffer));
+      EXPECT_EQ(refusal([&] { s->cache_write(s.block("b"), 0, "global"); }) == "accepted",
+                std::string(extent) == "n");
+    }
+}
+
+TEST(MatchedBuffers, AnInitInEveryInstanceCoversTheRegion) {
+  const std::string script = by_view("vi:vi + 1], [1", R"(
+            with T.init():
+                M[0] = 0
+            if A[vi] > 2:
+                M[0] = A[vi]
+)");
+  EXPECT_EQ(refused_copy(script), "accepted");
+}
+
+/// Block `b` passes an address of B[0:8], or of a part that it matches with M, to a call.
+std::string by_call(const std::string& address) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], O: T.Buffer[8, "int32"]) -> None:
+    B = T.alloc_buffer([8], dtype="int32")
+    for i in T.serial(2):
+        with T.block("b"):
+            vi = T.axis.spatial(2, i)
+            T.reads(A[vi])
+            T.writes(B[vi * 4:vi * 4 + 4])
+            M = T.match_buffer(B[vi * 4:vi * 4 + 4], [4], dtype="int32", offset_factor=1)
+            T.evaluate(T.call_extern("f", T.tvm_access_ptr(T.type_annotation(dtype="int32"), )" +
+         address + R"(, 4, 2, dtype="handle"), A[vi], dtype="int32"))
+    for j in T.serial(8):
+        with T.block("c"):
+            vj = T.axis.spatial(8, j)
+            O[vj] = B[vj]
+)";
+}
+
+TEST(MatchedBuffers, ACallThatReceivesTheAddressIsAssumedToCoverTheRegion) {
+  for (const char* address : {"M.data, 0", "B.data, vi * 4"}) {
+    Scheduled s(by_call(address));
+    EXPECT_EQ(refusal([&] { s->reverse_compute_at(s.block("c"), s.loop("b", 0)); }), "accepted")
+        << address;
+  }
+}
+
+TEST(CacheWrite, ReplacesTheSourceOfAMatchedBufferButNoAddress) {
+  for (const char* address : {"M.data, 0", "B.data, vi * 4"}) {
+    Scheduled s(by_call(address));
+    EXPECT_EQ(refusal([&] { s->cache_write(s.block("b"), 0, "global"); }) == "accepted",
+              contains(address, "M"))
+        << address;
+  }
+}
+
+TEST(MatchedBuffers, InstancesThatStoreDistinctElementsAreIndependent) {
+  Scheduled s(by_view("0:4], [4", "            M[vi] = A[vi]\n"));
+  EXPECT_EQ(refusal([&] { s->parallel(s.loop("b", 0)); }), "accepted");
+  EXPECT_EQ(s.first_other(), "") << s.script();
+  Scheduled t(by_view("0:4], [4", "            M[vi // 2] = A[vi]\n"));
+  EXPECT_NE(refusal([&] { t->parallel(t.loop("b", 0)); }), "accepted");
+}
+
+TEST(CacheWrite, RefusesAnUpdateThatReadsThePreviousValueByAMatchedBuffer) {
+  for (const char* update : {"M[0] = M[0] + A[vi]", "O[vi] = M[0] + A[vi]"})
+    EXPECT_PRED2(
+        contains,
+        refused_copy(by_view("vi:vi + 1], [1", "            " + std::string(update) + "\n")),
+        "reads the previous values of `O` by a buffer that it matches");
+  EXPECT_EQ(refused_copy(by_view("vi:vi + 1], [1", "            M[0] = O[vi] + A[vi]\n")),
+            "accepted");
+}
+
 TEST(MatchedBuffers, AreTheMemoryOfTheirSourceInAnotherBlock) {
   for (const char* read : {"O[vi, 3 - u]", "N[3 - u]"})
     expect_refused(rows("M[u] = A[vi, u]", std::string("P[vi, u] = ") + read),

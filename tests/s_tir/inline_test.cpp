@@ -73,6 +73,46 @@ def main(A: T.Buffer[4, "int32"], C: T.Buffer[4, "int32"]) -> None:
 }
 
 /// Rows that are not elements of `B` must be written as well.
+/// Blocks b and c, which have the given lines and statements.
+tir::IRModule producer_and_consumer(const std::string& producer, const std::string& consumer) {
+  return parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], O: T.Buffer[8, "int32"]) -> None:
+    B = T.alloc_buffer([8], dtype="int32")
+    for i in T.serial(8):
+        with T.block("b"):
+            v = T.axis.spatial(8, i)
+            )" + producer +
+                      R"(
+    for i in T.serial(8):
+        with T.block("c"):
+            v = T.axis.spatial(8, i)
+            )" + consumer +
+                      "\n");
+}
+
+const char* const kMatch =
+    "M = T.match_buffer(A[0:8], [8], dtype=\"int32\", offset_factor=1)\n            ";
+
+TEST(ComputeInline, RefusesABlockThatDeclaresBuffers) {
+  Schedule sch(producer_and_consumer(kMatch + std::string("B[v] = M[v] + 1"), "O[v] = B[v] * 2"));
+  EXPECT_NE(refusal([&] {
+              sch.compute_inline(sch.get_block("b"));
+            }).find("block `b` declares buffer `M`, which exists only inside of it"),
+            std::string::npos);
+  sch.reverse_compute_inline(sch.get_block("c"));
+}
+
+TEST(ReverseComputeInline, RefusesABlockThatDeclaresBuffers) {
+  Schedule sch(
+      producer_and_consumer("B[v] = A[v] + 1", kMatch + std::string("O[v] = B[v] * M[v]")));
+  EXPECT_NE(refusal([&] {
+              sch.reverse_compute_inline(sch.get_block("c"));
+            }).find("block `c` declares buffer `M`, which exists only inside of it"),
+            std::string::npos);
+  sch.compute_inline(sch.get_block("b"));
+}
+
 TEST(ReverseComputeInline, RefusesInstancesThatReadNothing) {
   for (const char* row : {"vi - 1", "vi"}) {
     const std::string condition = std::string("0 <= ") + row + " and " + row + " < 4";

@@ -215,7 +215,7 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
 )");
   EXPECT_PRED2(contains,
                refusal([&] { sch->merge_reduction(sch.block("C_init"), sch.block("C_update")); }),
-               "block `C_init` allocates or matches buffers, which no init does");
+               "block `C_init` declares buffer `W`, which exists only inside of it");
 }
 
 /// Afterwards, the old buffer does not exist.

@@ -87,6 +87,34 @@ TEST(RFactorOfTuples, SeveralSumsInOneBlock) {
   for (const bool at_outer : {true, false}) expect_right(mod, factored(mod, at_outer, 0));
 }
 
+TEST(RFactorOfTuples, TheInitMayStoreInAnotherOrder) {
+  const tir::IRModule mod = two_of_rows(
+      "V[vi] = T.float32(-3.4028234663852886e+38)\n"
+      "I[vi] = T.float32(0)",
+      "I[vi] = I[vi] + A[vi, vk]\n"
+      "V[vi] = T.max(V[vi], A[vi, vk])");
+  expect_right(mod, factored(mod, true, 0));
+}
+
+TEST(RFactorOfTuples, ResultsMayHaveDifferentRanks) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 12), "int32"], I: T.Buffer[4, "int32"], V: T.Buffer[(4, 2), "int32"]) -> None:
+    for i, k in T.grid(4, 12):
+        with T.block("best"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                I[vi] = 0
+                V[vi, 1] = 0
+            I[vi] = I[vi] + A[vi, vk]
+            V[vi, 1] = V[vi, 1] + A[vi, vk] * 2
+)");
+  for (const int axis : {0, 1, -1, -2}) expect_right(mod, factored(mod, true, axis));
+  for (const int axis : {2, -3})
+    EXPECT_NE(refusal([&] { factored(mod, true, axis); }).find("buffer `I` has 1 dimensions"),
+              std::string::npos);
+}
+
 /// The second uses the first one's new value: no combination of what was there.
 TEST(RFactorOfTuples, AValueThatAnotherStoreChangesIsRefused) {
   const tir::IRModule mod = two_of_rows(

@@ -96,9 +96,11 @@ class Reader {
   }
 
  private:
+  /// A region that only the indices of `buffer` are relative to. Other buffers with the same data
+  /// pointer may access all of it.
   struct View {
-    Buffer source;
-    std::vector<Range> region;
+    Buffer buffer;
+    BufferRegion source;
   };
 
   Footprint take() {
@@ -110,7 +112,7 @@ class Reader {
   // ---- statements ----
 
   void stmt(const Stmt& s) {
-    const std::size_t inner = inner_.size();
+    const std::size_t inner = inner_.size(), loops = possibly_empty_.size();
     const bool outer_guards = has_other_guards_;
     if (const Store* n = s.as<Store>()) {
       stage_ = n->buffer->name;
@@ -133,7 +135,7 @@ class Reader {
     if (const Let* n = s.as<Let>()) let(n->var, n->value);
     if (const For* n = s.as<For>()) {
       define(n->var, Range::from_min_extent(n->min, n->extent));
-      if (constant_int(n->extent).value_or(0) < 1) has_other_guards_ = true;
+      if (constant_int(n->extent).value_or(0) < 1) possibly_empty_.push_back(inner_.back().var);
     }
     if (s.as<While>()) has_other_guards_ = true;
     if (const Attr* n = s.as<Attr>();
@@ -144,6 +146,7 @@ class Reader {
     for_each_child(
         s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
     inner_.resize(inner, FreeVar{Var("unused"), std::nullopt});
+    possibly_empty_.resize(loops, Var("unused"));
     has_other_guards_ = outer_guards;
   }
 
@@ -214,12 +217,10 @@ class Reader {
 
   void view(const Buffer& view, const Buffer& source, std::vector<Range> region) {
     for (Range& range : region) range = substitute(range, values_);
-    if (const auto outer = views_.find(&source->data.node()); outer != views_.end()) {
-      const View whole = outer->second;
-      views_.insert_or_assign(&view->data.node(), whole);
-    } else {
-      views_.insert_or_assign(&view->data.node(), View{source, std::move(region)});
-    }
+    const auto outer = views_.find(&source->data.node());
+    const bool is_exact = outer == views_.end() || outer->second.buffer.same_as(source);
+    views_.insert_or_assign(&view->data.node(),
+                            View{is_exact ? view : source, in_source({source, std::move(region)})});
   }
 
   /// Handles a block, which contributes its declared regions. A block without regions, such as the
@@ -316,20 +317,40 @@ class Reader {
   // ---- accesses ----
 
   void add(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {
-    if (const auto view = views_.find(&buffer->data.node()); view != views_.end())
-      return add_view(kind, view->second);
-    finish(element_access(kind, buffer, indices, offsets_));
+    const auto view = views_.find(&buffer->data.node());
+    if (view == views_.end()) return finish(element_access(kind, buffer, indices, offsets_));
+    const auto& [own, source] = view->second;
+    if (!own.same_as(buffer)) return add_view(kind, view->second);
+    std::vector<Expr> at;
+    for (const Range& range : source.region) at.push_back(range.min);
+    const std::size_t dropped = at.size() - indices.size();
+    for (std::size_t d = 0; d < indices.size(); ++d) at[dropped + d] = at[dropped + d] + indices[d];
+    finish(element_access(kind, source.buffer, at, offsets_));
   }
 
   void add(AccessKind kind, const BufferRegion& region) {
-    if (const auto view = views_.find(&region.buffer->data.node()); view != views_.end())
-      return add_view(kind, view->second);
-    finish(region_access(kind, region, offsets_));
+    finish(region_access(kind, in_source(region), offsets_));
   }
 
   /// Adds an access to any element of the view.
   void add_view(AccessKind kind, const View& view) {
-    finish(region_access(kind, BufferRegion{view.source, view.region}, offsets_));
+    finish(region_access(kind, view.source, offsets_));
+  }
+
+  /// Returns the region of the memory that a region of a view names. The view may drop leading
+  /// dimensions.
+  BufferRegion in_source(const BufferRegion& part) const {
+    const auto view = views_.find(&part.buffer->data.node());
+    if (view == views_.end()) return part;
+    const auto& [own, source] = view->second;
+    BufferRegion result = source;
+    if (!own.same_as(part.buffer)) return result;
+    const std::size_t dropped = result.region.size() - part.region.size();
+    for (std::size_t d = 0; d < part.region.size(); ++d) {
+      Range& range = result.region[dropped + d];
+      range = Range::from_min_extent(range.min + part.region[d].min, part.region[d].extent);
+    }
+    return result;
   }
 
   /// Completes the access with the lets, variables and guards of its context.
@@ -341,7 +362,11 @@ class Reader {
     for (FreeVar& var : access.inner)
       if (var.range) var.range = substitute(*var.range, values_);
     access.guards = guards_;
-    access.has_other_guards = has_other_guards_;
+    // A loop that determines an index is listed, and the access happens once per iteration.
+    const auto is_index = [&](const Var& var) {
+      return std::ranges::any_of(access.indices, [&](const Expr& e) { return uses_var(e, var); });
+    };
+    access.has_other_guards = has_other_guards_ || !std::ranges::all_of(possibly_empty_, is_index);
     for (std::size_t n = inner_.size(); n-- > 0;)
       if (is_used(inner_[n].var, access)) access.inner.insert(access.inner.begin(), inner_[n]);
     push(std::move(access));
@@ -380,6 +405,8 @@ class Reader {
   Footprint result_;
   Offsets offsets_;
   std::vector<FreeVar> inner_;
+  /// The variables of those loops that may have no iteration.
+  std::vector<Var> possibly_empty_;
   std::vector<Expr> guards_;
   bool has_other_guards_ = false;
   /// Values of lets and block iterators.

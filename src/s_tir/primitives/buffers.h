@@ -23,6 +23,9 @@ std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> region
 /// evaluated outside of it. Any other statement is unchanged.
 tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr&)> map);
 
+/// Returns the buffers that exist only inside the block: allocations and matched buffers.
+std::vector<tir::Buffer> declared_buffers(const tir::Block& block);
+
 /// Whether the block's signature proves that nothing inside accesses the buffer: it lists the
 /// buffer in no region, and neither the block nor one inside declares the buffer. The signature of
 /// a block without iterators, such as the root, proves nothing.
@@ -32,6 +35,9 @@ bool is_excluded_by_signature(const tir::Block& block, const tir::Buffer& buffer
 /// through a matched buffer, and not by a vector of indices.
 void require_element_accesses(const Caller& caller, const tir::Stmt& body,
                               const tir::Buffer& buffer);
+
+/// Throws if the block declares buffers, which do not exist where its statements move.
+void require_outer_buffers(const Caller& caller, const Program& program, int block);
 
 /// Returns the region of that number. Throws if it does not exist. `verb`: "reads", "writes".
 const tir::BufferRegion& region_at(const Caller& caller, const Program& program, int block,

@@ -2,6 +2,7 @@
 
 #include "s_tir/instances.h"
 #include "s_tir/order_checks.h"
+#include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/init_block.h"
 #include "s_tir/primitives/loops.h"
 #include "tenon/arith/block_access.h"
@@ -111,9 +112,7 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
   for (BufferRegion& write : init.writes)
     for (Range& range : write.region) range = substitute(range, map);
   const arith::BlockAccess found = arith::find_block_access(init, buffers_of(block.reads));
-  std::vector<Buffer> inside = block.alloc_buffers;
-  for (const MatchBuffer& match : block.match_buffers) inside.push_back(match.buffer);
-  for (const Buffer& own : inside)
+  for (const Buffer& own : declared_buffers(block))
     if (mentions(found.reads, own) || mentions(found.writes, own) || uses_var(init.body, own->data))
       refuse(caller, "the init of " + describe(program, n) + " uses `" + own->name +
                          "`, which exists only inside of that block");
@@ -204,8 +203,7 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
                        describe(program, *program.scope(init)) +
                        ", which initializes more than the sums of " + describe(program, update));
   const BlockRealize &first = program.realize(init), &second = program.realize(update);
-  if (!first.block->alloc_buffers.empty() || !first.block->match_buffers.empty())
-    refuse(caller, describe(program, init) + " allocates or matches buffers, which no init does");
+  require_outer_buffers(caller, program, init);
   std::vector<const IterVar*> spatial;
   for (const IterVar& iter : second.block->iters)
     if (iter.kind() == IterKind::DataParallel) spatial.push_back(&iter);

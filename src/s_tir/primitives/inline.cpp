@@ -28,6 +28,7 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
     refuse(caller,
            describe(program, n) + " is not complete: " +
                (classified.reason.empty() ? "it is half of a reduction" : classified.reason));
+  require_outer_buffers(caller, program, n);
   const Store* store = block.body.as<Store>();
   if (!store)
     refuse(caller, describe(program, n) +
@@ -78,19 +79,6 @@ class Inliner {
   const Buffer& buffer_;
   std::function<Expr(const std::vector<Expr>&)> value_;
 };
-
-/// Returns a statement that evaluates the value under the loops and guards of one access, in one
-/// instance of the enclosing block.
-Stmt evaluated(const arith::Access& access, const Expr& value) {
-  Stmt result = make_stmt(Evaluate{value});
-  for (const Expr& guard : access.guards) result = make_stmt(If{guard, result, std::nullopt});
-  for (auto inner = access.inner.rbegin(); inner != access.inner.rend(); ++inner) {
-    const Range range = inner->range.value_or(
-        Range::from_min_extent(min_value(inner->var.dtype()), max_value(inner->var.dtype())));
-    result = make_stmt(For{inner->var, range.min, range.extent, ForKind::Serial, result});
-  }
-  return result;
-}
 
 /// A block to inline and its store, whose value replaces reads of its buffer.
 struct Inlining {
@@ -182,7 +170,8 @@ void require_same_value(const Inlining& i, int consumer) {
   for (const arith::Access& access : accesses_of(program, consumer)) {
     if (access.is_write() || !access.buffer.same_as(i.store.buffer)) continue;
     if (!is_covered) require_written(i, consumer, access);
-    reads.push_back(evaluated(access, substitute(i.store.value, i.at(access.indices))));
+    const Expr value = substitute(i.store.value, i.at(access.indices));
+    reads.push_back(in_context_of(access, make_stmt(Evaluate{value})));
   }
   PassingOptions at_consumer{.own = make_seq(std::move(reads)),
                              .compared = Compared::ReadsWithWrites,
@@ -346,11 +335,8 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   bool is_same = true;
   walk(block.body, [&](const Load& load) {
     if (!load.buffer.same_as(buffer)) return;
-    if (read)
-      for (std::size_t d = 0; d < read->size(); ++d)
-        is_same = is_same && structural_equal((*read)[d], load.indices[d]);
-    else
-      read = load.indices;
+    if (!read) read = load.indices;
+    is_same = is_same && structural_equal(*read, load.indices);
   });
   if (!read || !is_same)
     refuse(caller, describe(program, n) + " reads more than one element of `" + buffer->name +

@@ -40,14 +40,18 @@ Stmt map_bindings(const Stmt& s, FunctionRef<Expr(const Expr&)> map) {
   return is_same ? s : make_stmt(BlockRealize{std::move(values), predicate, realize->block});
 }
 
+std::vector<Buffer> declared_buffers(const Block& block) {
+  std::vector<Buffer> result = block.alloc_buffers;
+  for (const MatchBuffer& match : block.match_buffers) result.push_back(match.buffer);
+  return result;
+}
+
 bool is_excluded_by_signature(const Block& block, const Buffer& buffer) {
   if (block.iters.empty() || mentions(block.reads, buffer) || mentions(block.writes, buffer))
     return false;
   const auto declares = [&](const Block& b) {
-    return std::ranges::any_of(b.alloc_buffers,
-                               [&](const Buffer& own) { return own.same_as(buffer); }) ||
-           std::ranges::any_of(b.match_buffers,
-                               [&](const MatchBuffer& own) { return own.buffer.same_as(buffer); });
+    return std::ranges::any_of(declared_buffers(b),
+                               [&](const Buffer& own) { return own.same_as(buffer); });
   };
   bool is_declared = declares(block);
   const auto look_at = [&](const BlockRealize& inner) {
@@ -118,6 +122,13 @@ void require_element_accesses(const Caller& caller, const Stmt& body, const Buff
       });
 }
 
+void require_outer_buffers(const Caller& caller, const Program& program, int n) {
+  for (const Buffer& own : declared_buffers(program.block(n)))
+    refuse(caller, describe(program, n) + " declares buffer `" + own->name +
+                       "`, which exists only inside of it; access the memory by a buffer from "
+                       "outside of the block");
+}
+
 const BufferRegion& region_at(const Caller& caller, const Program& program, int n,
                               const std::vector<BufferRegion>& regions, int index,
                               const char* verb) {
@@ -129,10 +140,6 @@ const BufferRegion& region_at(const Caller& caller, const Program& program, int 
 }
 
 namespace {
-
-bool loads(const Stmt& s, const Buffer& buffer) {
-  return any_node(s, [&](const Load& load) { return load.buffer.same_as(buffer); });
-}
 
 /// The position of a copy in the body of a loop or block.
 struct Place {
@@ -338,14 +345,9 @@ Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool 
   std::vector<Stmt> result;
   for (const arith::Access& access : accesses_of(program, n)) {
     if (access.is_write() != is_write || !access.buffer.same_as(buffer)) continue;
-    const Expr element = make_load(buffer, access.indices);
-    Stmt s = is_write ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
-                      : make_stmt(Evaluate{element});
-    for (const Expr& guard : access.guards) s = make_stmt(If{guard, s, std::nullopt});
-    for (auto inner = access.inner.rbegin(); inner != access.inner.rend(); ++inner)
-      if (inner->range)
-        s = make_stmt(For{inner->var, inner->range->min, inner->range->extent, ForKind::Serial, s});
-    result.push_back(s);
+    result.push_back(in_context_of(
+        access, is_write ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
+                         : make_stmt(Evaluate{make_load(buffer, access.indices)})));
   }
   return make_seq(std::move(result));
 }
@@ -519,6 +521,15 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
            describe(program, n) + " updates `" + buffer->name +
                "`, which is initialized elsewhere, in several steps, each of which needs the "
                "previous one; cache it before its reduction is decomposed");
+  const auto is_seen_by = [&](const Load& load) {
+    return !load.buffer.same_as(buffer) &&
+           source_of(program, n + 1, load.buffer).same_as(source_of(program, n, buffer));
+  };
+  if (is_update && any_node(program.stmt(n), is_seen_by))
+    refuse(caller, describe(program, n) + " reads the previous values of `" + buffer->name +
+                       "` by a buffer that it matches, which would become a part of the cache; "
+                       "read `" +
+                       buffer->name + "` itself");
   if (program.block(n).init) {
     require_begun(caller, program, n);
     // The cache holds the sum until it is complete.
@@ -612,8 +623,7 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
   bool is_single = true;
   const auto add = [&](const Buffer& other, const std::vector<Expr>& indices) {
     if (!other.same_as(buffer)) return;
-    for (std::size_t d = 0; found && d < indices.size(); ++d)
-      is_single = is_single && structural_equal((*found)[d], indices[d]);
+    is_single = is_single && (!found || structural_equal(*found, indices));
     found = indices;
   };
   const Stmt all = own.init ? make_seq({*own.init, own.body}) : own.body;
@@ -691,7 +701,8 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   require_own_domains(caller, program, n, scope);
   // The new buffer does not have the previous values.
   const Stmt& first = block.init ? *block.init : block.body;
-  if (is_read ? mentions(block.writes, buffer) : loads(first, buffer))
+  const auto is_own = [&](const Load& load) { return load.buffer.same_as(buffer); };
+  if (is_read ? mentions(block.writes, buffer) : any_node(first, is_own))
     refuse(caller, describe(program, n) + " reads and writes `" + buffer->name +
                        "`, so it needs more than a copy");
   if (!is_read)

@@ -67,12 +67,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   if (classified.block_class != BlockClass::Reduction)
     refuse(caller, what + " is not a reduction: " +
                        (classified.reason.empty() ? "it has no init" : classified.reason));
-  std::vector<Buffer> inside = f.own().alloc_buffers;
-  for (const MatchBuffer& match : f.own().match_buffers) inside.push_back(match.buffer);
-  if (!inside.empty())
-    refuse(caller, what + " declares buffer `" + inside.front()->name +
-                       "`, which would not exist in the block of the partial results; access the "
-                       "memory by a buffer from outside of the block");
+  require_outer_buffers(caller, program, f.block);
   if (program.loop(loop).kind != ForKind::Serial)
     refuse(caller, describe(program, loop) + " is not serial; factor before it is given a kind");
   if (f.is_used_by(IterKind::DataParallel, loop))
@@ -154,7 +149,7 @@ void check_predicate(const Factoring& f) {
 }
 
 /// Returns the elements of the partial results, one per output: the factored iterator is an
-/// additional index.
+/// additional index, counted from the end if `axis` is negative.
 std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer>& partials,
                                     int axis, const Var& factor, const VarMap& iters) {
   std::vector<Store> result;
@@ -162,7 +157,8 @@ std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer
     std::vector<Expr> indices = f.body.outputs[n].indices;
     for (Expr& index : indices) index = substitute(index, iters);
     const DataType type = indices.empty() ? Int(32) : indices.front().dtype();
-    indices.insert(indices.begin() + axis, cast(type, factor));
+    const int first = axis < 0 ? static_cast<int>(indices.size()) + 1 : 0;
+    indices.insert(indices.begin() + first + axis, cast(type, factor));
     result.push_back(Store{partials[n], factor, std::move(indices)});
   }
   return result;
@@ -280,15 +276,14 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
   const Caller caller{"rfactor", where};
   const Factoring f = check(caller, program, loop);
   check_predicate(f);
-  const int rank = f.body.outputs.front().buffer->rank();
   std::vector<Buffer> partials;
   for (const Store& output : f.body.outputs) {
     const Buffer& whole = output.buffer;
-    if (factor_axis < -(rank + 1) || factor_axis > rank || whole->rank() != rank)
+    const int rank = whole->rank();
+    if (factor_axis < -(rank + 1) || factor_axis > rank)
       refuse(caller, "factor_axis is " + std::to_string(factor_axis) + "; buffer `" + whole->name +
-                         "` has " + std::to_string(whole->rank()) + " dimensions, so it must be " +
-                         std::to_string(-(whole->rank() + 1)) + " to " +
-                         std::to_string(whole->rank()));
+                         "` has " + std::to_string(rank) + " dimensions, so it must be " +
+                         std::to_string(-(rank + 1)) + " to " + std::to_string(rank));
     std::vector<Expr> shape = whole->shape;
     shape.insert(shape.begin() + (factor_axis < 0 ? factor_axis + rank + 1 : factor_axis),
                  program.loop(loop).extent);
@@ -297,9 +292,8 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
     options.scope = std::string(to_string(whole.scope()));
     partials.push_back(decl_buffer(shape, whole->dtype, options));
   }
-  const int axis = factor_axis < 0 ? factor_axis + rank + 1 : factor_axis;
-  const Stmt first = partial_nest(f, partials, axis);
-  const Stmt second = final_nest(f, partials, axis);
+  const Stmt first = partial_nest(f, partials, factor_axis);
+  const Stmt second = final_nest(f, partials, factor_axis);
   const int top = f.loops.front();
   const PrimFunc replaced = program.with(top, make_seq({first, second}));
   const int scope = *program.scope(f.block);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <set>
 
-#include "s_tir/context.h"
+#include "s_tir/primitives/buffers.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/s_tir/script.h"
@@ -303,8 +303,7 @@ PrimFunc tensorize_block(const Caller& caller, const Program& program, int n,
   const BlockRealize& realize = program.realize(n);
   Block block = *realize.block;
   block.id = id;
-  if (!block.alloc_buffers.empty() || !block.match_buffers.empty())
-    refuse(caller, describe(program, n) + " allocates or matches buffers");
+  require_outer_buffers(caller, program, n);
   arith::Facts facts;
   for (std::optional<int> at = n; at; at = program.scope(*at))
     bind_iters(facts, program.block(*at));
