@@ -385,11 +385,13 @@ class Finder {
     return uses_var(e, [&](const Expr& v) { return relaxed_.find(v.node()); });
   }
 
-  /// Whether the value loads from a buffer that exists only inside the block.
-  bool loads_own(const Expr& e) const {
-    return any_node(e, [&](const Load& load) {
-      return hidden_.contains(&load.buffer->data.node()) || matched_.contains(load.buffer.get());
-    });
+  /// Whether the value can be the end of a region: it is a scalar, and loads from no buffer that
+  /// exists only inside the block.
+  bool is_end(const Expr& e) const {
+    return e.dtype().is_scalar() && !any_node(e, [&](const Load& load) {
+             return hidden_.contains(&load.buffer->data.node()) ||
+                    matched_.contains(load.buffer.get());
+           });
   }
 
   /// An index that is invariant in the block's loops is kept unsimplified.
@@ -421,7 +423,7 @@ class Finder {
   void touch(std::vector<Touched>& all, const Buffer& buffer, std::vector<Interval> box) {
     if (hidden_.contains(&buffer->data.node())) return;
     for (Interval& side : box)
-      if (side.is_bounded() && (loads_own(*side.min()) || loads_own(*side.max())))
+      if (side.is_bounded() && !(is_end(*side.min()) && is_end(*side.max())))
         side = Interval::everything();
     const auto matched = matched_.find(buffer.get());
     if (matched != matched_.end()) {

@@ -76,6 +76,12 @@ TEST_F(Access, ByAnIndexThatIsReadInALoopIsEverything) {
             "reads A[vi][0 +16], B[0 +4]; writes B[vi]");
 }
 
+TEST_F(Access, ByAVectorOfDataIsEverything) {
+  const Expr lanes = make_ramp(vi * 4, 1, 4);
+  EXPECT_EQ(access(make_store(b, make_load(b, {make_load(b, {lanes})}), {lanes})),
+            "reads B[0 +16]; writes B[(vi*4) +4]");
+}
+
 TEST_F(Access, OfAReductionDoesNotReadItsResult) {
   const Stmt update = make_store(b, make_load(b, {vi}) + make_load(a, {vi, vi}), {vi});
   EXPECT_EQ(access(update, make_store(b, 0, {vi})), "reads A[vi][vi]; writes B[vi]");
