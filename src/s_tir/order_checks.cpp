@@ -215,16 +215,11 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
     if (!var.range) return false;
     inner.push_back({var.var, var.range->min, var.range->extent});
   }
-  const auto is_inner = [&](const Expr& e) {
-    return std::ranges::any_of(inner,
-                               [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
-  };
   Expr predicate = make_true();
-  const std::vector<Expr> own = conjuncts(realize.predicate);
   for (const Expr& guard : access.guards) {
-    if (is_inner(guard))
+    if (std::ranges::any_of(inner, [&](const auto& loop) { return uses_var(guard, loop.var); }))
       predicate = both(predicate, guard);
-    else if (!has_equal(own, guard))
+    else if (!has_equal(conjuncts(realize.predicate), guard))
       return false;
   }
   const auto map = find_iter_map(access.indices, inner, predicate);
@@ -232,16 +227,11 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
   const VarMap bindings = bindings_of(realize);
   for (std::size_t d = 0; d < write.region.size(); ++d) {
     const Range region = substitute(write.region[d], bindings);
-    const DigitSum& value = map->values[d];
-    Expr length = make_int(region.min.dtype(), 1);
-    if (!value.digits.empty()) {
-      const Digit& digit = value.digits.front();
-      const std::optional<Expr> extent = extent_of(*map, digit, inner);
-      if (digit.scale != 1 || !extent) return false;
-      length = *extent;
-    }
-    if (!arith::can_prove(value.base <= region.min) ||
-        !arith::can_prove(region.min + region.extent <= value.base + length))
+    const auto& [digits, base] = map->values[d];
+    const auto length = digits.empty() ? Expr(1) : extent_of(*map, digits.front(), inner);
+    if (!length || (!digits.empty() && digits.front().scale != 1) ||
+        !arith::can_prove(base <= region.min) ||
+        !arith::can_prove(region.min + region.extent <= base + *length))
       return false;
   }
   return true;
@@ -261,13 +251,27 @@ bool stores_region(const Program& program, int n, const Stmt& part, const Buffer
     block.body = part;
   });
   const bool is_by_calls = !any_node(part, is_own);
-  return std::ranges::any_of(
-      Footprints(program, n, whole).of(alone).accesses, [&](const arith::Access& access) {
-        if (!access.is_write()) return false;
-        if (access.buffer.same_as(write.buffer))
-          return covers_region(access, program.realize(n), write);
-        return is_by_calls && access.memory_key() == &write.buffer->data.node();
-      });
+  const Footprint writes = only(Footprints(program, n, whole).of(alone), arith::AccessKind::Write);
+  const std::function<bool(const BufferRegion&)> is_covered = [&](const BufferRegion& region) {
+    const auto covers = [&](const arith::Access& access) {
+      return access.buffer.same_as(write.buffer)
+                 ? covers_region(access, program.realize(n), region)
+                 : is_by_calls && access.memory_key() == &write.buffer->data.node();
+    };
+    if (std::ranges::any_of(writes.accesses, covers)) return true;
+    // Different stores may cover the two halves.
+    BufferRegion first = region, second = region;
+    for (std::size_t d = 0; d < region.region.size(); ++d) {
+      const auto& [min, extent] = region.region[d];
+      const std::int64_t size = constant_int(extent).value_or(1), half = size / 2;
+      if (half == 0) continue;
+      first.region[d] = Range::from_min_extent(min, make_int(min.dtype(), half));
+      second.region[d] = Range::from_min_extent(min + half, make_int(min.dtype(), size - half));
+      return is_covered(first) && is_covered(second);
+    }
+    return false;
+  };
+  return is_covered(write);
 }
 
 std::vector<Stmt> parts_between(const Program& program, int top, int first, int second) {

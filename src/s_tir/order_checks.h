@@ -58,7 +58,7 @@ bool has_equal(const std::vector<tir::Expr>& all, const tir::Expr& e);
 /// Returns the statement in the loops and guards of an access by one instance of a block.
 tir::Stmt in_context_of(const arith::Access& access, tir::Stmt s);
 
-/// Whether one store in `part`, the init or the body of the block, writes the whole region each
+/// Whether the stores in `part`, the init or the body of the block, write the whole region each
 /// time that the part runs. A call that receives the address is assumed to do so if `part` does not
 /// store to the buffer.
 bool stores_region(const Program& program, int block, const tir::Stmt& part,

@@ -1067,6 +1067,20 @@ TEST(MatchedBuffers, StoresOfSomeElementsDoNotCoverTheRegion) {
     EXPECT_PRED2(contains, refused_copy(script), "writes not all elements");
 }
 
+TEST(MatchedBuffers, SeveralStoresCoverTheRegionTogether) {
+  for (const char* buffer : {"M", "O"})
+    for (const int last : {2, 3}) {
+      std::string body = "            T.reads(A[0:4])\n            T.writes(O[0:4])\n";
+      for (int n = 0; n <= last; ++n) {
+        const std::string at = "[" + std::to_string(n) + "] = A[";
+        body += "            " + (buffer + at) + std::to_string(3 - n) + "]\n";
+      }
+      std::string script = by_view("0:4], [4", body);
+      script.replace(script.find("serial(4)"), 9, "serial(1)");
+      EXPECT_EQ(refused_copy(script) == "accepted", last == 3) << script;
+    }
+}
+
 TEST(MatchedBuffers, StoresOfAllElementsCoverTheRegion) {
   EXPECT_EQ(refused_copy(elements_by_view("M[k]", 4)), "accepted");
   EXPECT_EQ(refused_copy(by_view("vi:vi + 1], [1", "            M[0] = A[vi]\n")), "accepted");

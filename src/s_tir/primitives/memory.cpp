@@ -575,13 +575,11 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     const std::optional<int> copied = after.find_block(result.block);
     return written && copied && covers_reads(after, *written, *copied, cache);
   };
-  const auto always = [](const Expr& condition) {
-    return [condition](const auto&, const auto&) { return condition; };
-  };
-  NewBlock result = cached(always(make_true()));
+  Expr condition = make_true();
+  const auto under_condition = [&](const auto&, const auto&) { return condition; };
+  NewBlock result = cached(under_condition);
   const bool is_plain = is_exact(result);
   // Elements that were not written must not be copied, so the copy gets the outer conditions.
-  Expr condition = make_true();
   for (const Expr& part : conjuncts(program.realize(n).predicate)) {
     const std::vector<Var> vars = free_vars(part);
     if (std::ranges::all_of(vars, [&](const Var& var) {
@@ -590,7 +588,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
         }))
       condition = both(condition, part);
   }
-  if (!is_plain) result = cached(always(condition));
+  if (!is_plain) result = cached(under_condition);
   if (!is_plain && !is_exact(result)) {
     bool is_known = true;
     result = cached([&](const std::vector<Expr>& element, const arith::Facts& facts) {
