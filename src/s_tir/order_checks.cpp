@@ -237,6 +237,9 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
   return true;
 }
 
+/// The number of stores up to which it is tried whether they cover a region together.
+constexpr std::size_t kMaxStores = 16;
+
 }  // namespace
 
 bool stores_region(const Program& program, int n, const Stmt& part, const BufferRegion& write) {
@@ -259,6 +262,7 @@ bool stores_region(const Program& program, int n, const Stmt& part, const Buffer
                  : is_by_calls && access.memory_key() == &write.buffer->data.node();
     };
     if (std::ranges::any_of(writes.accesses, covers)) return true;
+    if (writes.accesses.size() > kMaxStores) return false;
     // Different stores may cover the two halves.
     BufferRegion first = region, second = region;
     for (std::size_t d = 0; d < region.region.size(); ++d) {
