@@ -10,6 +10,7 @@
 
 #include "tenon/s_tir/script.h"
 #include "tenon/s_tir/trace_steps.h"
+#include "tenon/tir/block.h"
 #include "tests/s_tir/golden_cases.h"
 #include "tests/s_tir/interpreted.h"
 #include "tests/s_tir/refusal.h"
