@@ -199,7 +199,7 @@ Rows rows_of_features() {
         "in a branch", "in a branch of data", "in a block with a matched buffer", "with a let"}},
       {"block",
        {"a store", "an update in place", "a reduction with an init", "an init that reads",
-        "another reduction", "a branch inside", "a loop inside"}},
+        "another reduction", "a branch inside", "a matched buffer inside", "a loop inside"}},
       {"loop",
        {"triangular", "with a range of data", "of no iterations", "of one iteration", "from 1 to 3",
         "near the end of int32", "too long to run"}},

@@ -331,6 +331,17 @@ class NestWriter {
     for (std::size_t n = 0; n < reduced.size(); ++n)
       iters.push_back(bind("r" + std::to_string(n), true, {reduced[n]}, depth));
     write_predicate(depth);
+    const std::vector<Array> arrays = arrays_;
+    if (random_.one_in(4)) {
+      noted("block", "a matched buffer inside");
+      match_array(depth, "W" + std::to_string(blocks_));
+    }
+    write_statements(depth, reduces, spatial, iters);
+    arrays_ = arrays;
+  }
+
+  void write_statements(int depth, bool reduces, const std::vector<Bounded>& spatial,
+                        const std::vector<Bounded>& iters) {
     const Array& to = random_.pick(arrays_);
     const std::string target = element(to, spatial);
     if (reduces && !random_.one_in(3)) {
@@ -401,18 +412,23 @@ class NestWriter {
     return number(1);
   }
 
-  /// Writes a nest inside a block that gives an array another name.
-  void write_matched_nest() {
+  /// Gives an array another name.
+  void match_array(int depth, const std::string& name) {
     const Array array = random_.pick(arrays_);
-    const std::string name = "M" + std::to_string(blocks_);
-    noted("nest", "in a block with a matched buffer");
-    line(0, "with T.block(\"O" + std::to_string(blocks_) + "\"):");
     std::string region;
     for (const int extent : array.shape)
       region += (region.empty() ? "0:" : ", 0:") + std::to_string(extent);
-    line(1, name + " = T.match_buffer(" + array.name + "[" + region + "], (" + shape_text(array) +
-                ",), dtype=\"" + type_ + "\", offset_factor=1)");
+    line(depth, name + " = T.match_buffer(" + array.name + "[" + region + "], (" +
+                    shape_text(array) + ",), dtype=\"" + type_ + "\", offset_factor=1)");
     arrays_.push_back({name, array.shape, array.is_param});
+  }
+
+  /// Writes a nest inside a block that gives an array another name.
+  void write_matched_nest() {
+    const std::string name = "M" + std::to_string(blocks_);
+    noted("nest", "in a block with a matched buffer");
+    line(0, "with T.block(\"O" + std::to_string(blocks_) + "\"):");
+    match_array(1, name);
     write_nest(1);
     arrays_.pop_back();
   }
