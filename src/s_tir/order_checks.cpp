@@ -197,8 +197,9 @@ bool has_equal(const std::vector<Expr>& all, const Expr& e) {
 Stmt in_context_of(const arith::Access& access, Stmt s) {
   for (const Expr& guard : access.guards) s = make_stmt(If{guard, s, std::nullopt});
   for (const arith::FreeVar& inner : std::views::reverse(access.inner)) {
-    const Range range = inner.range.value_or(
-        Range::from_min_extent(min_value(inner.var.dtype()), max_value(inner.var.dtype())));
+    const DataType type = inner.var.dtype();
+    const Range range =
+        inner.range.value_or(Range::from_min_extent(Var("first", type), Var::size("count", type)));
     s = make_stmt(For{inner.var, range.min, range.extent, ForKind::Serial, s});
   }
   return s;

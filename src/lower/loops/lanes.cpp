@@ -304,7 +304,7 @@ class Lanes {
     const Expr value = expr(let.value);
     if (is_refused_) return self;
     if (value.dtype() == let.value.dtype()) return make_let(let.var, value, expr(let.body));
-    const Var wide(let.var.name(), value.dtype());
+    const Var wide = Var::let(let.var.name(), value);
     set(lets_, let.var, wide);
     const Expr body = expr(let.body);
     lets_.erase(&let.var.node());
@@ -379,12 +379,12 @@ class Lanes {
     Expr value = let.var.dtype().is_int() ? linear(let.value) : expr(let.value);
     if (is_refused_) return self;
     if (!options_.may_serialize) inlined_.define(let);
-    Var wide(let.var.name(), value.dtype());
+    Var wide = Var::let(let.var.name(), value);
     if (value.dtype() == let.value.dtype()) {
       const std::optional<Expr> lane = common_lane(value);
       if (!lane) return make_stmt(Let{let.var, value, stmt(let.body)});
       // The variable is a scalar, whose broadcasts can have any number of lanes.
-      wide = Var(let.var.name(), lane->dtype());
+      wide = Var::let(let.var.name(), *lane);
       set(lets_, let.var, make_broadcast(wide, value.dtype().lanes));
       return make_stmt(Let{wide, *lane, stmt(let.body)});
     }
@@ -557,7 +557,7 @@ class OneLane {
     const bool is_scalar = n.value.dtype().is_scalar();
     const std::optional<Expr> value = is_scalar ? n.value : expr(n.value);
     if (!value) return std::nullopt;
-    const Var own(n.var.name(), value->dtype());
+    const Var own = Var::let(n.var.name(), *value);
     VarMap fresh;
     set(is_scalar ? fresh : lets_, n.var, own);
     const std::optional<Expr> body = expr(is_scalar ? substitute(n.body, fresh) : n.body);
