@@ -78,8 +78,8 @@ std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
 void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
                     FunctionRef<void(const Digit&)> f);
 
-/// Returns the number of values of a digit of a value. Nullopt if it is unknown, or depends on one
-/// of the loops.
+/// Returns how many values the digit takes. Nullopt if this is unknown or depends on one of the
+/// loops.
 std::optional<tir::Expr> extent_of(const IterMap& map, const Digit& digit,
                                    const std::vector<LoopDomain>& loops);
 

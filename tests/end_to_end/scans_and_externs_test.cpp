@@ -180,7 +180,7 @@ TEST(ExternTest, LoopsOfABuilder) {
   EXPECT_EQ(compare_with_default(s, {A, D}), "");
 }
 
-/// Its product wraps in an index.
+/// The product of an element wraps in an index.
 TEST(ExternTest, ALetOfDataWraps) {
   const te::Tensor A = te::placeholder({1}, "A", Int(32));
   const te::Tensor B = te::extern_op(

@@ -96,8 +96,8 @@ class Reader {
   }
 
  private:
-  /// A region that only the indices of `buffer` are relative to. Other buffers with the same data
-  /// pointer may access all of it.
+  /// The region of memory to which the indices of `buffer` are relative. Other buffers with the same
+  /// data pointer may access all of it.
   struct View {
     Buffer buffer;
     BufferRegion source;
@@ -362,7 +362,8 @@ class Reader {
     for (FreeVar& var : access.inner)
       if (var.range) var.range = substitute(*var.range, values_);
     access.guards = guards_;
-    // A loop that determines an index is listed, and the access happens once per iteration.
+    // An index that uses the loop's variable has one access per iteration, so an empty loop is no
+    // further guard.
     const auto is_index = [&](const Var& var) {
       return std::ranges::any_of(access.indices, [&](const Expr& e) { return uses_var(e, var); });
     };

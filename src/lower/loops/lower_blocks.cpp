@@ -245,7 +245,7 @@ class BlockBufferPlanner {
     region(std::move(element), use);
   }
 
-  /// Records an access of the whole region; one of a matched buffer is one of its source.
+  /// Records an access of the whole region. A region of a matched buffer becomes one of its source.
   void region(BufferRegion part, Use use, bool is_of_header = false) {
     const auto matched = matched_.find(&part.buffer->data.node());
     if (matched != matched_.end()) {
