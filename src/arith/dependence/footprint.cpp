@@ -96,8 +96,8 @@ class Reader {
   }
 
  private:
-  /// The region of memory to which the indices of `buffer` are relative. Other buffers with the same
-  /// data pointer may access all of it.
+  /// The region of memory to which the indices of `buffer` are relative. Other buffers with the
+  /// same data pointer may access all of it.
   struct View {
     Buffer buffer;
     BufferRegion source;
