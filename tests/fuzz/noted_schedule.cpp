@@ -283,6 +283,9 @@ std::vector<te::Tensor> NotedSchedule::rfactor(const std::vector<te::Tensor>& te
                     : factor_axis == -1 ? "last"
                                         : "in between",
                     kind_of(schedule_[tensors.front()]));
+  // The sign of a zero depends on the order of a sum, like the digits of other sums.
+  if (tensors.front().op().tag() == kSumOfZeros)
+    throw ScheduleError("partial sums start from 0.0, and this sum from -0.0");
   return schedule_.rfactor(tensors, axis, factor_axis);
 }
 

@@ -11,6 +11,9 @@
 
 namespace tenon::fuzz {
 
+/// The tag of a sum that starts from -0.0.
+constexpr const char* kSumOfZeros = "sum of zeros";
+
 StageKind kind_of(const te::Stage& stage);
 
 class NotedStage {

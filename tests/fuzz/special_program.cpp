@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "tests/fuzz/noted_schedule.h"
 #include "tests/fuzz/random_expression.h"
 
 namespace tenon::fuzz {
@@ -174,13 +175,14 @@ class SpecialProgramMaker {
   void add_sum_of_zeros(const std::string& name, DataType type) {
     const Reduction r = random_reduction();
     program_.notes.operation("sum of zeros", type);
-    add(name, r.shape, [&](const Axes& axes) {
-      ExpressionMaker maker = maker_of(joined(axes, r.axes));
+    const auto body = [&](std::span<const Var> vars) -> Expr {
+      ExpressionMaker maker = maker_of(joined(axes_of(vars, r.shape), r.axes));
       const Expr negative = tir::make_float(type, -0.0), positive = make_const(type, 0);
       const Expr e = select(maker.condition(1), negative, positive);
       te::ReduceOptions options{.where = maker.condition(2), .init = {negative}};
       return te::sum(e, r.over, options);
-    });
+    };
+    add(te::compute(extents(r.shape), body, name, {.tag = kSumOfZeros}), r.shape);
   }
 
   /// A reducer that is not associative, or not commutative.
