@@ -636,6 +636,12 @@ TEST(Script, LiteralsAreComputedWithBeforeTheyTakeAType) {
   EXPECT_NE(sentence.find("does not fit int64"), std::string::npos) << sentence;
 }
 
+TEST(Script, AnAllocationInALoopDoesNotUseItsVariable) {
+  const std::string sentence =
+      error(function("for i in range(4):\n    C = T.alloc_buffer([i + 1])\n    C[i] = 1.0\n"));
+  EXPECT_NE(sentence.find("its shape cannot use that variable"), std::string::npos) << sentence;
+}
+
 TEST(Script, NamesThatPythonDoesNotHaveAreReplaced) {
   const PrimFunc original = parsed("for i in range(4):\n    B[i] = 1.0\n");
   const For* loop = root_block(original.body).body.as<For>();

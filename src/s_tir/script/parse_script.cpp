@@ -27,6 +27,8 @@ struct OpenBlock {
   /// The variables of the iterators.
   std::unordered_set<const ExprNode*> iter_vars;
   std::unordered_set<std::string> iter_names;
+  /// The variables of loops and lets inside the block.
+  std::unordered_set<const ExprNode*> inner_vars;
   Expr predicate = make_true();
   bool has_reads = false, has_writes = false;
 };
@@ -529,7 +531,16 @@ class Parser : public AccessParser {
   std::optional<Stmt> scoped(OpenBlock* block) {
     if (is_assignment_of("T.alloc_buffer")) {
       // A buffer that is allocated inside a loop belongs to the enclosing block.
-      blocks_.back()->block.alloc_buffers.push_back(alloc_buffer());
+      const Token& name = in_.peek();
+      const Buffer own = alloc_buffer();
+      for (const Expr& extent : own->shape)
+        for (const Var& var : free_vars(extent))
+          if (blocks_.back()->inner_vars.contains(&var.node()))
+            syntax_error(name, "`" + own->name +
+                                   "` belongs to the block around the definition of `" +
+                                   var.name() + "`, so its shape cannot use that variable; " +
+                                   "allocate it in a block inside");
+      blocks_.back()->block.alloc_buffers.push_back(own);
       in_.expect_end_of_line();
       return suite(block);
     }
@@ -559,7 +570,7 @@ class Parser : public AccessParser {
                              bound.dtype().str());
     in_.expect_end_of_line();
     const Var var = Var::let(name.text, bound);
-    scopes_.define(name.text, var);
+    define_inside(name.text, var);
     return make_stmt(Let{var, bound, suite(block)});
   }
 
@@ -671,7 +682,7 @@ class Parser : public AccessParser {
     in_.expect(")");
     if (!is_let) in_.expect_name("as"), name = &in_.expect_plain_name("a variable");
     const Var var = Var::let(name->text, value);
-    Stmt body = nested_with([&] { scopes_.define(name->text, var); });
+    Stmt body = nested_with([&] { define_inside(name->text, var); });
     return make_stmt(Let{var, value, std::move(body)});
   }
 
@@ -706,8 +717,13 @@ class Parser : public AccessParser {
   Var begin_loop(const Token& name, const Range& range) {
     const Var var(name.text, range.extent.dtype());
     loops_.insert_or_assign(&var.node(), range);
-    scopes_.define(name.text, var);
+    define_inside(name.text, var);
     return var;
+  }
+
+  void define_inside(const std::string& name, const Var& var) {
+    scopes_.define(name, var);
+    if (!blocks_.empty()) blocks_.back()->inner_vars.insert(&var.node());
   }
 
   Stmt grid(const std::vector<Token>& names) {
