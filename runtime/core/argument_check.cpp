@@ -79,8 +79,7 @@ std::string describe_given(const Argument& arg) {
 // ---- arrays of which only the address is unknown ------------------------------------------------
 
 // Fast path for arrays of which the specification fixes everything except the address. It produces
-// no messages. Nearly all calls use it, including those of functions that are as short as the
-// check.
+// no messages. Nearly all calls use it, and a short function takes no longer than the check.
 
 std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size>& shape) {
   std::vector<std::int64_t> extents;
@@ -398,7 +397,8 @@ class CallCheck {
     const DLTensor& complete = put_tensor(spec, tensor);
     memory_[param_] = {};
     if (count == 0) return bind_strides(spec, complete);
-    // Missing strides are filled in as compact, which satisfies every compact array.
+    // If a compact array is expected and `tensor` has no strides, there is nothing to check: those
+    // of `complete` are compact.
     if (spec.strides || tensor.strides != nullptr) check_strides(spec, complete);
     bind_strides(spec, complete);
     const bool has_no_gaps = !spec.strides || is_compact(shape_of(complete), strides_of(complete));

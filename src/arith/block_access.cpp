@@ -196,8 +196,9 @@ class Finder {
     for_each_child(e, [&](const Expr& c) { expr(c); });
   }
 
-  /// Handles the address of a buffer. Its receiver accesses the regions that the block declares. It
-  /// may access any element of a buffer without declared regions, for reading (1) or writing (2).
+  /// Records the accesses through the address of a buffer. They are assumed to be in the regions
+  /// that the block declares. If it declares no region of the buffer, all elements may be accessed:
+  /// read if bit 0 of `mask` is set, written if bit 1 is set.
   void address(const Expr& data, std::int64_t mask) {
     bool is_declared = false;
     const auto add = [&](std::vector<Touched>& all, const std::vector<BufferRegion>& regions) {

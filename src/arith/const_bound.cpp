@@ -298,7 +298,8 @@ class BoundOf {
     }
   }
 
-  /// Bounds the bit operations of index arithmetic; for other calls, the bounds of the type.
+  /// Returns bounds of `bitwise_and` and shifts, which occur in index arithmetic. For other calls,
+  /// returns the bounds of the type.
   Bound of_call(const Expr& e, const Call& n) const {
     if (n.is(Intrin::bitwise_and))
       return bitwise_and((*this)(n.args[0]), (*this)(n.args[1]), e.dtype());

@@ -162,7 +162,7 @@ void require_own_domains(const Caller& caller, const Program& program, int block
     }
 }
 
-std::optional<Expr> find_read_outside_blocks(const Program& program, int scope,
+std::optional<Expr> find_read_outside_blocks(const Program& program, int top,
                                              const Buffer& buffer) {
   std::optional<Expr> result;
   const auto look = [&](const Expr& e) {
@@ -170,7 +170,8 @@ std::optional<Expr> find_read_outside_blocks(const Program& program, int scope,
       if (load.buffer.same_as(buffer)) result = e;
     });
   };
-  for (int n = scope + 1; program.is_below(n, scope) && !result; ++n) {
+  const std::optional<int> scope = program.is_block(top) ? top : program.scope(top);
+  for (int n = top + 1; program.is_below(n, top) && !result; ++n) {
     if (program.scope(n) != scope) continue;
     if (program.is_block(n)) {
       look(program.realize(n).predicate);
@@ -182,9 +183,9 @@ std::optional<Expr> find_read_outside_blocks(const Program& program, int scope,
   return result;
 }
 
-void require_read_by_blocks(const Caller& caller, const Program& program, int block) {
+void require_read_by_blocks(const Caller& caller, const Program& program, int block, int top) {
   for (const Buffer& buffer : buffers_of(program.block(block).writes))
-    if (const auto read = find_read_outside_blocks(program, *program.scope(block), buffer))
+    if (const auto read = find_read_outside_blocks(program, top, buffer))
       refuse(caller, in_backticks(print_expr(*read)) + ", which is outside of blocks, reads " +
                          in_backticks(buffer->name) + ", which " + describe(program, block) +
                          " writes; move the read into a block, whose regions declare it");

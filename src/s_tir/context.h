@@ -63,14 +63,14 @@ std::optional<tir::Expr> condition_below(const Program& program, int n, int top)
 /// that loop, the domain would be undefined.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
-/// Returns an expression that reads the buffer inside the scope but outside of all its blocks: a
-/// branch's condition, a loop's range, a predicate or an iterator's value. Such reads are not in
-/// the regions of any block.
-std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int scope,
+/// Returns an expression below the block or loop `top`, but outside of the blocks there, that reads
+/// the buffer: a branch's condition, a loop's range, a predicate or an iterator's value. Such reads
+/// are not in the regions of any block.
+std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int top,
                                                   const tir::Buffer& buffer);
 
-/// Throws if something other than a block reads a buffer that the block writes.
-void require_read_by_blocks(const Caller& caller, const Program& program, int block);
+/// Throws if something below `top` other than a block reads a buffer that the block writes.
+void require_read_by_blocks(const Caller& caller, const Program& program, int block, int top);
 
 /// Sets the value of a loop's variable or of an iterator, converted to its type.
 inline void set_converted(tir::VarMap& map, const tir::Var& var, const tir::Expr& value) {

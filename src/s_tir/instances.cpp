@@ -91,7 +91,8 @@ class Finder {
     for (std::size_t n = 0; n < loops_.size(); ++n)
       if (!add_range(loops_[n], sources[n].has_value())) return std::nullopt;
     if (!add_predicate()) return std::nullopt;
-    // A loop that counts down has its extent, which may depend on other loops, in the base.
+    // If an iterator counts a loop down, the base of its value contains the loop's extent. The
+    // extent may depend on other loops.
     for (Expr& part : result_) {
       part = substitute(part, of_iters_);
       if (uses_any(part, loops_)) return std::nullopt;

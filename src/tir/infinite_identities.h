@@ -6,8 +6,8 @@
 
 namespace tenon::tir {
 
-/// Returns the finite number that represents this node in TVM 0.9 text; nullopt for any other node,
-/// including other infinities.
+/// Returns the finite number that TVM 0.9 text has for a node of the table. Nullopt if the node is
+/// not in the table, even if it is infinite.
 std::optional<double> finite_identity(const ExprNode& node);
 
 }  // namespace tenon::tir

@@ -59,7 +59,7 @@ class Lexer {
   std::size_t at_ = 0;
   std::size_t line_start_ = 0;
   int line_ = 1;
-  /// Whether a line has begun that ends in a Newline.
+  /// Whether the current logical line has a token, so that a Newline must end the line.
   bool is_line_open_ = false;
   /// Positions of the open brackets' tokens.
   std::vector<std::size_t> open_;
@@ -206,7 +206,7 @@ class Lexer {
     if (kSingle.find(peek()) == std::string_view::npos)
       syntax_error(token, "a stray " + quoted_text(character()));
     const std::string_view pair = text_.substr(at_, 2);
-    // Fast path: few signs are followed by a character that can end a pair.
+    // Fast path: the table is searched only if the next character can end a two-character operator.
     const bool is_pair = std::string_view("=&|>/<").find(peek(1)) != std::string_view::npos &&
                          std::ranges::find(kPairs, pair) != kPairs.end();
     token.text = pair.substr(0, is_pair ? 2 : 1);

@@ -25,6 +25,12 @@ bool reads(const te::Operation& reader, const te::Stage& producer) {
   });
 }
 
+/// The sign of a zero depends on the order of a sum, like the digits of other sums.
+void require_partial_sums(const te::Operation& op) {
+  if (op.tag() == kSumOfZeros)
+    throw ScheduleError("partial sums start from 0.0, and this sum from -0.0");
+}
+
 }  // namespace
 
 StageKind kind_of(const te::Stage& stage) {
@@ -122,7 +128,10 @@ NotedStage NotedStage::parallel(const IterVar& axis) const {
 NotedStage NotedStage::bind(const IterVar& axis, const IterVar& thread) const {
   note("bind", thread.thread()->str());
   if (thread.dom()) note("bind", "a thread of a range");
-  if (is_reduction(axis)) note("bind", "a reduction");
+  if (is_reduction(axis)) {
+    note("bind", "a reduction");
+    require_partial_sums(op());
+  }
   stage_.bind(axis, thread);
   return *this;
 }
@@ -283,9 +292,7 @@ std::vector<te::Tensor> NotedSchedule::rfactor(const std::vector<te::Tensor>& te
                     : factor_axis == -1 ? "last"
                                         : "in between",
                     kind_of(schedule_[tensors.front()]));
-  // The sign of a zero depends on the order of a sum, like the digits of other sums.
-  if (tensors.front().op().tag() == kSumOfZeros)
-    throw ScheduleError("partial sums start from 0.0, and this sum from -0.0");
+  require_partial_sums(tensors.front().op());
   return schedule_.rfactor(tensors, axis, factor_axis);
 }
 

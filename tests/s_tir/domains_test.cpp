@@ -212,6 +212,23 @@ def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
   EXPECT_EQ(s.first_other(), "");
 }
 
+TEST(Blockize, IsRefusedIfTheBlockChangesItsConditionOrItsValues) {
+  for (const char* lines : {"vi = T.axis.spatial(8, i)\n            T.where(C[2] < 3)",
+                            "vi = T.axis.spatial(8, C[2] % 8)"}) {
+    Scheduled s(std::string(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            )") +
+                lines + R"(
+            C[vi] = A[vi] * 2
+)");
+    const std::string why = refusal([&] { s->blockize(s.loop("C", 0)); });
+    EXPECT_TRUE(contains(why, "reads `C`, which block `C` writes")) << why;
+  }
+}
+
 // ---- triangles ----------------------------------------------------------------------------------
 
 TEST(Triangles, AreCopiedByCacheWriteWithoutTheElementsOutside) {

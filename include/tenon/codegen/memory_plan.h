@@ -17,8 +17,8 @@ namespace tenon::codegen {
 /// The alignment of the runtime's workspaces, in bytes.
 inline constexpr int kWorkspaceAlignment = 128;
 
-/// Returns the offset in elements from the buffer's data pointer; a vector if the last index is
-/// one. Precondition: there is an index.
+/// Returns the offset in elements from the buffer's data pointer. The offset is a vector if the
+/// last index is a vector. Precondition: there is an index.
 tir::Expr flat_index(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);
 
 /// Returns the size of an allocation. Nullopt if it is known only at run time or exceeds 64 bits. A

@@ -47,8 +47,9 @@ struct BuildOptions {
   /// is a RuntimeError with tensor, index, extent and the line of the operation.
   bool instrument_bounds = false;
   Bounds bounds = Bounds::Default;
-  /// Runs the loops that each tensor intrinsic replaces, too, and compares the results. The first
-  /// element that differs is a RuntimeError. Floats may differ by as much as reordered sums.
+  /// Checks each tensor intrinsic at run time: also runs the loops that it replaces, and compares
+  /// the results. RuntimeError for the first element that differs. Floats may differ by as much as
+  /// reordered sums.
   bool check_intrinsics = false;
   bool allow_parallel_reduction_race = false;
   /// Required alignment in bytes of the memory of every array argument, a power of two. 0: the

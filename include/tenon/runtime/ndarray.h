@@ -183,9 +183,9 @@ class NDArray {
   /// Exports the array to another library. The result shares the memory and keeps it alive; the
   /// receiver calls its `deleter`.
   DLManagedTensor* to_dlpack() const;
-  /// Takes ownership of the tensor and calls its deleter with the last handle. RuntimeError,
-  /// without taking ownership, if its type or device is not supported, or if its data is null or
-  /// misaligned.
+  /// Takes ownership of the tensor and calls its deleter when the last handle is destroyed.
+  /// RuntimeError, without taking ownership, if its type or device is not supported, or if its data
+  /// is null or misaligned.
   static NDArray from_dlpack(DLManagedTensor* tensor,
                              SourceLocation where = SourceLocation::current());
 

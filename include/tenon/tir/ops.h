@@ -50,8 +50,8 @@ class Operand {
   const SourceLocation& where() const { return where_; }
   /// Whether the operand is a C++ literal, which takes the type of the other operand.
   bool is_literal() const { return !expression_; }
-  /// Returns the value of an operand without a peer. A literal becomes int32 (int64 if needed),
-  /// Bool or float32.
+  /// Returns the operand as an expression, regardless of the other operand. A literal becomes int32
+  /// (int64 if needed), Bool or float32.
   Expr alone() const;
   /// Returns a literal in the type and lanes of `peer`; TypeError if it does not fit. A floating
   /// literal with an integer peer becomes float32. An expression is returned unchanged.

@@ -204,7 +204,7 @@ LlvmCode code_for(std::vector<tir::TargetFacts> targets, const CompileOptions& o
   code.common = common_target(targets);
   code.targets = std::move(targets);
   code.options = options;
-  // They may refer to objects with a shorter lifetime than the artifact.
+  // The callback and the line table may refer to objects with a shorter lifetime than the artifact.
   code.options.on_step = {};
   code.options.lines = nullptr;
   return code;

@@ -363,7 +363,8 @@ class Functions {
     Expr rest = let(parts.exponent * number(unit_low));
     rest = multiply_add(lower + upper, number(low), rest);
     rest = multiply_add(lower, number(high), rest);
-    // The rounding error of the sum. The unit has the larger magnitude, unless it is zero.
+    // Adds the rounding error of `sum` (Fast2Sum). It is exact because |unit| >= |product|, unless
+    // `unit` is zero.
     rest = rest + (unit - sum + product);
     return at_the_ends(x, rest + sum);
   }

@@ -37,8 +37,8 @@ class AutotunedLoops {
 tir::Stmt unroll_and_jam(const tir::Stmt& s, AutotunedLoops& autotuned,
                          const tir::VectorRegisters& registers);
 
-/// Moves vectors that a loop or a sequence accumulates into to local memory, which code generators
-/// keep in registers.
+/// Scalar replacement: vectors that a loop or a sequence accumulates are loaded into local memory
+/// before it and stored after it. Code generators keep this memory in registers.
 tir::Stmt promote_accumulators(const tir::Stmt& s, const tir::VectorRegisters& registers);
 
 /// Reorders accumulations into local memory so that statements with common operands are adjacent,

@@ -451,7 +451,8 @@ class Lanes {
     return options_.may_serialize || buffer->dtype.is_scalar();
   }
 
-  /// Refuses to vectorize the current statement. The result is ignored.
+  /// Marks the current statement as not vectorizable. Returns `it` as a placeholder, which callers
+  /// discard.
   template <class T>
   T refuse(const T& it) {
     is_refused_ = true;

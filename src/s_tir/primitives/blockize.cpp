@@ -323,6 +323,8 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
         refuse(caller,
                "the range of " + describe(program, n) + " depends on loop `" + var.name() + "`");
     }
+  // The new block evaluates values and conditions that no loop inside changes once.
+  require_read_by_blocks(caller, program, b.block, loop);
   if (b.own().init) {
     require_begun(caller, program, b.block);
     require_init_passes(caller, program, b.block, loop);

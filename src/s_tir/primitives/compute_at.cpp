@@ -286,7 +286,7 @@ void check(const Move& move) {
   require_single_instances(move, program, move.block, program.common(move.block, move.loop), "");
   require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
   if (move.own().init) require_begun(move.caller, program, move.block);
-  require_read_by_blocks(move.caller, program, move.block);
+  require_read_by_blocks(move.caller, program, move.block, *program.scope(move.block));
   if (!move.is_producer()) return;
   for (const BufferRegion& write : move.own().writes)
     if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))

@@ -207,7 +207,8 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
                          "`, which is not an index of `" + buffer->name + "`");
   const Inlining inlining{program, caller, n, store, vars};
-  if (!has_same_value_anywhere(inlining)) require_read_by_blocks(caller, program, n);
+  if (!has_same_value_anywhere(inlining))
+    require_read_by_blocks(caller, program, n, *program.scope(n));
   for (const int consumer : consumers(program, n)) require_same_value(inlining, consumer);
   const Inliner inliner(buffer, [&](const std::vector<Expr>& indices) {
     return substitute(store.value, inlining.at(indices));
@@ -329,7 +330,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   if (!source) refuse(caller, describe(program, producer) + " has more than one store");
   const Buffer buffer = source->buffer;
   require_inlinable(caller, program, producer, buffer);
-  require_read_by_blocks(caller, program, producer);
+  require_read_by_blocks(caller, program, producer, *program.scope(producer));
   require_element_accesses(caller, program.func().body, buffer);
   std::optional<std::vector<Expr>> read;
   bool is_same = true;

@@ -52,7 +52,8 @@ void require_independent(const Caller& caller, const Program& program, int loop,
   const auto is_exempt = [&](int n, const Buffer& buffer) {
     if (has_own_memory(program, buffer, loop, thread)) return true;
     if (thread && is_written_alike(program, buffer, loop)) return true;
-    // A reader that every iteration repeats reads the complete sum in the last iteration.
+    // A reader that does not depend on the loop runs in every iteration. In the last iteration it
+    // reads the complete sum.
     return !mentions(program.block(n).writes, buffer) && !depends_on(program, n, loop) &&
            std::ranges::any_of(blocks, [&](int other) { return is_reduced_by(other, buffer); });
   };

@@ -33,7 +33,7 @@ struct OpenBlock {
   bool has_reads = false, has_writes = false;
 };
 
-/// A function before its body.
+/// A function whose body has not been parsed yet, and the names of its parameters.
 struct Head {
   PrimFunc func{{}, {}, make_nop()};
   std::map<std::string, Var> handles;

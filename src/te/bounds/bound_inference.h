@@ -138,8 +138,8 @@ class BoundInference {
   // ---- requirements of the readers
 
   /// Returns the requirements per output and dimension during one iteration of the loops around
-  /// `kept_in`. That is the stage that owns the memory: the stage itself, or the scan whose state
-  /// it computes.
+  /// `kept_in`, the stage that owns the memory: `id` itself or, if `id` is the state of a scan, the
+  /// scan.
   std::vector<Needs> needs_of_readers(StageId id, StageId kept_in);
   void add_needs_of(StageId reader, StageId producer, const Tensor& tensor, Needs& needs);
   /// If the producer's memory is private to a thread, checks that no thread axis of the reader is

@@ -17,8 +17,9 @@ struct ComputeNest {
   /// Present only for reductions.
   std::optional<LoopNest> init;
   std::vector<Expr> init_guards;
-  /// The ranges of the axes if every reduction has at least one step; set if the loops of `init`
-  /// need them.
+  /// The ranges of the axes under the assumption that no reduction is empty. Present only if one
+  /// loop runs over both elements and steps, and a reduction may be empty: `init` must run even
+  /// then.
   std::optional<AxisRanges> with_a_step;
 };
 
@@ -41,8 +42,8 @@ struct ReductionBody {
 ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
                              const ComputeNest& nest);
 
-/// Returns buffers[k][indices] = values[k] with simultaneous semantics: a value that reads a buffer
-/// stored before it is computed first.
+/// Returns the stores buffers[k][indices] = values[k] for all k, as if they were simultaneous. A
+/// value that reads the buffer of an earlier store is computed before all stores.
 Stmt store_together(const std::vector<tir::Buffer>& buffers, std::vector<Expr> values,
                     const std::vector<Expr>& indices);
 

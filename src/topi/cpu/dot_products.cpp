@@ -69,11 +69,8 @@ IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::siz
   const IterVar &panels = loops[rank - 3], &groups = loops[rank - 2];
   auto [vectors, lane] = stage.split(loops.back(), lanes * neighbours);
   stage.vectorize(lane).pragma(panels, kPartitioned, 1).pragma(groups, kPartitioned, 1);
-  // Strided elements are gathered in registers. Missing ones are 0.
-  const Stage read = s[rows];
-  read.compute_at(stage, vectors);
-  for (const IterVar& axis : read.op().axis()) read.round_up(axis);
-  read.vectorize(read.op().axis().back());
+  // Strided elements are gathered in registers.
+  read_whole_vectors(s[rows], stage, vectors);
   return panels;
 }
 

@@ -100,27 +100,53 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
 
 namespace {
 
-constexpr int kBytesOfALine = 64, kMinSide = 4;
+constexpr int kMinSide = 4;
 
-/// Whether consecutive rows of this length begin in the same set of the L1 cache, or in `sets`
-/// sets.
-bool rows_conflict(const Expr& columns, DataType type, int sets) {
+/// How a matrix is transposed: `size.line` columns at a time, in segments of `square` rows; all
+/// rows if it is 0.
+struct Transposition {
+  TurnedSize size;
+  int square;
+};
+
+/// Whether rows of this length begin in the same set of the L1 cache.
+bool rows_conflict(std::int64_t bytes) {
   constexpr std::int64_t kBytesOfAWay = 4096;
-  const std::int64_t period = kBytesOfAWay / sets;
-  const std::int64_t bytes = tir::constant_int(columns).value_or(1) * type.bytes() % period;
-  return std::min(bytes, period - bytes) < kBytesOfALine;
+  const std::int64_t rest = bytes % kBytesOfAWay;
+  return bytes > 0 && std::min(rest, kBytesOfAWay - rest) < kBytesOfALine;
 }
 
-/// Whether squares of a line by a line are transposed, so that each cache line of the result is
-/// complete before the next ones are stored. Lines of conflicting rows would be evicted between two
-/// tiles. A square reads as many rows of the source, which must not conflict either.
-bool stores_whole_lines(const Tensor& out, std::size_t along) {
-  const DataType type = out.dtype();
-  const Expr &rows = out.shape().back(), &columns = out.shape()[along];
-  const std::int64_t bytes = tir::constant_int(rows).value_or(0) * type.bytes();
-  if (bytes < kBytesOfALine) return false;
-  return rows_conflict(rows, type, 1) ||
-         (bytes % kBytesOfALine == 0 && !rows_conflict(columns, type, 2));
+/// `along`: the dimension of the result along which the source is contiguous.
+Transposition transposition_of(const Tensor& out, std::size_t along, const TargetFacts& target) {
+  constexpr std::int64_t kNarrow = 64, kShort = 32, kLinesOfASet = 8;
+  const int bytes = out.dtype().bytes(), of_a_line = kBytesOfALine / bytes;
+  TurnedSize size = turned_size(lanes_of(out.dtype(), target), bytes);
+  const std::int64_t columns = tir::constant_int(out.shape()[along]).value_or(0);
+  const std::int64_t rows = tir::constant_int(out.shape().back()).value_or(0);
+  if (columns == 0 || rows == 0) return {size, 0};
+  const int half = std::max(size.side / 2, kMinSide);
+  if (columns < size.side) size.side = half;
+  const bool is_aligned = rows % of_a_line == 0;
+  if (rows_conflict(rows * bytes) && !is_aligned) {
+    const int side = columns > kNarrow ? half : size.side;
+    return {{side, side}, of_a_line};
+  }
+  // All columns of a row are read together unless their lines of the result evict each other.
+  bool is_narrow = columns <= kNarrow;
+  for (std::int64_t n = 1; n <= columns / kLinesOfASet; ++n)
+    is_narrow = is_narrow && !rows_conflict(n * rows * bytes);
+  if (is_narrow) {
+    // Missing columns cost more than short vectors.
+    const auto padded = [&](int side) { return static_cast<int>(parts_of(columns, side) * side); };
+    if (6 * padded(half) <= 5 * padded(size.side)) size.side = half;
+    return {{size.side, padded(size.side)}, 0};
+  }
+  // Short vectors are split between two lines of the result less often.
+  if (!is_aligned) return {{rows < kShort ? size.side : half, size.line}, 0};
+  // Squares of lines that are stored whole. Beyond the L2 cache, two adjacent lines are fetched.
+  const bool is_far = 2 * rows * columns * bytes > target.caches.l2;
+  const int side_of_square = std::max((is_far ? 2 : 1) * of_a_line, size.side);
+  return {{size.side, side_of_square}, side_of_square};
 }
 
 }  // namespace
@@ -139,15 +165,15 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   std::vector<IterVar> order = stage.op().axis();
   IterVar across = order.back();
   order.pop_back();
+  const Transposition how = transposition_of(out, *along, target);
   std::optional<IterVar> squares;
-  if (stores_whole_lines(out, *along)) {
-    auto [outer, of_square] = stage.split(across, kBytesOfALine / out.dtype().bytes());
+  if (how.square > 0) {
+    auto [outer, of_square] = stage.split(across, how.square);
     stage.pragma(outer, kPartitioned, 1);
     squares = outer;
     across = of_square;
   }
-  const TurnedTile turned =
-      turn_tiles(stage, order[*along], across, lanes_of(out.dtype(), target), out.dtype().bytes());
+  const TurnedTile turned = turn_tiles(stage, order[*along], across, how.size);
   order[*along] = turned.lines;
   std::vector<IterVar> inner{turned.vectors, turned.tiles};
   if (squares) {
@@ -159,9 +185,7 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   all.insert(all.end(), inner.begin(), inner.end());
   all.insert(all.end(), {turned.y, turned.x});
   stage.reorder(all);
-  const Stage tile = s[rows];
-  tile.compute_at(stage, inner.back());
-  tile.vectorize(tile.op().axis().back());
+  read_whole_vectors(s[rows], stage, inner.back());
   IterVar lines = turned.lines;
   if (is_worth_threads(count_of(out.shape()))) stage.parallel(lines = fused(stage, order));
   stage.pragma(lines, kPartitioned, 1);

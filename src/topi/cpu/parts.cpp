@@ -131,16 +131,25 @@ std::vector<IterVar> lay_out_in_panels(const Stage& packed, std::size_t along, s
   return loops;
 }
 
-TurnedTile turn_tiles(const Stage& stage, const IterVar& down, const IterVar& across, int lanes,
-                      int bytes) {
-  constexpr int kBytesOfALine = 64;
-  const int side = std::max(lanes / 2, 4), line = std::max(kBytesOfALine / bytes / side, 1) * side;
-  auto [lines, in_line] = stage.split(down, line);
-  auto [tiles, y] = stage.split(in_line, side);
-  auto [vectors, x] = stage.split(across, side);
+TurnedSize turned_size(int lanes, int bytes) {
+  const int side = std::max(lanes / 2, 4);
+  return {side, std::max(kBytesOfALine / bytes / side, 1) * side};
+}
+
+TurnedTile turn_tiles(const Stage& stage, const IterVar& down, const IterVar& across,
+                      TurnedSize size) {
+  auto [lines, in_line] = stage.split(down, size.line);
+  auto [tiles, y] = stage.split(in_line, size.side);
+  auto [vectors, x] = stage.split(across, size.side);
   stage.unroll(y).vectorize(x);
   for (const IterVar& loop : {vectors, tiles}) stage.pragma(loop, kPartitioned, 1);
   return {lines, vectors, tiles, y, x};
+}
+
+void read_whole_vectors(const Stage& rows, const Stage& reader, const IterVar& at) {
+  rows.compute_at(reader, at);
+  for (const IterVar& axis : rows.op().axis()) rows.round_up(axis);
+  rows.vectorize(rows.op().axis().back());
 }
 
 namespace {
@@ -151,12 +160,11 @@ IterVar copy_by_turned_tiles(const te::Schedule& s, const te::Tensor& packed, co
                              const IterVar& across, int lanes) {
   const te::Tensor rows = s.cache_read(packed.op().inputs().front(), "local", {packed.op()});
   const Stage stage = s[packed];
-  const TurnedTile tile = turn_tiles(stage, down, across, lanes, packed.dtype().bytes());
+  const TurnedTile tile =
+      turn_tiles(stage, down, across, turned_size(lanes, packed.dtype().bytes()));
   stage.reorder({tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
   stage.pragma(tile.lines, kPartitioned, 1);
-  s[rows].compute_at(stage, tile.tiles);
-  for (const IterVar& axis : s[rows].op().axis()) s[rows].round_up(axis);
-  s[rows].vectorize(s[rows].op().axis().back());
+  read_whole_vectors(s[rows], stage, tile.tiles);
   return tile.lines;
 }
 

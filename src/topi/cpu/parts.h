@@ -71,15 +71,25 @@ void keep_in_registers(const te::Stage& sums, std::vector<te::IterVar> reduction
 std::vector<te::IterVar> lay_out_in_panels(const te::Stage& packed, std::size_t along,
                                            std::size_t from, int width, int lanes);
 
-/// Loops over square tiles, half a vector wide, that are read along one dimension and stored along
-/// another. The tiles of a cache line are adjacent, which was the fastest order measured.
+/// The number of elements on a side of a square tile that is transposed in registers, and of the
+/// source's contiguous elements whose tiles are adjacent, a multiple of the side.
+struct TurnedSize {
+  int side, line;
+};
+inline constexpr int kBytesOfALine = 64;
+/// Returns the size of tiles that are half a vector wide. The tiles of a cache line are adjacent.
+TurnedSize turned_size(int lanes, int bytes);
+
+/// Loops over square tiles that are read along one dimension and stored along another.
 struct TurnedTile {
   te::IterVar lines, vectors, tiles, y, x;
 };
 /// Splits the loops into transposed tiles. The source is contiguous along `down`, the result along
 /// `across`. The caller marks `lines`, or the loop that it is fused into, as partitioned.
 TurnedTile turn_tiles(const te::Stage& stage, const te::IterVar& down, const te::IterVar& across,
-                      int lanes, int bytes);
+                      TurnedSize size);
+/// Reads the rows of a tile as whole vectors inside the loop `at`. Missing elements are 0.
+void read_whole_vectors(const te::Stage& rows, const te::Stage& reader, const te::IterVar& at);
 
 /// Stores the copy {..., n, m} as {..., m, n}: tiles are read by rows and transposed in registers.
 /// Returns the outermost loop.

@@ -55,7 +55,8 @@ ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
   const bool has_32_registers = target.vector_registers.count >= 32;
   ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(product.dtype(), target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
-  // A tile as wide as the matrix reads a band of A, which exceeds the cache, only once.
+  // A tile that spans all columns reads each band of A only once. A deep band leaves the cache
+  // before a second tile could read it.
   const std::int64_t widest = parts_of(extents.columns.value_or(0), tile.lanes);
   if (has_32_registers && (widest == 3 || (widest == 4 && extents.depth.value_or(kDeep) >= kDeep)))
     tile = {kSums / static_cast<int>(widest), static_cast<int>(widest), tile.lanes};

@@ -136,7 +136,7 @@ class RunningSumsSchedule {
 
   void turn(const Stage& stage, std::vector<IterVar> order, const IterVar& down,
             const IterVar& across, const Tensor& rows) const {
-    const TurnedTile tile = turn_tiles(stage, down, across, lanes_, bytes());
+    const TurnedTile tile = turn_tiles(stage, down, across, turned_size(lanes_, bytes()));
     order.insert(order.end(), {tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
     stage.reorder(order).pragma(tile.lines, kPartitioned, 1);
     of(rows).compute_at(stage, tile.tiles);

@@ -176,7 +176,8 @@ class WinogradSchedule {
     auto [filters, filter] = out.split(axes[1], sizes_.filters());
     auto [down, y] = out.split(axes[2], static_cast<int>(sizes_.block_high) * tile);
     auto [across, x] = out.split(axes[3], static_cast<int>(sizes_.block_wide) * tile);
-    const TurnedTile turned = turn_tiles(out, filter, x, lanes_, w_.out.dtype().bytes());
+    const TurnedTile turned =
+        turn_tiles(out, filter, x, turned_size(lanes_, w_.out.dtype().bytes()));
     std::vector<IterVar> order{axes[0], down, across, y};
     order.insert(sizes_.has_blocks_of_filters ? order.begin() : order.end(), filters);
     order.insert(order.end(), {turned.lines, turned.vectors, turned.tiles, turned.y, turned.x});
