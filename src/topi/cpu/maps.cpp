@@ -102,11 +102,12 @@ namespace {
 
 constexpr int kMinSide = 4;
 
-/// How a matrix is transposed: `size.line` columns at a time, in segments of `square` rows; all
-/// rows if it is 0.
+/// How a matrix is transposed: `size.line` columns at a time, in segments of so many rows; all rows
+/// if it is 0. If all columns are one line, the segments are tasks for threads, otherwise squares.
 struct Transposition {
   TurnedSize size;
-  int square;
+  int segment;
+  bool is_one_line = false;
 };
 
 /// Whether rows of this length begin in the same set of the L1 cache.
@@ -139,7 +140,9 @@ Transposition transposition_of(const Tensor& out, std::size_t along, const Targe
     // Missing columns cost more than short vectors.
     const auto padded = [&](int side) { return static_cast<int>(parts_of(columns, side) * side); };
     if (6 * padded(half) <= 5 * padded(size.side)) size.side = half;
-    return {{size.side, padded(size.side)}, 0};
+    const auto task = parts_of(kElementsOfATask, columns * of_a_line) * of_a_line;
+    const bool has_tasks = is_worth_threads(count_of(out.shape()));
+    return {{size.side, padded(size.side)}, has_tasks ? static_cast<int>(task) : 0, true};
   }
   // Short vectors are split between two lines of the result less often.
   if (!is_aligned) return {{rows < kShort ? size.side : half, size.line}, 0};
@@ -166,18 +169,20 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   IterVar across = order.back();
   order.pop_back();
   const Transposition how = transposition_of(out, *along, target);
-  std::optional<IterVar> squares;
-  if (how.square > 0) {
-    auto [outer, of_square] = stage.split(across, how.square);
+  std::optional<IterVar> segments;
+  if (how.segment > 0) {
+    auto [outer, of_segment] = stage.split(across, how.segment);
     stage.pragma(outer, kPartitioned, 1);
-    squares = outer;
-    across = of_square;
+    segments = outer;
+    across = of_segment;
   }
   const TurnedTile turned = turn_tiles(stage, order[*along], across, how.size);
   order[*along] = turned.lines;
   std::vector<IterVar> inner{turned.vectors, turned.tiles};
-  if (squares) {
-    inner = {*squares, turned.tiles, turned.vectors};
+  if (segments && how.is_one_line) {
+    order.push_back(*segments);
+  } else if (segments) {
+    inner = {*segments, turned.tiles, turned.vectors};
     // Each load of an unrolled square has one stride, which the processor prefetches.
     stage.unroll(turned.tiles).unroll(turned.vectors);
   }
