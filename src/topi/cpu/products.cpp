@@ -109,6 +109,16 @@ bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int core
          target.caches.l2;
 }
 
+/// Whether the reduction is so short that storing C takes long. Few rows of C are then computed at a
+/// time, which leave the cache when they are complete. All of B must stay in the L2 cache.
+bool is_shallow(const Tensor& product, const TargetFacts& target) {
+  constexpr std::int64_t kMaxDepth = 64;
+  const ProductExtents extents(product);
+  if (!extents.depth || !extents.columns || *extents.depth > kMaxDepth) return false;
+  const int bytes = product.op().inputs().back().dtype().bytes();
+  return *extents.depth * *extents.columns * bytes <= target.caches.l2 / 4;
+}
+
 /// Returns the tile of a product whose panels of B are distributed over cores: `tile`, or a wider
 /// and lower one if that leaves less work to the busiest core. Precondition: the number of columns
 /// is known.
@@ -304,13 +314,14 @@ std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int core
 /// the L2 cache. Longer bands load the panels from memory less often, but the bands should be
 /// distributed evenly over the cores. The tail of the last band is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool stays_in_cache,
-                    int cores) {
-  constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32;
+                    bool is_shallow, int cores) {
+  constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32, kOfShallow = 2;
   if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
   // A single panel reads A only once.
   if (cores == 1 && extents.columns && *extents.columns <= tile.width())
     return static_cast<int>(tiles);
+  if (is_shallow) return static_cast<int>(std::min(tiles, kOfShallow));
   // A single band is distributed by panels of B.
   if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
@@ -337,7 +348,8 @@ class MatmulSchedule {
         a_stays_in_cache_(topi::cpu::a_stays_in_cache(request.core, target, cores_)),
         tile_(pick_tile(target)),
         steps_of_a_block_(pick_steps_of_a_block()),
-        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, a_stays_in_cache_, cores_)) {}
+        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, a_stays_in_cache_,
+                                         is_shallow(request.core, target), cores_)) {}
 
   void arrange() {
     request_.inline_between(schedule_);
@@ -419,9 +431,11 @@ class MatmulSchedule {
     constexpr std::int64_t kSteps = 256;
     const auto [rows, columns, depth] = extents_;
     if (!has_own_b() || neighbours_ > 1 || !rows || !columns || !depth) return std::nullopt;
-    // A single panel reads A only once.
-    if (*columns <= tile_.width() || *depth <= 2 * kSteps) return std::nullopt;
+    if (*depth <= 2 * kSteps) return std::nullopt;
     const int bytes = request_.core.dtype().bytes();
+    // A single panel that stays in the L2 cache reads A only once.
+    if (*columns <= tile_.width() && *depth * tile_.width() * bytes <= target_.caches.l2 / 2)
+      return std::nullopt;
     const std::int64_t band = std::min<std::int64_t>(*rows, kMinTilesOfABand * tile_.rows);
     const std::int64_t used = (band + tile_.width()) * *depth * bytes;
     const bool is_c_near = *rows * *columns * bytes <= target_.caches.l2;
