@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <numbers>
 #include <string>
 
 #include "tenon/tir/ops.h"
@@ -55,22 +56,22 @@ constexpr Polynomial kTanh{
     {-0x1.0e3d63b0746d6p-16, 0x1.43e1762bd7b74p-14, -0x1.df7a88c5cd3ddp-13, 0x1.336ae5c9b09b6p-11,
      -0x1.7d696a6839d5cp-10, 0x1.d6cf3ca46ba49p-9, -0x1.226e16d9fdac3p-7, 0x1.664f4781f6b42p-6,
      -0x1.ba1ba1b53103fp-5, 0x1.111111110b0c7p-3, -0x1.5555555555503p-2}};
+/// erf(x) = 1 - exp(-x - x P(x)), which has its full precision near zero, too.
+constexpr std::initializer_list<double> kLogOfComplementOfErf{
+    -0x1.36ad1ap-17f, 0x1.ed866ap-14f, -0x1.4bd618p-11f, 0x1.b50c0ep-10f, -0x1.50c42ep-13f,
+    -0x1.39cd5p-6f,   0x1.a4fa54p-4f,  0x1.45f2fap-1f,   0x1.06ebaap-3f};
 /// erf(x) = x + x P(x^2) near zero.
-constexpr Polynomial kErf{
-    {-0x1.3a431cp-11f, 0x1.4748a8p-8f, -0x1.b68e2cp-6f, 0x1.ce1abp-4f, -0x1.8126e8p-2f,
-     0x1.06eba6p-3f},
-    {-0x1.acdfed2080ca8p-31, 0x1.d7848cee06e21p-27, -0x1.5c16e1b721c38p-23, 0x1.b9827acc9794bp-20,
-     -0x1.f4ca948f14ae9p-17, 0x1.f9a2bf731fd4ap-14, -0x1.c02db072e943bp-11, 0x1.565bccfa9a2c5p-8,
-     -0x1.b82ce3120628bp-6, 0x1.ce2f21a041017p-4, -0x1.812746b0379c2p-2, 0x1.06eba8214db68p-3}};
-/// The binary logarithm of 1 - erf(x) is x P(x), and erf(x) = 1 - exp(-x^2) P((x - 2) / (x + 2))
-/// (Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x)", 1981).
-constexpr Polynomial kComplementOfErf{
-    {0x1.44a248p-12f, -0x1.307194p-8f, 0x1.0eb75cp-5f, -0x1.3715aep-3f, -0x1.d590ccp-1f,
-     -0x1.a0cbd2p0f},
-    {-0x1.a8441245a3527p-17, -0x1.be778358788ep-16, 0x1.cf70a7c43b8ffp-16, 0x1.6d82691523be7p-13,
-     0x1.6d3531955b5f1p-15, -0x1.016b537487093p-10, -0x1.bc258dc52e45dp-11, 0x1.ca95ed863f242p-8,
-     0x1.e947158adc39cp-9, -0x1.437f0b68ccc3bp-4, 0x1.eeea7dc8a790cp-3, -0x1.b57034efd3f56p-2,
-     0x1.058671b52c776p-2}};
+constexpr std::initializer_list<double> kErf{
+    -0x1.acdfed2080ca8p-31, 0x1.d7848cee06e21p-27, -0x1.5c16e1b721c38p-23, 0x1.b9827acc9794bp-20,
+    -0x1.f4ca948f14ae9p-17, 0x1.f9a2bf731fd4ap-14, -0x1.c02db072e943bp-11, 0x1.565bccfa9a2c5p-8,
+    -0x1.b82ce3120628bp-6,  0x1.ce2f21a041017p-4,  -0x1.812746b0379c2p-2,  0x1.06eba8214db68p-3};
+/// erf(x) = 1 - exp(-x^2) P((x - 2) / (x + 2)) (Shepherd and Laframboise, "Chebyshev approximation
+/// of (1 + 2x) exp(x^2) erfc(x)", 1981).
+constexpr std::initializer_list<double> kComplementOfErf{
+    -0x1.a8441245a3527p-17, -0x1.be778358788ep-16,  0x1.cf70a7c43b8ffp-16,  0x1.6d82691523be7p-13,
+    0x1.6d3531955b5f1p-15,  -0x1.016b537487093p-10, -0x1.bc258dc52e45dp-11, 0x1.ca95ed863f242p-8,
+    0x1.e947158adc39cp-9,   -0x1.437f0b68ccc3bp-4,  0x1.eeea7dc8a790cp-3,   -0x1.b57034efd3f56p-2,
+    0x1.058671b52c776p-2};
 /// log(1 + f) = f - f^2 / 2 + f^3 P(f), and log((1 + s) / (1 - s)) = 2 s + s^3 P(s^2), as in
 /// FreeBSD's msun.
 constexpr Polynomial kLog{
@@ -159,20 +160,17 @@ class Functions {
 
   Expr erf(const Expr& x) {
     const Expr magnitude = let(fabs(x));
-    const Expr near_zero = let(multiply_add(horner(let(x * x), kErf), x, x));
     // Beyond the limit, the result is 1.
     const Expr limit = number(is_single() ? 3.95f : 5.95);
     const Expr t = let(select(magnitude > limit, limit, magnitude));
-    Expr elsewhere = number(1);
-    if (is_single()) {
-      elsewhere = one_minus_exp2(let(horner(t, kComplementOfErf) * t));
-    } else {
-      const Expr v = let((t - number(2)) / (t + number(2)));
-      const Expr q = horner(v, kComplementOfErf);
-      elsewhere = number(1) - exp(-(t * t)) * q;
-    }
-    const Expr is_near_zero = magnitude < number(is_single() ? 0.921875 : 1);
-    return copysign(choose(is_near_zero, near_zero, elsewhere), x);
+    if (is_single())
+      return copysign(
+          one_minus_exp_of_negative(let(multiply_add(horner(t, kLogOfComplementOfErf), t, t))), x);
+    const Expr near_zero = let(multiply_add(horner(let(x * x), kErf), x, x));
+    const Expr v = let((t - number(2)) / (t + number(2)));
+    const Expr q = horner(v, kComplementOfErf);
+    const Expr elsewhere = number(1) - exp(-(t * t)) * q;
+    return copysign(choose(magnitude < number(1), near_zero, elsewhere), x);
   }
 
  protected:
@@ -262,14 +260,16 @@ class Functions {
   Expr power(const Reduced& reduced, const Polynomial& p) {
     return scaled(multiply_add(horner(reduced.rest, p), reduced.rest, number(1)), reduced);
   }
-  /// Returns 1 - 2^x. The power is normal: x is between the least exponent and 0.
-  Expr one_minus_exp2(const Expr& x) {
+  /// Returns 1 - exp(-x) for float32 with its full precision near zero. The power is normal: x is
+  /// from 0 to 87.
+  Expr one_minus_exp_of_negative(const Expr& x) {
     // The last bits of the sum are the biased exponent.
     const Expr to_exponent = number(std::ldexp(1.5, mantissa_bits_) + bias_);
-    const Expr shifted = let(x + to_exponent);
-    const Expr rest = let(x - (shifted - to_exponent));
-    const Expr p = let(multiply_add(horner(rest, kExp2), rest, number(1)));
-    return multiply_add(-p, power_of_two(bits(shifted)), number(1));
+    const Expr shifted = let(multiply_add(x, number(-std::numbers::log2e), to_exponent));
+    const Expr rest = let(multiply_add(shifted - to_exponent, number(-std::numbers::ln2), -x));
+    const Expr p = let(multiply_add(let(rest * rest), horner(rest, kExp), rest));
+    const Expr power = let(power_of_two(bits(shifted)));
+    return multiply_add(-power, p, number(1) - power);
   }
   /// Returns p * 2^exponent, rounded once, for exponents up to half beyond the range of the format:
   /// by an instruction, or else by two factors, both of which are normal.

@@ -1,5 +1,6 @@
 // Elementwise maps, transpositions and column reductions for CPUs (topi/cpu.h).
 #include <algorithm>
+#include <functional>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/stage_data.h"
@@ -37,23 +38,26 @@ bool is_flat(const Schedule& s, const Operation& op) {
   return true;
 }
 
-/// Whether a function is called for each element.
-bool has_function(const Schedule& s, const Operation& op) {
+/// Whether a function for which `is_wanted` holds is called for each element.
+bool has_function(const Schedule& s, const Operation& op,
+                  const std::function<bool(const tir::Call&)>& is_wanted) {
   bool found = false;
   for (const Expr& e : op.body())
-    tir::walk(e,
-              [&](const tir::Call& call) { found = found || !call.is(tir::Intrin::if_then_else); });
+    tir::walk(e, [&](const tir::Call& call) { found = found || is_wanted(call); });
   for (const Tensor& input : op.inputs())
-    found = found || (is_inlined(s, input) && has_function(s, input.op()));
+    found = found || (is_inlined(s, input) && has_function(s, input.op(), is_wanted));
   return found;
 }
 
 /// Returns the number of adjacent elements that are computed at once. Functions are long chains of
-/// dependent operations: with few registers, and constants in memory, the processor overlaps too
-/// few of the chains unless several vectors are interleaved.
+/// dependent operations, of which the processor overlaps too few unless several vectors are
+/// interleaved. With many registers, this is so only for the longest of them.
 int elements_at_once(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   constexpr int kVectors = 4;
-  const bool is_interleaved = target.vector_registers.count < 32 && has_function(s, out.op());
+  const bool has_few_registers = target.vector_registers.count < 32;
+  const bool is_interleaved = has_function(s, out.op(), [&](const tir::Call& call) {
+    return has_few_registers ? !call.is(tir::Intrin::if_then_else) : call.is(tir::Intrin::erf);
+  });
   return lanes_of(out.dtype(), target) * (is_interleaved ? kVectors : 1);
 }
 
