@@ -122,7 +122,10 @@ std::string BlockSteps::loop_step(Random& random, const std::vector<LoopRV>& loo
   switch (kind) {
     case 6:
     case 7:
-      if (random.one_in(3))
+      // More iterations than an int32 counts, which is refused.
+      if (sch_.get(loop).var.dtype() == Int(32) && random.one_in(12))
+        sch_.split(loop, {std::nullopt, 1 << 30, 4});
+      else if (random.one_in(3))
         sch_.split(loop, {std::nullopt, random.between(1, 4), random.between(1, 3)},
                    {.preserve_unit_iters = random.one_in(2)});
       else

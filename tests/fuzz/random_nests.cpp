@@ -42,6 +42,7 @@ class NestWriter {
       if (!kept_.next() && n > 1) body_ = before;
     }
     std::string head, allocations;
+    arrays_.insert(arrays_.end(), forgotten_.begin(), forgotten_.end());
     for (const Array& array : arrays_) {
       const std::string shape = shape_text(array);
       if (array.is_param)
@@ -492,7 +493,7 @@ class NestWriter {
     std::vector<Bounded> iters;
     int depth = 0;
     std::string at;
-    const bool is_repeated = random_.one_in(4);
+    const bool is_repeated = random_.one_in(3);
     if (is_repeated) line(depth++, "for z in T.serial(2):");
     for (std::size_t d = 0; d < array.shape.size(); ++d) {
       const std::string name(1, "ij"[d]);
@@ -510,13 +511,21 @@ class NestWriter {
     }
     line(depth, array.name + "[" + at + "] = " + value(iters));
     arrays_.push_back(array);
+    if (!is_repeated || random_.one_in(2)) return;
+    // Later iterations read what the first one has stored. No other nest accesses the array.
+    noted("nest", "that keeps values");
+    loops_ = {{"z", 0, 1}};
+    open_loop(1);
+    write_block(2);
+    forgotten_.push_back(array);
+    arrays_.pop_back();
   }
 
   Random& random_;
   Notes& notes_;
   Kept& kept_;
   std::string type_;
-  std::vector<Array> arrays_;
+  std::vector<Array> arrays_, forgotten_;
   std::vector<Bounded> loops_;
   bool is_never_run_ = false;
   int blocks_ = 0;
