@@ -63,10 +63,19 @@ int elements_at_once(const Schedule& s, const Tensor& out, const TargetFacts& ta
 
 /// Returns the length of tasks that are equally long, in whole vectors. A last task that is much
 /// shorter than the others would test each of its missing vectors.
-int elements_of_a_task(std::optional<double> count, int at_once) {
+int elements_of_a_task(std::optional<double> count, int at_once, int cores) {
   if (!count) return kElementsOfATask;
   const std::int64_t vectors = parts_of(static_cast<std::int64_t>(*count), at_once);
-  return static_cast<int>(even_part(vectors, kElementsOfATask / at_once)) * at_once;
+  return static_cast<int>(even_part(vectors, kElementsOfATask / at_once, cores)) * at_once;
+}
+
+/// Returns the number of elements without functions that take as long as this number of elements of
+/// `out`.
+std::optional<double> work_of(const Schedule& s, const Tensor& out, std::optional<double> count) {
+  constexpr double kAsLongAsElements = 4;
+  const bool has_functions = has_function(
+      s, out.op(), [](const tir::Call& call) { return !call.is(tir::Intrin::if_then_else); });
+  return count && has_functions ? *count * kAsLongAsElements : count;
 }
 
 }  // namespace
@@ -80,8 +89,9 @@ void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts
   const int at_once = elements_at_once(s, out, target);
   if (axes.size() == 1 || is_flat(s, stage.op())) {
     IterVar elements = fused(stage, axes);
-    if (!count || (is_worth_threads(count) && target.cores > 1)) {
-      auto [tasks, element] = stage.split(elements, elements_of_a_task(count, at_once));
+    if (!count || (is_worth_threads(work_of(s, out, count)) && target.cores > 1)) {
+      auto [tasks, element] =
+          stage.split(elements, elements_of_a_task(count, at_once, target.cores));
       stage.pragma(tasks, kPartitioned, 1).parallel(tasks);
       elements = element;
     }
@@ -89,7 +99,7 @@ void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts
     return;
   }
   const std::vector<IterVar> rows(axes.begin(), axes.end() - 1);
-  share_out_rows(stage, rows, count_of({out.shape().back()}), count);
+  share_out_rows(stage, rows, count_of({out.shape().back()}), work_of(s, out, count), target.cores);
   vectorize_loop(stage, axes.back(), at_once);
 }
 

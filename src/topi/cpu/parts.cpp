@@ -25,8 +25,9 @@ int elements_at_hand(DataType type, const TargetFacts& target) {
   return std::max(target.caches.l1 / 2 / type.bytes() / lanes, 1) * lanes;
 }
 
-std::int64_t even_part(std::int64_t all, std::int64_t most) {
-  const std::int64_t parts = std::max<std::int64_t>(parts_of(all, most), 1);
+std::int64_t even_part(std::int64_t all, std::int64_t most, int cores) {
+  const std::int64_t parts =
+      parts_of(parts_of(std::max<std::int64_t>(all, 1), most), cores) * cores;
   return std::max<std::int64_t>(parts_of(all, parts), 1);
 }
 
@@ -54,9 +55,9 @@ std::optional<double> terms_of(const te::Operation& op) {
 
 namespace {
 
-/// Minimum number of elements for threads. Half of this number takes about ten times as long as
-/// waking waiting threads.
-constexpr double kMinElements = 1 << 17;
+/// Minimum number of elements for threads. One core takes about five times as long for them as a
+/// loop takes to begin and end on waiting threads.
+constexpr double kMinElements = 1 << 16;
 
 }  // namespace
 
@@ -65,7 +66,7 @@ bool is_worth_threads(std::optional<double> elements) {
 }
 
 bool are_worth_threads(std::optional<double> multiplications) {
-  constexpr double kAsLongAsAnElement = 2;
+  constexpr double kAsLongAsAnElement = 4;
   if (!multiplications) return true;
   return is_worth_threads(*multiplications / kAsLongAsAnElement);
 }
@@ -77,9 +78,17 @@ IterVar fused(const Stage& stage, const std::vector<IterVar>& loops) {
 }
 
 IterVar share_out_rows(const Stage& stage, const std::vector<IterVar>& rows,
-                       std::optional<double> elements_of_a_row, std::optional<double> terms) {
-  const double at_once = kElementsOfATask / std::max(elements_of_a_row.value_or(1), 1.0);
-  auto [tasks, row] = stage.split(fused(stage, rows), std::max(static_cast<int>(at_once), 1));
+                       std::optional<double> elements_of_a_row, std::optional<double> terms,
+                       int cores) {
+  std::vector<Expr> extents;
+  for (const IterVar& loop : rows) extents.push_back(loop.dom()->extent);
+  const auto at_once = std::max<std::int64_t>(
+      static_cast<std::int64_t>(kElementsOfATask / std::max(elements_of_a_row.value_or(1), 1.0)),
+      1);
+  const std::optional<double> count = count_of(extents);
+  const std::int64_t of_a_task =
+      count ? even_part(static_cast<std::int64_t>(*count), at_once, cores) : at_once;
+  auto [tasks, row] = stage.split(fused(stage, rows), static_cast<int>(of_a_task));
   stage.pragma(tasks, kPartitioned, 1);
   if (is_worth_threads(terms)) stage.parallel(tasks);
   return row;

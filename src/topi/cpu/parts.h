@@ -24,9 +24,10 @@ int elements_at_hand(DataType type, const tir::TargetFacts& target);
 constexpr std::int64_t parts_of(std::int64_t all, std::int64_t length) {
   return all / length + (all % length == 0 ? 0 : 1);
 }
-/// Returns the part length that gives the minimum number of parts of at most `most` elements,
-/// balanced so that the last part is not much shorter than the others; at least 1.
-std::int64_t even_part(std::int64_t all, std::int64_t most);
+/// Returns the part length that gives the minimum number of parts of at most `most` elements, a
+/// multiple of `cores`, balanced so that the last part is not much shorter than the others; at
+/// least 1.
+std::int64_t even_part(std::int64_t all, std::int64_t most, int cores = 1);
 
 /// Returns the number of elements, or nullopt if an extent is symbolic.
 std::optional<double> count_of(const std::vector<te::Expr>& extents);
@@ -50,7 +51,8 @@ te::IterVar fused(const te::Stage& stage, const std::vector<te::IterVar>& loops)
 /// task. Returns the loop over the rows of a task. `terms`, the number of terms of all rows,
 /// decides whether threads are used.
 te::IterVar share_out_rows(const te::Stage& stage, const std::vector<te::IterVar>& rows,
-                           std::optional<double> elements_of_a_row, std::optional<double> terms);
+                           std::optional<double> elements_of_a_row, std::optional<double> terms,
+                           int cores);
 /// The number of elements of a task.
 inline constexpr int kElementsOfATask = 1 << 13;
 

@@ -109,8 +109,8 @@ bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int core
          target.caches.l2;
 }
 
-/// Whether the reduction is so short that storing C takes long. Few rows of C are then computed at a
-/// time, which leave the cache when they are complete. All of B must stay in the L2 cache.
+/// Whether the reduction is so short that storing C takes long. Few rows of C are then computed at
+/// a time, which leave the cache when they are complete. All of B must stay in the L2 cache.
 bool is_shallow(const Tensor& product, const TargetFacts& target) {
   constexpr std::int64_t kMaxDepth = 64;
   const ProductExtents extents(product);

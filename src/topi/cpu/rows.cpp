@@ -224,7 +224,8 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
     const std::vector<Expr> shape = out.shape();
     std::vector<Expr> of_a_row(shape.begin() + own, shape.end());
     for (const Expr& extent : reduced_extents(out.op())) of_a_row.push_back(extent);
-    row = share_out_rows(stage, {axes.begin(), axes.begin() + own}, count_of(of_a_row), terms);
+    row = share_out_rows(stage, {axes.begin(), axes.begin() + own}, count_of(of_a_row), terms,
+                         target.cores);
   }
   if (!is_reduction) {
     const IterVar vectors = vectorize_loop(stage, axes.back(), lanes_of(out.dtype(), target));
@@ -370,7 +371,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
   const bool has_32_registers = target.vector_registers.count >= 32;
   const int rows = has_32_registers ? 8 : 4, width = (has_32_registers ? 3 : 2) * lanes;
   const int block = queries_of_a_block(a, rows, target);
-  const bool has_threads = is_worth_threads(count_of(a.scores.shape()));
+  const bool has_threads = are_worth_threads(terms_of(a.scores.op()));
 
   const Tensor tile_of_scores = s.cache_write(a.scores, "local");
   const Tensor packed = s.cache_read(a.keys, "global", {tile_of_scores.op()});

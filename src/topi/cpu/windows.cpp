@@ -132,7 +132,7 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   auto [tiles, vectors, row, lane] = stage.tile(axes[2], axes[3], tile.rows, tile.lanes);
   const IterVar channels = stage.fuse(axes[0], axes[1]);
   stage.unroll(row).vectorize(lane).pragma(tiles, kPartitioned, 1).pragma(vectors, kPartitioned, 1);
-  if (is_worth_threads(count_of(request.core.shape()))) stage.parallel(channels);
+  if (are_worth_threads(terms_of(request.core.op()))) stage.parallel(channels);
 
   const Stage tiled = s[sums];
   tiled.compute_at(stage, vectors);
