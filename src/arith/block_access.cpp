@@ -111,6 +111,8 @@ class Finder {
   std::vector<Loop> loops_;
   /// The conditions under which the current statement runs.
   std::vector<Expr> conditions_;
+  /// The number of operands and nested blocks around the access that a condition may prevent.
+  int guards_ = 0;
   struct Box {
     Buffer buffer;
     std::vector<Interval> sides;
@@ -193,7 +195,17 @@ class Finder {
     if (const Call* call = as_call(e, Intrin::address_of))
       if (const Load* load = call->args[0].as<Load>()) address(load->buffer->data, kReadsAndWrites);
     if (e.as<VarNode>()) address(e, kReadsAndWrites);
-    for_each_child(e, [&](const Expr& c) { expr(c); });
+    for_each_operand(
+        e, [&](const Expr& c) { expr(c); },
+        [&](const Expr&, const Expr& c) { guarded([&] { expr(c); }); });
+  }
+
+  /// Visits accesses that a condition may prevent.
+  template <class F>
+  void guarded(F visit) {
+    ++guards_;
+    visit();
+    --guards_;
   }
 
   /// Records the accesses through the address of a buffer. They are assumed to be in the regions
@@ -238,10 +250,13 @@ class Finder {
         touch(all, r.buffer, box(region));
       }
     };
-    add(reads_, n.block->reads);
-    if (n.block->init && !begins_inside(n)) add(reads_, n.block->writes);
-    add(writes_, n.block->writes);
-    if (!is_true(n.predicate)) return;
+    const auto add_all = [&] {
+      add(reads_, n.block->reads);
+      if (n.block->init && !begins_inside(n)) add(reads_, n.block->writes);
+      add(writes_, n.block->writes);
+    };
+    if (!is_true(n.predicate)) return guarded(add_all);
+    add_all();
     for (const BufferRegion& written : n.block->writes) {
       std::vector<Range> region;
       for (const Range& range : written.region) region.push_back(substitute(range, values));
@@ -387,10 +402,11 @@ class Finder {
   }
 
   /// Whether the value can be the end of a region: it is a scalar, and loads from no buffer that
-  /// exists only inside the block.
+  /// exists only inside the block. No condition of the access protects a load.
   bool is_end(const Expr& e) const {
+    const bool is_guarded = guards_ > 0 || !conditions_.empty();
     return e.dtype().is_scalar() && !any_node(e, [&](const Load& load) {
-             return hidden_.contains(&load.buffer->data.node()) ||
+             return is_guarded || hidden_.contains(&load.buffer->data.node()) ||
                     matched_.contains(load.buffer.get());
            });
   }

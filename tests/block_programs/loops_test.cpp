@@ -335,6 +335,27 @@ def main(A: T.Buffer[(4, 8), "float32"], D: T.Buffer[(4, 8), "float32"]) -> None
 )"));
 }
 
+TEST(BlockBuffers, BeginAtNoElementThatAConditionProtects) {
+  // The box of L must not begin at idx[i]: idx[6] does not exist, so `build` would refuse it.
+  EXPECT_NO_THROW(build(parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], idx: T.Buffer[6, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("O"):
+            v = T.axis.reduce(6, i)
+            T.where(i < 6)
+            L = T.alloc_buffer([8], dtype="int32")
+            for j in T.serial(1):
+                with T.block("L"):
+                    w = T.axis.spatial(8, idx[v] + j)
+                    L[w] = w + A[w]
+            for j in T.serial(1):
+                with T.block("C"):
+                    w = T.axis.spatial(8, idx[v] + j)
+                    C[w] = L[w] * 2
+)")));
+}
+
 // src/codegen/llvm/llvm_faults.md: SROA.
 TEST(ReversedStores, FillAnArrayThatIsReadAsOneVector) {
   const tir::IRModule program = parse_script(R"(

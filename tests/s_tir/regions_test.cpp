@@ -1,6 +1,8 @@
 // Checks that the blocks which primitives make declare what they access.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/tir/verify.h"
 #include "tests/s_tir/refusal.h"
 #include "tests/s_tir/scheduled.h"
@@ -311,6 +313,38 @@ def main(E: T.Buffer[6, "int32"], A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "
   EXPECT_PRED2(contains, sch.script(), "T.reads(D[vi : vi + 3], A[vi, vk])");
   sch->compute_at(sch.block("D"), sch.loop("C", 0));
   EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
+// ---- loads that a condition protects ------------------------------------------------------------
+
+/// A gather that reads `idx[k[v]]` only where k[v] < 6.
+std::string guarded_gather(const std::string& predicate, const std::string& value) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], k: T.Buffer[4, "int32"], idx: T.Buffer[6, "int32"],
+         C: T.Buffer[4, "int32"]) -> None:
+    P = T.alloc_buffer([8], dtype="int32")
+    for i in T.serial(8):
+        with T.block("P"):
+            v = T.axis.spatial(8, i)
+            P[v] = A[v] * 2
+    for i in T.serial(4):
+        with T.block("C"):
+            v = T.axis.spatial(4, i)
+            )" +
+         predicate + "\n            C[v] = " + value + "\n";
+}
+
+TEST(GuardedLoads, BoundNoLoopsOutsideOfTheirCondition) {
+  for (const std::string& program :
+       {guarded_gather("T.where(k[i] < 6)", "P[idx[k[v]]]"),
+        guarded_gather("pass", "T.if_then_else(k[v] < 6, P[idx[k[v]]], -1, dtype=\"int32\")")}) {
+    Scheduled s(program);
+    s->compute_at(s.block("P"), s.loop("C", 0));
+    const std::vector<LoopRV> loops = s->get_loops(s.block("P"));
+    ASSERT_EQ(loops.size(), 2U) << s.script();
+    EXPECT_EQ(tir::constant_int(s->get(loops[1]).extent), 8) << s.script();
+  }
 }
 
 }  // namespace

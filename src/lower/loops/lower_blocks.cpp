@@ -235,7 +235,13 @@ class BlockBufferPlanner {
     if (const Load* load = e.as<Load>()) access(load->buffer, load->indices, Use::Load);
     // A bare data pointer may access any element.
     if (e.as<VarNode>()) touch_all(&e.node());
-    for_each_child(e, [&](const Expr& c) { expr(c); });
+    for_each_operand(
+        e, [&](const Expr& c) { expr(c); },
+        [&](const Expr& condition, const Expr& c) {
+          conditions_.push_back({nullptr, condition, false});
+          expr(c);
+          conditions_.pop_back();
+        });
   }
 
   void access(const Buffer& buffer, const std::vector<Expr>& indices, Use use) {
@@ -388,15 +394,18 @@ class BlockBufferPlanner {
   std::vector<Interval> box_of(const Allocated& a, const BlockAccess& access, std::size_t place,
                                const arith::Facts& facts) const {
     const IntervalMap map = relaxed(a, access.scope, place);
+    const auto is_load = [](const Load&) { return true; };
     const auto is_stable = [&](const std::optional<Expr>& end) {
-      return !end || memory_.is_stable(*end);
+      if (!end || !any_node(*end, is_load)) return true;
+      return access.conditions.empty() && memory_.is_stable(*end);
     };
     std::vector<Interval> result;
     for (std::size_t d = 0; d < access.first->size(); ++d) {
       const Expr &first = (*access.first)[d], &last = (*access.last)[d];
       Interval own = values_of(first, map);
       if (!first.same_as(last)) own = arith::hull({own, values_of(last, map)}, facts);
-      // The memory that an end reads may change between the place and the access.
+      // The memory that an end reads may change between the place and the access, and a condition
+      // of the access may protect the read.
       if (!is_stable(own.min()) || !is_stable(own.max())) own = Interval::everything();
       result.push_back(std::move(own));
     }

@@ -57,15 +57,20 @@ bool is_shared_over(const For& loop, StorageScope scope) {
 }
 
 /// Returns the box of a buffer that the neighbours access in one iteration of the loop. The bounds
-/// are evaluated at the new position, so a bound that reads memory which may change until the
-/// access is unknown.
+/// are evaluated at the new position, so a bound that reads memory is unknown if the memory may
+/// change until the access, or if a condition of the neighbour may protect the read.
 std::vector<Interval> required_box(const Move& move, const std::vector<int>& required,
                                    const Buffer& buffer, const arith::Facts& facts) {
   const arith::WrittenMemory memory(
       make_seq({move.program.stmt(move.block), move.program.stmt(move.loop)}));
-  const auto is_known = [&](const std::optional<Expr>& e) { return e && memory.is_stable(*e); };
   std::vector<std::vector<Interval>> boxes(buffer->shape.size());
   for (const int n : required) {
+    const std::optional<Expr> condition = condition_below(move.program, n, move.loop);
+    const bool is_always = condition && is_true(*condition);
+    const auto is_known = [&](const std::optional<Expr>& e) {
+      return e && memory.is_stable(*e) &&
+             (is_always || !any_node(*e, [](const Load&) { return true; }));
+    };
     const auto is_shared = [&](const For& loop) {
       return move.is_producer() && is_shared_over(loop, buffer.scope());
     };

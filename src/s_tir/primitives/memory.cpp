@@ -186,7 +186,11 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
     const Expr extent = substitute(region.region[d].extent, bindings);
     const arith::Interval low = arith::values_of(begins[d], relaxed);
     const arith::Interval high = arith::values_of(begins[d] + extent - 1, relaxed);
-    if (!low.min() || !high.max()) {
+    // A condition of the block may protect a load.
+    const auto is_known = [&](const std::optional<Expr>& e) {
+      return e && (is_true(realize.predicate) || !any_node(*e, [](const Load&) { return true; }));
+    };
+    if (!is_known(low.min()) || !is_known(high.max())) {
       result.push_back(whole);
       continue;
     }
