@@ -222,6 +222,9 @@ bool contains_instances(const InstanceSet& outer, const InstanceSet& inner, cons
   bind_iters(facts, block);
   Expr all = make_true();
   for (const Expr& part : inner) all = both(all, arith::simplify(part, facts));
+  for (const IterVar& iter : block.iters)
+    if (!constant_int(iter.dom()->extent))
+      all = both(all, iter.dom()->extent > make_int(iter.dom()->extent.dtype(), 0));
   const auto holds = facts.assume(all);
   return std::ranges::all_of(outer, [&](const Expr& part) {
     const Expr own = arith::simplify(part, facts);

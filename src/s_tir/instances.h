@@ -20,7 +20,7 @@ using InstanceSet = std::vector<tir::Expr>;
 std::optional<InstanceSet> instances_of(const Program& program, int block, int top);
 
 /// Whether every instance in `inner` is provably in `outer`. Both refer to the iterators of one
-/// block and the variables of the loops outside.
+/// block, whose domains are assumed not to be empty, and the variables of the loops outside.
 bool contains_instances(const InstanceSet& outer, const InstanceSet& inner, const tir::Block& block,
                         const std::vector<LoopDomain>& outside);
 

@@ -229,6 +229,48 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
   }
 }
 
+// ---- symbolic sizes -----------------------------------------------------------------------------
+
+std::string symbolic_sum(const std::string& predicate) {
+  return R"(
+@T.prim_func
+def main(a: T.handle, c: T.handle) -> None:
+    m = T.var("int32")
+    n = T.var("int32")
+    A = T.match_buffer(a, [m, n], "int32")
+    C = T.match_buffer(c, [m], "int32")
+    for i, k in T.grid(m, n):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            )" +
+         predicate + R"(
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk]
+)";
+}
+
+TEST(SymbolicSums, BeginWithTheirInit) {
+  const std::string sum = symbolic_sum("pass");
+  const auto step = [&](auto apply) {
+    return refusal([&] {
+      Scheduled s(sum);
+      apply(s);
+    });
+  };
+  EXPECT_EQ(step([](Scheduled& s) { s->decompose_reduction(s.block("C"), s.loop("C", 1)); }),
+            "accepted");
+  EXPECT_EQ(step([](Scheduled& s) { s->rfactor(s.loop("C", 1), 0); }), "accepted");
+  EXPECT_EQ(step([](Scheduled& s) { s->blockize(s.loop("C", 1)); }), "accepted");
+  EXPECT_EQ(step([](Scheduled& s) { s->cache_write(s.block("C"), 0, "local"); }), "accepted");
+}
+
+TEST(SymbolicSums, OfNoTermsKeepTheirElementUnderACondition) {
+  Scheduled s(symbolic_sum("T.where(i < 4)"));
+  EXPECT_TRUE(contains(refusal([&] { s->decompose_reduction(s.block("C"), s.loop("C", 1)); }),
+                       "would not run"));
+}
+
 // ---- triangles ----------------------------------------------------------------------------------
 
 TEST(Triangles, AreCopiedByCacheWriteWithoutTheElementsOutside) {

@@ -47,6 +47,12 @@ bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, i
   const std::optional<InstanceSet> all = instances_of(of_sum, reduction, top);
   const std::optional<InstanceSet> begun = instances_of(of_init, init, top);
   if (!all || !begun) return false;
+  // An empty sum that no condition excludes is an error where the program runs.
+  const std::optional<Expr> condition = condition_below(of_sum, reduction, top);
+  const bool may_be_empty = std::ranges::any_of(block.iters, [](const IterVar& iter) {
+    return iter.kind() == IterKind::Reduce && !constant_int(iter.dom()->extent);
+  });
+  if (may_be_empty && !(condition && is_true(*condition))) return false;
   VarMap of_iter;
   auto own = of_init.block(init).iters.begin();
   for (const IterVar& iter : block.iters)
