@@ -350,27 +350,25 @@ bool reduces_upwards(const Program& program, int n) {
   return !counts_down;
 }
 
-/// Throws unless the init of every sum precedes its updates.
-void require_init_first(const Caller& caller, const Program& program, int n) {
-  const std::optional<int> loop = outermost_reduction_loop(program, n);
-  if (!loop || !program.block(n).init || reduces_upwards(program, n)) return;
-  const auto conflict =
-      find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
-                            {.own = init_of(program.realize(n)), .only_own_instances = true});
-  if (conflict)
-    refuse(caller, "the init of " + describe(program, n) +
-                       " does not provably precede its updates: it " + *conflict +
-                       " in an earlier iteration");
-}
-
 }  // namespace
 
-void require_begun(const Caller& caller, const Program& program, int n) {
+std::optional<std::string> why_not_begun(const Program& program, int n) {
   const Block& block = program.block(n);
   const std::optional<InstanceSet> all = instances_of(program, n, *program.scope(n));
   if (!all || !contains_instances(beginnings(*all, block), *all, block, {}))
-    refuse(caller, "not every sum of " + describe(program, n) + " provably begins with its init");
-  require_init_first(caller, program, n);
+    return "not every sum of " + describe(program, n) + " provably begins with its init";
+  const std::optional<int> loop = outermost_reduction_loop(program, n);
+  if (!loop || !block.init || reduces_upwards(program, n)) return std::nullopt;
+  const auto conflict =
+      find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
+                            {.own = init_of(program.realize(n)), .only_own_instances = true});
+  if (!conflict) return std::nullopt;
+  return "the init of " + describe(program, n) + " does not provably precede its updates: it " +
+         *conflict + " in an earlier iteration";
+}
+
+void require_begun(const Caller& caller, const Program& program, int n) {
+  if (const auto why = why_not_begun(program, n)) refuse(caller, *why);
 }
 
 void require_init_passes(const Caller& caller, const Program& program, int n, int loop) {

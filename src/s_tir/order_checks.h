@@ -89,9 +89,11 @@ bool is_commutative_reduction(const Program& program, int block);
 /// accesses to its elements, including accesses by other instances of the reduction.
 void require_init_passes(const Caller& caller, const Program& program, int block, int loop);
 
-/// Throws unless every sum of a reduction has an instance that runs its init, and that instance
-/// precedes the updates. A reduction iterator that counts down reaches its minimum, at which the
-/// init runs, only at the end.
+/// Returns nullopt if every sum of a reduction has an instance that runs its init, and that
+/// instance precedes the updates; otherwise the reason as a sentence. A reduction iterator that
+/// counts down reaches its minimum, at which the init runs, only at the end.
+std::optional<std::string> why_not_begun(const Program& program, int block);
+/// Throws if there is such a reason.
 void require_begun(const Caller& caller, const Program& program, int block);
 
 /// Returns a phrase about a conflict between instances that differ in a spatial iterator. Nullopt

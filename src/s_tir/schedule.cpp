@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "s_tir/context.h"
+#include "s_tir/order_checks.h"
 #include "s_tir/step.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/support/deep_stack.h"
 
 namespace tenon::s_tir {
 
@@ -316,13 +319,14 @@ std::uint64_t Rng::below(std::uint64_t n) {
 
 namespace {
 
-/// Whether the blocks in block `n` read only elements of the buffer that others wrote before, in
-/// the same instance. The update of a decomposed reduction does.
+/// Whether the blocks in block `n` read only elements of the buffer that were written before, in
+/// the same instance. The updates of a sum do if its init, or another block, began it.
 bool reads_own_elements(const Program& program, int n, const Buffer& buffer) {
   if (find_read_outside_blocks(program, n, buffer)) return false;
   return std::ranges::all_of(program.child_blocks(n), [&](int reader) {
     const Block& block = program.block(reader);
-    if (block.init && mentions(block.writes, buffer)) return false;
+    if (block.init && mentions(block.writes, buffer) && why_not_begun(program, reader))
+      return false;
     const std::vector<int> writers = producers(program, reader);
     return !mentions(block.reads, buffer) || std::ranges::any_of(writers, [&](int writer) {
       return mentions(program.block(writer).writes, buffer) &&
@@ -364,16 +368,29 @@ void require_declared_inputs(const Caller& caller, const Program& program) {
   }
 }
 
+/// Gives blocks that are copies of other blocks, with their ids, ids of their own.
+Stmt with_own_ids(const Stmt& s, std::set<BlockId>& known) {
+  if (is_stack_low()) return with_deep_stack([&] { return with_own_ids(s, known); });
+  const BlockRealize* realize = s.as<BlockRealize>();
+  const bool is_copy = realize && !known.insert(realize->block->id).second;
+  const Stmt result = map_children(
+      s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return with_own_ids(c, known); });
+  if (!is_copy) return result;
+  return with_changed_block(result, [](Block& block) { block.id = BlockId(); });
+}
+
 }  // namespace
 
 Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
     : state_(std::make_shared<State>()) {
-  for (const auto& [name, func] : mod.functions) {
+  for (auto& [name, func] : mod.functions) {
     if (func.form != Form::Blocks)
       throw TypeError(
           "Schedule: function `" + name +
               "` is not a block program; te::create_prim_func and parse_script make block programs",
           where);
+    std::set<BlockId> known;
+    func.body = with_own_ids(func.body, known);
     require_declared_inputs({"Schedule", where}, Program(func));
   }
   state_->mod = std::move(mod);

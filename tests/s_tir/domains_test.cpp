@@ -229,6 +229,25 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
   }
 }
 
+TEST(NestedSums, WhoseLoopsAreFusedAndSplitBeginInTheirOuterBlock) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 3, 5), "int32"], C: T.Buffer[(4, 3), "int32"]) -> None:
+    for o in T.serial(4):
+        with T.block("O"):
+            vo = T.axis.spatial(4, o)
+            for i, k in T.grid(3, 5):
+                with T.block("C"):
+                    v, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        C[vo, v] = 0
+                    C[vo, v] = C[vo, v] + A[vo, v, vk]
+)");
+  s->split(s->fuse({s.loop("C", 0), s.loop("C", 1)}), {std::nullopt, 2});
+  EXPECT_EQ(s.first_other(), "");
+  EXPECT_EQ(refusal([&] { Schedule(s->mod()); }), "accepted");
+}
+
 // ---- symbolic sizes -----------------------------------------------------------------------------
 
 std::string symbolic_sum(const std::string& predicate) {

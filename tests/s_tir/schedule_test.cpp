@@ -11,6 +11,7 @@
 #include "tenon/s_tir/script.h"
 #include "tenon/s_tir/trace_steps.h"
 #include "tenon/tir/block.h"
+#include "tenon/tir/ops.h"
 #include "tests/s_tir/golden_cases.h"
 #include "tests/s_tir/interpreted.h"
 #include "tests/s_tir/refusal.h"
@@ -476,6 +477,28 @@ def main(A: T.Buffer[4, "int32"], S: T.Buffer[1, "int32"], R: T.Buffer[1, "int32
     inits.push_back(s.decompose_reduction(sum, s.get_loops(sum)[0]));
   EXPECT_EQ(s.get(inits[0]).block->writes[0].buffer->name, "S");
   EXPECT_EQ(s.get(inits[1]).block->writes[0].buffer->name, "R");
+}
+
+TEST(CopiedBlocks, AreToldApart) {
+  const tir::Buffer a = tir::decl_buffer({2}, Int(32), {.name = "A"});
+  tir::Block x{.iters = {},
+               .reads = {},
+               .writes = {{a, {tir::Range::from_min_extent(0, 1)}}},
+               .name = "x",
+               .init = std::nullopt,
+               .body = tir::make_store(a, 1, {0})};
+  tir::Block y = x;
+  y.name = "y";
+  const tir::Var pointer("a", Handle());
+  const tir::Stmt both = tir::make_seq({tir::make_block({}, x), tir::make_block({}, y)});
+  Schedule s(tir::IRModule{{{"main",
+                             {{pointer},
+                              {{pointer, a, a}},
+                              tir::make_root_block({}, both),
+                              {.global_symbol = "main"},
+                              tir::Form::Blocks}}}});
+  EXPECT_EQ(s.get(s.get_block("x")).block->name, "x");
+  EXPECT_EQ(s.get(s.get_block("y")).block->name, "y");
 }
 
 }  // namespace
