@@ -304,11 +304,26 @@ class SpecialProgramMaker {
       return noted("an axis as data", cast(type, i));
     }
     if (type.is_bool() && random_.one_in(3)) return protected_comparison(axes);
+    if (type == Int(32) && random_.one_in(4))
+      if (const auto shifted = shifted_bits(axes, type)) return shifted;
     std::vector<const KnownTensor*> fitting;
     for (const KnownTensor& k : known_)
       if (k.tensor.dtype() == type) fitting.push_back(&k);
     if (fitting.empty()) return std::nullopt;
     return read(*random_.pick(fitting), axes);
+  }
+
+  /// A narrow element, shifted so far that its upper bits are dropped.
+  std::optional<Expr> shifted_bits(const Axes& axes, DataType type) {
+    std::vector<const KnownTensor*> narrow;
+    for (const KnownTensor& k : known_)
+      if (const DataType own = k.tensor.dtype();
+          own.is_integral() && !own.is_bool() && own.bits < type.bits && !has_no_elements(k))
+        narrow.push_back(&k);
+    if (narrow.empty()) return std::nullopt;
+    const Expr element = plain_read(*random_.pick(narrow), axes);
+    const int by = type.bits - random_.between(1, element.dtype().bits);
+    return noted("narrow data shifted", cast(type, element) << make_const(type, by));
   }
 
   /// An index in bounds for all values of the axes.
