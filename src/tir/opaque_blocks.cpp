@@ -1,7 +1,10 @@
 #include "tenon/tir/opaque_blocks.h"
 
+#include <algorithm>
+
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/block.h"
+#include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -52,6 +55,7 @@ class OpaqueMaker {
   }
 
   Stmt block(const BlockRealize& realize) {
+    if (const auto plain = with_plain_sizes(realize)) return stmt(*plain);
     std::vector<Expr> values;
     for (const Expr& value : realize.values) values.push_back(expr(value));
     const Expr predicate = expr(realize.predicate);
@@ -77,6 +81,27 @@ class OpaqueMaker {
       copy.body = make_stmt(Let{old.iters[n].var(), values[n], copy.body});
     for (const IterVar& axis : old.iters) values_.erase(&axis.var().node());
     return make_block({}, predicate, std::move(copy));
+  }
+
+  /// Returns the block without the spatial iterators that occur in sizes of buffers which it
+  /// declares. They are replaced by their values. Nullopt if there is none.
+  static std::optional<Stmt> with_plain_sizes(const BlockRealize& realize) {
+    const Block& block = *realize.block;
+    VarMap replaced;
+    std::vector<Expr> values;
+    Block next = block;
+    next.iters.clear();
+    for (std::size_t n = 0; n < block.iters.size(); ++n) {
+      const IterVar& iter = block.iters[n];
+      if (iter.kind() != IterKind::Reduce && sizes_use(block, iter.var())) {
+        set(replaced, iter.var(), realize.values[n]);
+        continue;
+      }
+      next.iters.push_back(iter);
+      values.push_back(realize.values[n]);
+    }
+    if (replaced.empty()) return std::nullopt;
+    return replace_vars(make_block(values, realize.predicate, std::move(next)), replaced);
   }
 
   /// Whether the block may write memory that the value reads, so that the value must be computed
@@ -151,6 +176,17 @@ Stmt plain(const Stmt& s) {
 }
 
 }  // namespace
+
+bool sizes_use(const Block& block, const Var& var) {
+  const auto use = [&](const Buffer& buffer) {
+    const auto uses = [&](const Expr& e) { return uses_var(e, var); };
+    return std::ranges::any_of(buffer->shape, uses) || std::ranges::any_of(buffer->strides, uses) ||
+           uses(buffer->elem_offset);
+  };
+  return std::ranges::any_of(block.alloc_buffers, use) ||
+         std::ranges::any_of(block.match_buffers,
+                             [&](const MatchBuffer& match) { return use(match.buffer); });
+}
 
 Stmt loops_of_blocks(const Stmt& body) { return plain(make_blocks_opaque(body).body); }
 

@@ -335,6 +335,20 @@ def main(A: T.Buffer[(4, 8), "float32"], D: T.Buffer[(4, 8), "float32"]) -> None
 )"));
 }
 
+TEST(BlockBuffers, MayHaveASizeThatTheirBlocksIteratorsDetermine) {
+  EXPECT_TRUE(keeps_its_values(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "int32"], D: T.Buffer[4, "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("o"):
+            vi = T.axis.spatial(4, 3 - i)
+            R = T.alloc_buffer([vi + 1], dtype="int32")
+            W = T.match_buffer(A[vi, 0 : vi + 1], [vi + 1], dtype="int32", offset_factor=1)
+            R[vi] = W[vi]
+            D[vi] = R[vi] + 1
+)"));
+}
+
 TEST(BlockBuffers, BeginAtNoElementThatAConditionProtects) {
   // The box of L must not begin at idx[i]: idx[6] does not exist, so `build` would refuse it.
   EXPECT_NO_THROW(build(parse_script(R"(

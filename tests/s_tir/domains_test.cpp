@@ -229,6 +229,21 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
   }
 }
 
+TEST(Blockize, IsRefusedIfTheSizeOfADeclaredBufferUsesAnIterator) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "int32"], D: T.Buffer[4, "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("o"):
+            vi = T.axis.spatial(4, i)
+            R = T.alloc_buffer([vi + 1], dtype="int32")
+            R[vi] = A[vi, 0]
+            D[vi] = R[vi] + 1
+)");
+  const std::string why = refusal([&] { s->blockize(s.loop("o", 0)); });
+  EXPECT_TRUE(contains(why, "use iterator `vi`")) << why;
+}
+
 TEST(NestedSums, WhoseLoopsAreFusedAndSplitBeginInTheirOuterBlock) {
   Scheduled s(R"(
 @T.prim_func

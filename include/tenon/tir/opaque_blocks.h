@@ -27,4 +27,8 @@ OpaqueBlocks make_blocks_opaque(const Stmt& body);
 /// threads and allocates only the accessed regions.)
 Stmt loops_of_blocks(const Stmt& body);
 
+/// Whether the shape, the strides or the offset of a buffer that the block allocates or matches use
+/// the variable.
+bool sizes_use(const Block& block, const Var& var);
+
 }  // namespace tenon::tir

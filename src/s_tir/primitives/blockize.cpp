@@ -4,6 +4,7 @@
 #include "s_tir/instances.h"
 #include "s_tir/iter_map.h"
 #include "s_tir/order_checks.h"
+#include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/init_block.h"
 #include "s_tir/primitives/loops.h"
 #include "tenon/arith/block_access.h"
@@ -312,6 +313,7 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
       refuse(caller, describe(program, n) + " has no iterations, so that no block would run");
   }
   require_own_domains(caller, program, b.block, *program.scope(b.block));
+  require_replaceable_iterators(caller, program, b.block);
   if (!is_unconditional_below(program, b.block, loop))
     refuse(caller, describe(program, b.block) +
                        " is below a branch or a variable that is bound to a value");

@@ -36,6 +36,10 @@ bool is_excluded_by_signature(const tir::Block& block, const tir::Buffer& buffer
 void require_element_accesses(const Caller& caller, const tir::Stmt& body,
                               const tir::Buffer& buffer);
 
+/// Throws if the block has an iterator that sizes of its declared buffers use. Such an iterator
+/// cannot be replaced.
+void require_replaceable_iterators(const Caller& caller, const Program& program, int block);
+
 /// Throws if the block declares buffers, which do not exist where its statements move.
 void require_outer_buffers(const Caller& caller, const Program& program, int block);
 

@@ -9,6 +9,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/opaque_blocks.h"
 
 namespace tenon::s_tir {
 
@@ -120,6 +121,14 @@ void require_element_accesses(const Caller& caller, const Stmt& body, const Buff
                                                             "` matches a part of `" + buffer->name +
                                                             "` with `" + match.buffer->name + "`");
       });
+}
+
+void require_replaceable_iterators(const Caller& caller, const Program& program, int n) {
+  for (const IterVar& iter : program.block(n).iters)
+    if (sizes_use(program.block(n), iter.var()))
+      refuse(caller, "the shape, strides or offset of a buffer that " + describe(program, n) +
+                         " declares use iterator `" + iter.name() +
+                         "`; declare the buffer in a block inside");
 }
 
 void require_outer_buffers(const Caller& caller, const Program& program, int n) {

@@ -247,6 +247,7 @@ PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& m
   if (!program.scope(n)) refuse(caller, describe(program, n) + " is the root of the function");
   const Block& block = program.block(n);
   const std::vector<int> loops = require_own_loops(caller, program, n);
+  require_replaceable_iterators(caller, program, n);
   require_free_order(program, n, caller, "in other loops");
   if (block.init) require_begun(caller, program, n);
   // The domains count from 0, so an iterator is its minimum plus an index of the map.
