@@ -261,13 +261,32 @@ void ExprPrinter::operand(const Expr& e, int loosest) {
     expr(e);
 }
 
+namespace {
+
+/// Whether the operands are literals of int32, and the result is not. The parser evaluates literals
+/// without a type exactly.
+bool wraps(const Binary& n) {
+  const IntImm *a = n.a.as<IntImm>(), *b = n.b.as<IntImm>();
+  if (!a || !b || n.a.dtype() != Int(32)) return false;
+  const std::int64_t exact = n.op == BinaryOp::Add   ? a->value + b->value
+                             : n.op == BinaryOp::Sub ? a->value - b->value
+                             : n.op == BinaryOp::Mul ? a->value * b->value
+                                                     : 0;
+  return exact != static_cast<std::int32_t>(exact);
+}
+
+}  // namespace
+
 void ExprPrinter::binary(const Binary& n) {
   const Operator& op = operator_of(n.op);
   const std::string_view sign = is_script() ? op.script : op.tvm;
   if (sign.empty()) return put(is_script() ? "T." : "", to_string(n.op), "(", n.a, ", ", n.b, ")");
   if (is_script()) {
     // Operators are left-associative, but comparisons do not associate.
-    operand(n.a, op.precedence == kComparison ? kComparison - 1 : op.precedence);
+    if (wraps(n))
+      put("T.int32(", n.a, ")");
+    else
+      operand(n.a, op.precedence == kComparison ? kComparison - 1 : op.precedence);
     put(" ", sign, " "), operand(n.b, op.precedence - 1);
     return;
   }

@@ -636,6 +636,14 @@ TEST(Script, LiteralsAreComputedWithBeforeTheyTakeAType) {
   EXPECT_NE(sentence.find("does not fit int64"), std::string::npos) << sentence;
 }
 
+TEST(Script, LiteralsWhoseSumWrapsAreParsedAsTheyWere) {
+  const std::string text =
+      print_script(parse_script(function("D = T.alloc_buffer([4], \"int32\")\n"
+                                         "D[0] = T.max_value(\"int32\") + 1\n")));
+  EXPECT_NE(text.find("= T.int32(2147483647) + 1"), std::string::npos) << text;
+  EXPECT_EQ(print_script(parse_script(text)), text);
+}
+
 TEST(Script, AnAllocationInALoopDoesNotUseItsVariable) {
   const std::string sentence =
       error(function("for i in range(4):\n    C = T.alloc_buffer([i + 1])\n    C[i] = 1.0\n"));
