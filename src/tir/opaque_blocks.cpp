@@ -84,7 +84,7 @@ class OpaqueMaker {
   }
 
   /// Returns the block without the spatial iterators that occur in sizes of buffers which it
-  /// declares. They are replaced by their values. Nullopt if there is none.
+  /// declares. They are replaced by their values. Nullopt if no size has such an iterator.
   static std::optional<Stmt> with_plain_sizes(const BlockRealize& realize) {
     const Block& block = *realize.block;
     VarMap replaced;
