@@ -365,13 +365,8 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
     for (const BufferRegion& read : read_regions) {
       if (!read.buffer.same_as(buffer)) continue;
       for (std::size_t d = 0; d < box->size(); ++d) {
-        const Expr begin = substitute(read.region[d].min, bindings);
-        const Expr end = begin + substitute(read.region[d].extent, bindings) - 1;
-        const arith::Interval low = arith::values_of(begin, relaxed, facts);
-        const arith::Interval high = arith::values_of(end, relaxed, facts);
-        const auto read_values = low.min() && high.max()
-                                     ? arith::Interval::of(*low.min(), *high.max())
-                                     : arith::Interval::everything();
+        const auto own = arith::Interval::from_range(substitute(read.region[d], bindings));
+        const arith::Interval read_values = arith::values_of(own, relaxed, facts);
         if (!contains((*box)[d], read_values, buffer->shape[d], facts)) return false;
       }
     }

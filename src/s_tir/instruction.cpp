@@ -70,59 +70,53 @@ constexpr std::array kUnannotate = {input("block_or_loop"), attribute("ann_key")
 using Kind = InstructionKind;
 
 // In the order of the enumeration.
-constexpr std::array kRows = {
-    InstructionInfo{Kind::GetBlock, "get_block", "GetBlock", kGetBlock, Gives::Block, true},
-    InstructionInfo{Kind::GetLoops, "get_loops", "GetLoops", kBlock, Gives::Loops, true},
-    InstructionInfo{Kind::GetChildBlocks, "get_child_blocks", "GetChildBlocks", kChildren,
-                    Gives::Blocks, true},
-    InstructionInfo{Kind::GetProducers, "get_producers", "GetProducers", kBlock, Gives::Blocks,
-                    true},
-    InstructionInfo{Kind::GetConsumers, "get_consumers", "GetConsumers", kBlock, Gives::Blocks,
-                    true},
-    InstructionInfo{Kind::SamplePerfectTile, "sample_perfect_tile", "SamplePerfectTile",
-                    kPerfectTile, Gives::Exprs, true, true},
-    InstructionInfo{Kind::SampleCategorical, "sample_categorical", "SampleCategorical",
-                    kCategorical, Gives::Expr, true, true},
-    InstructionInfo{Kind::SampleComputeLocation, "sample_compute_location", "SampleComputeLocation",
-                    kBlock, Gives::Loop, true, true},
-    InstructionInfo{Kind::Fuse, "fuse", "Fuse", kFuse, Gives::Loop},
-    InstructionInfo{Kind::Split, "split", "Split", kSplit, Gives::Loops},
-    InstructionInfo{Kind::Reorder, "reorder", "Reorder", kReorder, Gives::Nothing},
-    InstructionInfo{Kind::AddUnitLoop, "add_unit_loop", "AddUnitLoop", kTarget, Gives::Loop},
-    InstructionInfo{Kind::Parallel, "parallel", "Parallel", kLoop, Gives::Nothing},
-    InstructionInfo{Kind::Vectorize, "vectorize", "Vectorize", kLoop, Gives::Nothing},
-    InstructionInfo{Kind::Unroll, "unroll", "Unroll", kLoop, Gives::Nothing},
-    InstructionInfo{Kind::Bind, "bind", "Bind", kBind, Gives::Nothing},
-    InstructionInfo{Kind::CacheRead, "cache_read", "CacheRead", kCacheRead, Gives::Block},
-    InstructionInfo{Kind::CacheWrite, "cache_write", "CacheWrite", kCacheWrite, Gives::Block},
-    InstructionInfo{Kind::Reindex, "reindex", "ReIndex", kReindex, Gives::Block},
-    InstructionInfo{Kind::ComputeAt, "compute_at", "ComputeAt", kComputeAt, Gives::Nothing},
-    InstructionInfo{Kind::ReverseComputeAt, "reverse_compute_at", "ReverseComputeAt", kComputeAt,
-                    Gives::Nothing},
-    InstructionInfo{Kind::ComputeInline, "compute_inline", "ComputeInline", kBlock, Gives::Nothing},
-    InstructionInfo{Kind::ReverseComputeInline, "reverse_compute_inline", "ReverseComputeInline",
-                    kBlock, Gives::Nothing},
-    InstructionInfo{Kind::DecomposeReduction, "decompose_reduction", "DecomposeReduction",
-                    kDecompose, Gives::Block},
-    InstructionInfo{Kind::MergeReduction, "merge_reduction", "MergeReduction", kMerge,
-                    Gives::Nothing},
-    InstructionInfo{Kind::RFactor, "rfactor", "RFactor", kRFactor, Gives::Block},
-    InstructionInfo{Kind::StorageAlign, "storage_align", "StorageAlign", kStorageAlign,
-                    Gives::Nothing},
-    InstructionInfo{Kind::SetScope, "set_scope", "SetScope", kSetScope, Gives::Nothing},
-    InstructionInfo{Kind::Blockize, "blockize", "Blockize", kBlockize, Gives::Block},
-    InstructionInfo{Kind::Tensorize, "tensorize", "Tensorize", kTensorize, Gives::Nothing},
-    InstructionInfo{Kind::TransformLayout, "transform_layout", "TransformLayout", kTransformLayout,
-                    Gives::Nothing},
-    InstructionInfo{Kind::TransformBlockLayout, "transform_block_layout", "TransformBlockLayout",
-                    kTransformBlockLayout, Gives::Nothing},
-    InstructionInfo{Kind::Annotate, "annotate", "Annotate", kAnnotate, Gives::Nothing},
-    InstructionInfo{Kind::Unannotate, "unannotate", "Unannotate", kUnannotate, Gives::Nothing},
-    InstructionInfo{Kind::EnterPostproc, "enter_postproc", "EnterPostproc", kNone, Gives::Nothing},
+constexpr InstructionInfo kRows[] = {
+    {Kind::GetBlock, "get_block", "GetBlock", kGetBlock, Gives::Block, true},
+    {Kind::GetLoops, "get_loops", "GetLoops", kBlock, Gives::Loops, true},
+    {Kind::GetChildBlocks, "get_child_blocks", "GetChildBlocks", kChildren, Gives::Blocks, true},
+    {Kind::GetProducers, "get_producers", "GetProducers", kBlock, Gives::Blocks, true},
+    {Kind::GetConsumers, "get_consumers", "GetConsumers", kBlock, Gives::Blocks, true},
+    {Kind::SamplePerfectTile, "sample_perfect_tile", "SamplePerfectTile", kPerfectTile,
+     Gives::Exprs, true, true},
+    {Kind::SampleCategorical, "sample_categorical", "SampleCategorical", kCategorical, Gives::Expr,
+     true, true},
+    {Kind::SampleComputeLocation, "sample_compute_location", "SampleComputeLocation", kBlock,
+     Gives::Loop, true, true},
+    {Kind::Fuse, "fuse", "Fuse", kFuse, Gives::Loop},
+    {Kind::Split, "split", "Split", kSplit, Gives::Loops},
+    {Kind::Reorder, "reorder", "Reorder", kReorder, Gives::Nothing},
+    {Kind::AddUnitLoop, "add_unit_loop", "AddUnitLoop", kTarget, Gives::Loop},
+    {Kind::Parallel, "parallel", "Parallel", kLoop, Gives::Nothing},
+    {Kind::Vectorize, "vectorize", "Vectorize", kLoop, Gives::Nothing},
+    {Kind::Unroll, "unroll", "Unroll", kLoop, Gives::Nothing},
+    {Kind::Bind, "bind", "Bind", kBind, Gives::Nothing},
+    {Kind::CacheRead, "cache_read", "CacheRead", kCacheRead, Gives::Block},
+    {Kind::CacheWrite, "cache_write", "CacheWrite", kCacheWrite, Gives::Block},
+    {Kind::Reindex, "reindex", "ReIndex", kReindex, Gives::Block},
+    {Kind::ComputeAt, "compute_at", "ComputeAt", kComputeAt, Gives::Nothing},
+    {Kind::ReverseComputeAt, "reverse_compute_at", "ReverseComputeAt", kComputeAt, Gives::Nothing},
+    {Kind::ComputeInline, "compute_inline", "ComputeInline", kBlock, Gives::Nothing},
+    {Kind::ReverseComputeInline, "reverse_compute_inline", "ReverseComputeInline", kBlock,
+     Gives::Nothing},
+    {Kind::DecomposeReduction, "decompose_reduction", "DecomposeReduction", kDecompose,
+     Gives::Block},
+    {Kind::MergeReduction, "merge_reduction", "MergeReduction", kMerge, Gives::Nothing},
+    {Kind::RFactor, "rfactor", "RFactor", kRFactor, Gives::Block},
+    {Kind::StorageAlign, "storage_align", "StorageAlign", kStorageAlign, Gives::Nothing},
+    {Kind::SetScope, "set_scope", "SetScope", kSetScope, Gives::Nothing},
+    {Kind::Blockize, "blockize", "Blockize", kBlockize, Gives::Block},
+    {Kind::Tensorize, "tensorize", "Tensorize", kTensorize, Gives::Nothing},
+    {Kind::TransformLayout, "transform_layout", "TransformLayout", kTransformLayout,
+     Gives::Nothing},
+    {Kind::TransformBlockLayout, "transform_block_layout", "TransformBlockLayout",
+     kTransformBlockLayout, Gives::Nothing},
+    {Kind::Annotate, "annotate", "Annotate", kAnnotate, Gives::Nothing},
+    {Kind::Unannotate, "unannotate", "Unannotate", kUnannotate, Gives::Nothing},
+    {Kind::EnterPostproc, "enter_postproc", "EnterPostproc", kNone, Gives::Nothing},
 };
 
 constexpr bool is_in_order() {
-  for (std::size_t n = 0; n < kRows.size(); ++n)
+  for (std::size_t n = 0; n < std::size(kRows); ++n)
     if (static_cast<std::size_t>(kRows[n].kind) != n) return false;
   return true;
 }
@@ -131,7 +125,7 @@ static_assert(is_in_order());
 const InstructionInfo* find_row(std::string_view name, std::string_view InstructionInfo::*member) {
   const auto row = std::ranges::find_if(
       kRows, [&](const InstructionInfo& info) { return info.*member == name; });
-  return row == kRows.end() ? nullptr : &*row;
+  return row == std::end(kRows) ? nullptr : &*row;
 }
 
 }  // namespace

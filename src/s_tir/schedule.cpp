@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "s_tir/context.h"
 #include "s_tir/order_checks.h"
 #include "s_tir/step.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/s_tir/primitives.h"
-#include "tenon/support/deep_stack.h"
+#include "tenon/tir/fresh_copy.h"
 
 namespace tenon::s_tir {
 
@@ -368,17 +367,6 @@ void require_declared_inputs(const Caller& caller, const Program& program) {
   }
 }
 
-/// Gives blocks that are copies of other blocks, with their ids, ids of their own.
-Stmt with_own_ids(const Stmt& s, std::set<BlockId>& known) {
-  if (is_stack_low()) return with_deep_stack([&] { return with_own_ids(s, known); });
-  const BlockRealize* realize = s.as<BlockRealize>();
-  const bool is_copy = realize && !known.insert(realize->block->id).second;
-  const Stmt result = map_children(
-      s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return with_own_ids(c, known); });
-  if (!is_copy) return result;
-  return with_changed_block(result, [](Block& block) { block.id = BlockId(); });
-}
-
 }  // namespace
 
 Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
@@ -389,8 +377,7 @@ Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
           "Schedule: function `" + name +
               "` is not a block program; te::create_prim_func and parse_script make block programs",
           where);
-    std::set<BlockId> known;
-    func.body = with_own_ids(func.body, known);
+    func.body = with_own_ids(func.body);
     require_declared_inputs({"Schedule", where}, Program(func));
   }
   state_->mod = std::move(mod);

@@ -1,7 +1,10 @@
 #include "tenon/tir/fresh_copy.h"
 
 #include <algorithm>
+#include <set>
 
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/block.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::tir {
@@ -210,7 +213,25 @@ class Copier {
   bool redefine_;
 };
 
+Stmt with_own_ids(const Stmt& s, std::set<BlockId>& known) {
+  if (is_stack_low()) return with_deep_stack([&] { return with_own_ids(s, known); });
+  const BlockRealize* realize = s.as<BlockRealize>();
+  const bool is_copy = realize && !known.insert(realize->block->id).second;
+  const Stmt result = map_children(
+      s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return with_own_ids(c, known); });
+  if (!is_copy) return result;
+  const BlockRealize& copied = *result.as<BlockRealize>();
+  Block block = *copied.block;
+  block.id = BlockId();
+  return make_block(copied.values, copied.predicate, std::move(block));
+}
+
 }  // namespace
+
+Stmt with_own_ids(const Stmt& s) {
+  std::set<BlockId> known;
+  return with_own_ids(s, known);
+}
 
 Stmt fresh_copy(const Stmt& s, VarMap replaced,
                 const std::vector<std::pair<Buffer, Buffer>>& buffers) {

@@ -17,6 +17,9 @@ namespace tenon::tir {
 Stmt fresh_copy(const Stmt& s, VarMap replaced = {},
                 const std::vector<std::pair<Buffer, Buffer>>& buffers = {});
 
+/// Gives blocks that are copies of other blocks, with their ids, ids of their own.
+Stmt with_own_ids(const Stmt& s);
+
 /// Substitutes variables, including the data pointers of buffers. Keeps all definitions.
 Stmt replace_vars(const Stmt& s, VarMap replaced);
 

@@ -282,18 +282,11 @@ BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap
                             const arith::Facts& facts) {
   BufferRegion result = region;
   for (std::size_t d = 0; d < region.region.size(); ++d) {
-    const Range& own = region.region[d];
-    const arith::Interval low = arith::values_of(own.min, relaxed, facts);
-    const arith::Interval high =
-        is_one(own.extent)
-            ? low
-            : arith::values_of(arith::simplify(own.min + own.extent) - 1, relaxed, facts);
-    const Expr size = region.buffer->shape[d];
-    const Range whole = Range::from_extent(size);
-    if (low.min() && high.max())
-      result.region[d] = arith::Interval::of(*low.min(), *high.max()).to_range(whole, facts);
-    else
-      result.region[d] = whole;
+    const Range& range = region.region[d];
+    const auto own = arith::Interval::of(range.min, arith::simplify(range.min + range.extent - 1));
+    const Range whole = Range::from_extent(region.buffer->shape[d]);
+    const arith::Interval all = arith::values_of(own, relaxed, facts);
+    result.region[d] = all.is_bounded() ? all.to_range(whole, facts) : whole;
     result.region[d] = arith::range_by_ends(result.region[d]);
   }
   return result;

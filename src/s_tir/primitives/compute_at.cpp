@@ -81,12 +81,9 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
       if (!region.buffer.same_as(buffer)) continue;
       for (std::size_t d = 0; d < region.region.size(); ++d) {
         const Range own = substitute(region.region[d], bindings);
-        const Interval low = arith::values_of(own.min, relaxed, facts);
-        const Interval high =
-            is_one(own.extent) ? low : arith::values_of(own.min + own.extent - 1, relaxed, facts);
-        boxes[d].push_back(is_known(low.min()) && is_known(high.max())
-                               ? Interval::of(*low.min(), *high.max())
-                               : Interval::everything());
+        const Interval side = arith::values_of(Interval::from_range(own), relaxed, facts);
+        boxes[d].push_back(is_known(side.min()) && is_known(side.max()) ? side
+                                                                        : Interval::everything());
       }
     }
   }
