@@ -148,9 +148,11 @@ class Detector {
       return DigitSum{{{*mark, 1, own.extent, 1}}, own.min};
     }
     // A cast between index types does not change the value.
-    if (const Cast* cast = e.as<Cast>();
-        cast && e.dtype().is_index() && cast->value.dtype().is_index())
-      return sum_of(cast->value);
+    if (const Cast* n = e.as<Cast>(); n && e.dtype().is_index() && n->value.dtype().is_index()) {
+      std::optional<DigitSum> sum = sum_of(n->value);
+      if (sum) sum->base = cast(e.dtype(), sum->base);
+      return sum;
+    }
     const Binary* binary = e.as<Binary>();
     if (!binary) return std::nullopt;
     switch (binary->op) {
