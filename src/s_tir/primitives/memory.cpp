@@ -474,7 +474,10 @@ std::optional<Expr> writes_element(const Program& program, int n, int top, const
   if (!store || !store->buffer.same_as(buffer)) return std::nullopt;
   const std::optional<int> reduced = outermost_reduction_loop(program, n);
   if (reduced && (*reduced <= top || !block.init)) return std::nullopt;
-  if (block.init && !stores_region(program, n, *block.init, {buffer, element_at(store->indices)}))
+  const Store* begun_by = block.init ? block.init->as<Store>() : store;
+  // The init could write other elements than the body.
+  if (!begun_by || !begun_by->buffer.same_as(buffer) ||
+      !structural_equal(begun_by->indices, store->indices))
     return std::nullopt;
   const std::optional<InstanceSet> instances = instances_of(program, n, top);
   if (!instances) return std::nullopt;
