@@ -446,6 +446,17 @@ void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
   }
 }
 
+std::vector<LoopDomain> unused_of_unknown_extent(const IterMap& map,
+                                                 const std::vector<LoopDomain>& loops) {
+  std::vector<bool> is_used(map.marks.size(), false);
+  for_each_digit(map, map.values, [&](const Digit& digit) { is_used[digit.mark] = true; });
+  std::vector<LoopDomain> result;
+  // The first marks are the loops.
+  for (std::size_t n = 0; n < loops.size(); ++n)
+    if (!is_used[n] && !constant_int(loops[n].extent)) result.push_back(loops[n]);
+  return result;
+}
+
 std::vector<std::int64_t> told_apart(const IterMap& map) {
   std::vector<std::int64_t> result(map.marks.size(), 1);
   for_each_digit(map, map.values, [&](const Digit& digit) {

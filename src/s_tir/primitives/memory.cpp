@@ -602,14 +602,22 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     const Program after(result.func);
     const std::optional<int> written = after.find_block(program.block(n).id);
     const std::optional<int> copied = after.find_block(result.block);
-    return written && copied && covers_reads(after, *written, *copied, cache);
+    return written && copied &&
+           covers_reads(after, *written, *copied, cache, EmptyProducer::DoesNotCount);
   };
   Expr condition = make_true();
   const auto under_condition = [&](const auto&, const auto&) { return condition; };
   NewBlock result = cached(under_condition);
   const bool is_plain = is_exact(result);
   // Elements that were not written must not be copied, so the copy gets the outer conditions.
-  for (const Expr& part : conjuncts(program.realize(n).predicate)) {
+  std::vector<Expr> outer = conjuncts(program.realize(n).predicate);
+  const arith::Facts facts = facts_at(program, place.at);
+  for (const int loop : program.loops_of(n)) {
+    const Expr runs = program.loop(loop).extent > 0;
+    if (loop > place.at && !arith::can_prove(runs, facts))
+      outer.push_back(arith::simplify(runs, facts));
+  }
+  for (const Expr& part : outer) {
     const std::vector<Var> vars = free_vars(part);
     if (std::ranges::all_of(vars, [&](const Var& var) {
           const std::optional<int> loop = program.find_loop(var);
