@@ -364,6 +364,8 @@ class Finder {
       const Expr step =
           simplify(substitute(range.min, VarMap{{&loop->var.node(), loop->var + 1}}) - range.min);
       if (!constant_int(step) || !can_prove(step >= 1 && step <= width)) return false;
+      // Without an iteration, the interval of overlapping parts is not empty.
+      if (!can_prove(step == width || loop->range.extent > 0)) return false;
       width = simplify(width + step * (loop->range.extent - 1));
       loop = loops.erase(loop);
     }

@@ -212,12 +212,14 @@ namespace {
 class WrittenBox {
  public:
   WrittenBox(const Program& program, int block, int top, const BufferRegion& write, Expr condition,
-             const Expr& reader_condition)
+             const Expr& reader_condition, EmptyProducer empty)
       : program_(program),
         block_(block),
         realize_(program.realize(block)),
         condition_(std::move(condition)),
-        write_(write) {
+        write_(write),
+        empty_(empty),
+        memory_(program.stmt(top)) {
     for (const int loop : program.loops_of(block)) (loop > top ? below_ : loops_).push_back(loop);
     const VarMap bindings = bindings_of(realize_);
     for (const Range& range : write.region) {
@@ -225,6 +227,8 @@ class WrittenBox {
       extents_.push_back(substitute(range.extent, bindings));
     }
     reader_ = conjuncts(reader_condition);
+    bind_domains(facts_, domains_around(program, block));
+    for (const Expr& part : reader_) scopes_.push_back(facts_.assume(part));
   }
 
   /// Returns the exact box; nullopt if it is unknown.
@@ -236,12 +240,17 @@ class WrittenBox {
     if (!predicate || (block.init && !stores(*block.init)) ||
         (!(block.init && !has_kind(block, IterKind::Reduce)) && !stores(block.body)))
       return std::nullopt;
-    const auto map = find_iter_map(begins_, domains_of(program_, below_), *predicate);
+    const std::vector<LoopDomain> domains = domains_of(program_, below_);
+    const auto map = find_iter_map(begins_, domains, *predicate);
     if (!map) return std::nullopt;
+    for (const LoopDomain& loop : unused_of_unknown_extent(*map, domains))
+      if (!has_iteration(loop.extent)) return std::nullopt;
     std::vector<Range> box;
     for (std::size_t d = 0; d < begins_.size(); ++d) {
       const std::optional<Range> side = side_of(*map, d);
-      if (!side) return std::nullopt;
+      // The memory that a bound reads may change between the write and the read.
+      if (!side || !memory_.is_stable(side->min) || !memory_.is_stable(side->extent))
+        return std::nullopt;
       box.push_back(*side);
     }
     return box;
@@ -294,8 +303,27 @@ class WrittenBox {
     if (!width || *width < digit.scale) return std::nullopt;
     const std::optional<Expr> count = extent_of(map, digit, domains_of(program_, below_));
     if (!count || digit.scale < 1) return std::nullopt;
+    // Without an iteration, only tiles that do not overlap have the length 0.
+    if (*width != digit.scale && !has_iteration(*count)) return std::nullopt;
     const Expr length = *count * digit.scale + (*width - digit.scale);
     return Range::from_min_extent(value.base, cast(begins_[d].dtype(), length));
+  }
+
+  /// Whether a loop inside `top` has an iteration where the box is read, or counts as if it had
+  /// one.
+  bool has_iteration(const Expr& extent) const {
+    if (empty_ == EmptyProducer::Counts ||
+        (memory_.is_stable(extent) && arith::can_prove(extent > 0, facts_)))
+      return true;
+    // Variables of the loops and lets around `top` may differ between its iterations.
+    std::vector<Var> fixed = free_vars(program_.block(*program_.scope(block_)).body);
+    for (const int loop : below_) fixed.push_back(program_.loop(loop).var);
+    const auto is_fixed = [&](const Var& var) {
+      return std::ranges::any_of(fixed, [&](const Var& other) { return other.same_as(var); });
+    };
+    return empty_ == EmptyProducer::CountsIfAlwaysEmpty &&
+           std::ranges::all_of(free_vars(extent), is_fixed) &&
+           arith::WrittenMemory(program_.func().body).is_stable(extent);
   }
 
   const Program& program_;
@@ -303,6 +331,11 @@ class WrittenBox {
   const BlockRealize& realize_;
   Expr condition_;
   const BufferRegion& write_;
+  EmptyProducer empty_;
+  arith::WrittenMemory memory_;
+  /// The domains of the loops, and the reader's condition.
+  arith::Facts facts_;
+  std::vector<arith::Facts::Scope> scopes_;
   /// The loops around the block, outside and inside `top`.
   std::vector<int> loops_, below_;
   std::vector<Expr> begins_, extents_, reader_;
@@ -341,7 +374,8 @@ bool reads_unfinished(const Program& program, int producer, int consumer, int to
 
 }  // namespace
 
-bool covers_reads(const Program& program, int producer, int consumer, const Buffer& buffer) {
+bool covers_reads(const Program& program, int producer, int consumer, const Buffer& buffer,
+                  EmptyProducer empty) {
   const int top = program.common(producer, consumer);
   const std::optional<Expr> condition = condition_below(program, producer, top);
   if (!condition || reads_unfinished(program, producer, consumer, top)) return false;
@@ -352,16 +386,12 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   const auto runs = facts.assume(reads);
   const arith::IntervalMap relaxed = relaxed_below(program, consumer, top);
   const VarMap bindings = bindings_of(reader);
-  const arith::WrittenMemory memory(program.stmt(top));
   // The declared regions may be smaller.
   const std::vector<BufferRegion> read_regions = arith::find_block_access(*reader.block).reads;
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;
-    const auto box = WrittenBox(program, producer, top, write, *condition, reads).find();
+    const auto box = WrittenBox(program, producer, top, write, *condition, reads, empty).find();
     if (!box) return false;
-    // The memory that a bound reads may change between the write and the read.
-    for (const Range& side : *box)
-      if (!memory.is_stable(side.min) || !memory.is_stable(side.extent)) return false;
     for (const BufferRegion& read : read_regions) {
       if (!read.buffer.same_as(buffer)) continue;
       for (std::size_t d = 0; d < box->size(); ++d) {

@@ -148,9 +148,11 @@ class Detector {
       return DigitSum{{{*mark, 1, own.extent, 1}}, own.min};
     }
     // A cast between index types does not change the value.
-    if (const Cast* cast = e.as<Cast>();
-        cast && e.dtype().is_index() && cast->value.dtype().is_index())
-      return sum_of(cast->value);
+    if (const Cast* n = e.as<Cast>(); n && e.dtype().is_index() && n->value.dtype().is_index()) {
+      std::optional<DigitSum> sum = sum_of(n->value);
+      if (sum) sum->base = cast(e.dtype(), sum->base);
+      return sum;
+    }
     const Binary* binary = e.as<Binary>();
     if (!binary) return std::nullopt;
     switch (binary->op) {
@@ -442,6 +444,17 @@ void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
         pending.push_back(below);
     }
   }
+}
+
+std::vector<LoopDomain> unused_of_unknown_extent(const IterMap& map,
+                                                 const std::vector<LoopDomain>& loops) {
+  std::vector<bool> is_used(map.marks.size(), false);
+  for_each_digit(map, map.values, [&](const Digit& digit) { is_used[digit.mark] = true; });
+  std::vector<LoopDomain> result;
+  // The first marks are the loops.
+  for (std::size_t n = 0; n < loops.size(); ++n)
+    if (!is_used[n] && !constant_int(loops[n].extent)) result.push_back(loops[n]);
+  return result;
 }
 
 std::vector<std::int64_t> told_apart(const IterMap& map) {

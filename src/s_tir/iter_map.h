@@ -83,6 +83,11 @@ void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
 std::optional<tir::Expr> extent_of(const IterMap& map, const Digit& digit,
                                    const std::vector<LoopDomain>& loops);
 
+/// Returns the loops of unknown extent on which no value depends. If such a loop has no iteration,
+/// the values do not occur, although the extents of their digits are positive.
+std::vector<LoopDomain> unused_of_unknown_extent(const IterMap& map,
+                                                 const std::vector<LoopDomain>& loops);
+
 /// Returns, for each mark, how many of its values its digits distinguish: the product of the
 /// extents of its digits in all numbers that the values consist of.
 std::vector<std::int64_t> told_apart(const IterMap& map);

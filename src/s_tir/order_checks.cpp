@@ -225,6 +225,9 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
   }
   const auto map = find_iter_map(access.indices, inner, predicate);
   if (!map) return false;
+  // An index may mention a loop that it does not depend on.
+  for (const LoopDomain& loop : unused_of_unknown_extent(*map, inner))
+    if (!arith::can_prove(loop.extent > 0)) return false;
   const VarMap bindings = bindings_of(realize);
   for (std::size_t d = 0; d < write.region.size(); ++d) {
     const Range region = substitute(write.region[d], bindings);

@@ -105,6 +105,23 @@ TEST_F(Access, OfAReductionDoesNotReadTheBoxThatItsInitStoresInALoop) {
   EXPECT_NE(text(find_block_access(block(update, each(i, 2, 0))).reads), "");
 }
 
+TEST_F(Access, OfAReductionReadsWhatOverlappingTilesOfItsInitMayNotStore) {
+  // Three elements in each iteration.
+  const auto tiles = [&](const Expr& count) {
+    const IterVar vk(Range(0, 4), Var("vk"), IterKind::DataParallel);
+    const Block tile{.iters = {vk},
+                     .reads = {},
+                     .writes = {{b, {Range::from_min_extent(vk * 2, 3)}}},
+                     .name = "tile",
+                     .init = std::nullopt,
+                     .body = make_nop()};
+    return loop(k, 0, count, make_block({k}, make_true(), tile));
+  };
+  const Stmt update = make_store(b, make_load(b, {0}) + 1, {0});
+  EXPECT_EQ(text(find_block_access(block(update, tiles(4))).reads), "");
+  EXPECT_EQ(text(find_block_access(block(update, tiles(floormod(i, 4)))).reads), "B[0]");
+}
+
 TEST_F(Access, OfABlockInsideIsWhatItsHeaderSays) {
   const IterVar vk(Range(0, 16), Var("vk"), IterKind::Reduce);
   const Block inner{.iters = {vk},

@@ -857,5 +857,142 @@ def main(A: T.Buffer[(8, 4), "int32"], C: T.Buffer[8, "int32"]) -> None:
   EXPECT_NE(refusal([&] { s->cache_write(s.block("C"), 0, "local"); }), "");
 }
 
+TEST(Inits, ThatStoreMoreThanTheBodyAreNotCached) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(2, 4), "int32"], D: T.Buffer[(2, 8), "int32"]) -> None:
+    for i, k in T.grid(2, 4):
+        with T.block("D"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                for j in T.serial(8):
+                    D[vi, j] = 5
+            D[vi, 7] = D[vi, 7] + A[vi, vk]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("D"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "its iterators do not express which")) << sentence;
+}
+
+// ---- loops without iterations -------------------------------------------------------------------
+
+/// A block in the loops of `header`. Every element of `N` is less than 9.
+std::string repeated(const std::string& header, const std::string& param = "") {
+  return R"(
+@T.prim_func
+def main(N: T.Buffer[1, "int32"], A: T.Buffer[8, "int32"], B: T.Buffer[8, "int32"])" +
+         param + R"() -> None:
+    for )" +
+         header + R"(:
+        for i in T.serial(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] * 2
+)";
+}
+
+TEST(EmptyLoops, WriteNothingThatCacheWriteCopies) {
+  for (const char* const header :
+       {"r in T.serial(N[0] - 9)", "r in T.serial(9, N[0])", "r, q in T.grid(N[0] - 9, 2)"}) {
+    Scheduled s(repeated(header));
+    s->cache_write(s.block("B"), 0, "local");
+    EXPECT_EQ(s.first_other(), "") << s.script();
+  }
+  Scheduled s(repeated("r in T.serial(N[0] - 9)"));
+  s->reorder({s.loop("B", 1), s.loop("B", 0)});
+  s->cache_write(s.block("B"), 0, "local");
+  EXPECT_EQ(s.first_other(), "") << s.script();
+}
+
+TEST(EmptyLoops, GuardTheCopyOfABlockOfWhichTheyMayRunNoInstance) {
+  Scheduled s(repeated("r in T.serial(n)", ", n: T.int32"));
+  s->blockize(s.loop("B", 1));
+  s->cache_write(s.block("B_o"), 0, "local");
+  EXPECT_PRED2(contains, s.script(), "T.where(0 < n)");
+}
+
+TEST(EmptyLoops, OfALengthThatVariesAreNotCached) {
+  Scheduled s(repeated("r in T.serial(2):\n      for q in T.serial(r * N[0])"));
+  const std::string sentence = refusal([&] { s->cache_write(s.block("B"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "its iterators do not express which")) << sentence;
+}
+
+TEST(EmptyLoops, GuardTheCopyOfTilesThatOverlap) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[16, "int32"], B: T.Buffer[16, "int32"], n: T.int32) -> None:
+    for i in T.serial(n):
+        with T.block("B"):
+            vi = T.axis.spatial(6, i)
+            for q in T.serial(3):
+                B[vi * 2 + q] = A[vi * 2 + q]
+)");
+  s->cache_write(s.block("B"), 0, "local");
+  EXPECT_PRED2(contains, s.script(), "T.where(ax0 < 16 and 0 < n)");
+}
+
+TEST(EmptyLoops, ThatAnIndexOnlyMentionsDoNotCoverARegion) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "int32"], D: T.Buffer[(4, 8), "int32"], n: T.int32) -> None:
+    for i in T.serial(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            for j in T.serial(n):
+                D[vi, j % 1] = A[vi, j]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("D"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "its iterators do not express which")) << sentence;
+}
+
+/// A buffer that a loop of the given extent writes in iterations of `t`, which read it.
+std::string last_written(const std::string& extent, const std::string& let = "") {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"], n: T.int32) -> None:
+    B = T.alloc_buffer([1], dtype="int32")
+    for t in T.serial(4):
+)" + let +
+         R"(        for r in T.serial()" + extent + R"():
+            with T.block("B"):
+                vt = T.axis.spatial(4, t)
+                B[0] = A[vt]
+        with T.block("D"):
+            vt = T.axis.spatial(4, t)
+            D[vt] = B[0]
+)";
+}
+
+TEST(EmptyLoops, LeaveTheValueOfAnEarlierIteration) {
+  Scheduled s(last_written("3 - t")), bound(last_written("m", "        m: T.int32 = 3 - t\n"));
+  EXPECT_TRUE(contains(refusal([&] { s->parallel(s.loop("D", 0)); }), "would race"));
+  EXPECT_TRUE(contains(refusal([&] { bound->parallel(bound.loop("D", 0)); }), "would race"));
+}
+
+TEST(EmptyLoops, ThatAreEmptyInEachIterationLeaveNoValue) {
+  Scheduled s(last_written("n"));
+  EXPECT_EQ(refusal([&] { s->parallel(s.loop("D", 0)); }), "accepted");
+}
+
+TEST(EmptyLoops, LetAConsumerFollowTheUpdateInThem) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "int32"], B: T.Buffer[8, "int32"], D: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("B_init"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = 0
+        for k in T.serial(i):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                B[vi] = B[vi] + A[vi, vk]
+    for i in T.serial(8):
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = B[vi] + 1
+)");
+  s->reverse_compute_at(s.block("D"), s.loop("B", 0));
+  EXPECT_EQ(s.first_other(), "") << s.script();
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -116,5 +116,23 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
                "do not write the same elements");
 }
 
+TEST(IndexWidths, AMultipleOfACastSumIsCached) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[(6, 4), "int32"], B: T.Buffer[24, "int32"]) -> None:
+    for o in T.serial(T.int64(3)):
+        for i, j in T.grid(T.int64(2), T.int64(4)):
+            with T.block("B"):
+                vo, vi, vj = T.axis.remap("SSS", [o, i, j])
+                B[T.cast(vo * T.int64(2) + vi, "int32") * 4 + T.cast(vj, "int32")] = A[vo * T.int64(2) + vi, vj]
+        for e in T.serial(8):
+            with T.block("C"):
+                ve = T.axis.spatial(24, T.cast(o * T.int64(2), "int32") * 4 + e)
+                A[ve // 4, ve % 4] = B[ve] + 1
+)");
+  sch->cache_write(sch.block("B"), 0, "global");
+  expect_same_results(sch);
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

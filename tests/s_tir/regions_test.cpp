@@ -138,6 +138,49 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[(4, 6), "int32"]) -> None:
   EXPECT_EQ(sch.first_other(), "") << sch.script();
 }
 
+/// A block that declares two regions of its input. The block in it reads the second one.
+const char* const kTwoRegions = R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "int32"], D: T.Buffer[(4, 2), "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("outer"):
+            vi = T.axis.spatial(4, i)
+            T.reads(A[vi, 0:2], A[vi, 6:8])
+            T.writes(D[vi, 0:2])
+            for j in T.serial(2):
+                with T.block("D"):
+                    vj = T.axis.spatial(2, j)
+                    D[vi, vj] = A[vi, vj + 6]
+)";
+
+TEST(CacheRead, InABlockCopiesAllRegionsThatTheBlockDeclares) {
+  Scheduled sch(kTwoRegions);
+  sch->cache_read(sch.block("D"), 0, "global");
+  EXPECT_PRED2(contains, sch.script(), "T.grid(1, 8)");
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
+TEST(Reindex, InABlockReadsAllRegionsThatTheBlockDeclares) {
+  Scheduled sch(kTwoRegions);
+  sch->reindex(sch.block("D"), 0, "read");
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
+TEST(CacheWrite, CopiesAllRegionsThatTheBlockDeclares) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], B: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi])
+            T.writes(B[0:4], B[vi])
+            B[vi] = A[vi] * 2
+)");
+  sch->cache_write(sch.block("B"), 0, "global");
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
 TEST(LetsAroundBlocks, AreNotUsedByLoopsThatPrecedeThem) {
   const std::string script = R"(
 @T.prim_func

@@ -58,10 +58,16 @@ bool depends_on(const Program& program, int block, int loop);
 /// iterator of the block executes the same instances repeatedly.)
 bool runs_after_last(const Program& program, int block, int producer, int loop);
 
+/// Whether a producer that has no instance, because one of its loops has no iteration, counts as
+/// writing its elements. CountsIfAlwaysEmpty: it is then empty in all iterations of the loops
+/// around it, so that no element is from an earlier iteration.
+enum class EmptyProducer : unsigned char { Counts, CountsIfAlwaysEmpty, DoesNotCount };
+
 /// Whether, in each iteration of the loops around both, the producer writes all elements of
 /// `buffer` that the consumer reads, before it reads them. Both blocks are in one scope. False
 /// means "not proved".
-bool covers_reads(const Program& program, int producer, int consumer, const tir::Buffer& buffer);
+bool covers_reads(const Program& program, int producer, int consumer, const tir::Buffer& buffer,
+                  EmptyProducer empty = EmptyProducer::CountsIfAlwaysEmpty);
 
 /// Returns the description used in errors: "`i` of block `C`".
 std::string describe(const Program& program, int n);

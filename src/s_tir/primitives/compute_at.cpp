@@ -490,7 +490,7 @@ void check_after(const Move& move, const Program& after) {
   const auto check_pair = [&](int producer, int consumer) {
     for (const Buffer& buffer : buffers_of(after.block(producer).writes))
       if (mentions(after.block(consumer).reads, buffer) &&
-          !covers_reads(after, producer, consumer, buffer))
+          !covers_reads(after, producer, consumer, buffer, EmptyProducer::Counts))
         refuse(move.caller, "below " + describe(move.program, move.loop) + ", " +
                                 describe(after, consumer) + " may read elements of `" +
                                 buffer->name + "` before " + describe(after, producer) +

@@ -278,6 +278,32 @@ arith::Facts facts_at(const Program& program, int n) {
   return facts;
 }
 
+/// Returns the hull of boxes of a buffer. A side that all boxes have is kept as it is.
+std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const Buffer& buffer,
+                           const arith::Facts& facts) {
+  std::vector<Range> result = boxes.front();
+  for (std::size_t d = 0; d < result.size(); ++d) {
+    std::vector<arith::Interval> sides;
+    bool is_same = true;
+    for (const std::vector<Range>& box : boxes) {
+      sides.push_back(arith::Interval::from_range(box[d]));
+      is_same = is_same && structural_equal(box[d].min, result[d].min) &&
+                structural_equal(box[d].extent, result[d].extent);
+    }
+    const Range whole = Range::from_extent(buffer->shape[d]);
+    if (!is_same) result[d] = arith::hull(sides, facts).to_range(whole, facts);
+  }
+  return result;
+}
+
+/// Returns the hull of what a block writes of a buffer in one iteration of the loops outside `top`.
+std::vector<Range> written_hull(const Program& program, int n, int top, const Buffer& buffer) {
+  std::vector<std::vector<Range>> boxes;
+  for (const BufferRegion& write : program.block(n).writes)
+    if (write.buffer.same_as(buffer)) boxes.push_back(touched(program, n, top, write));
+  return hull_of(boxes, buffer, facts_at(program, top));
+}
+
 Stmt with_body(const Stmt& s, Stmt body) {
   if (const For* loop = s.as<For>()) {
     For next = *loop;
@@ -386,11 +412,14 @@ std::optional<std::string> written_behind(const Program& program, const Place& p
                 parts.begin() + static_cast<std::ptrdiff_t>(part)}});
 }
 
-/// Returns the elements of a buffer that a copy directly inside the block may read.
-std::vector<Range> readable(const Block& around, const Buffer& buffer) {
-  for (const BufferRegion& read : around.reads)
-    if (read.buffer.same_as(buffer)) return read.region;
-  return whole_region(buffer->shape);
+/// Returns the elements of a buffer that a copy directly inside the block may read: the hull of the
+/// regions that the block declares.
+std::vector<Range> readable(const Program& program, int around, const Buffer& buffer) {
+  std::vector<std::vector<Range>> boxes;
+  for (const BufferRegion& read : program.block(around).reads)
+    if (read.buffer.same_as(buffer)) boxes.push_back(read.region);
+  return boxes.empty() ? whole_region(buffer->shape)
+                       : hull_of(boxes, buffer, facts_at(program, around));
 }
 
 }  // namespace
@@ -413,7 +442,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
   Place place{scope, 0};
-  const std::vector<Range> declared = readable(program.block(scope), buffer);
+  const std::vector<Range> declared = readable(program, scope, buffer);
   std::vector<Range> region = declared;
   std::optional<int> last;
   for (const int writer : writers)
@@ -422,9 +451,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
     const std::vector<int> readers =
         writers.size() == 1 ? consumers(program, *last) : std::vector<int>{n};
     place = behind_writer(program, scope, *last, readers);
-    if (writers.size() == 1)
-      for (const BufferRegion& write : program.block(*last).writes)
-        if (write.buffer.same_as(buffer)) region = touched(program, *last, place.at, write);
+    if (writers.size() == 1) region = written_hull(program, *last, place.at, buffer);
   }
   // Redirects the readers that follow the copy, unless the buffer may be written between the copy
   // and the reader.
@@ -487,7 +514,10 @@ std::optional<Expr> writes_element(const Program& program, int n, int top, const
   if (!store || !store->buffer.same_as(buffer)) return std::nullopt;
   const std::optional<int> reduced = outermost_reduction_loop(program, n);
   if (reduced && (*reduced <= top || !block.init)) return std::nullopt;
-  if (block.init && !stores_region(program, n, *block.init, {buffer, element_at(store->indices)}))
+  const Store* begun_by = block.init ? block.init->as<Store>() : store;
+  // The init could write other elements than the body.
+  if (!begun_by || !begun_by->buffer.same_as(buffer) ||
+      !structural_equal(begun_by->indices, store->indices))
     return std::nullopt;
   const std::optional<InstanceSet> instances = instances_of(program, n, top);
   if (!instances) return std::nullopt;
@@ -512,14 +542,13 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                      SourceLocation where) {
   const Caller caller{"cache_write", where};
   const int scope = scope_of(caller, program, n);
-  const BufferRegion& write =
-      region_at(caller, program, n, program.block(n).writes, index, "writes");
-  const Buffer& buffer = write.buffer;
+  const Buffer& buffer =
+      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
   require_matched_scope(caller, program, buffer, scope_kind);
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
-  const std::vector<Range> region = touched(program, n, place.at, write);
+  const std::vector<Range> region = written_hull(program, n, place.at, buffer);
   // An update reads the previous value from the buffer and writes the new value to the cache.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
   if (program.block(n).init)
@@ -586,14 +615,22 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     const Program after(result.func);
     const std::optional<int> written = after.find_block(program.block(n).id);
     const std::optional<int> copied = after.find_block(result.block);
-    return written && copied && covers_reads(after, *written, *copied, cache);
+    return written && copied &&
+           covers_reads(after, *written, *copied, cache, EmptyProducer::DoesNotCount);
   };
   Expr condition = make_true();
   const auto under_condition = [&](const auto&, const auto&) { return condition; };
   NewBlock result = cached(under_condition);
   const bool is_plain = is_exact(result);
   // Elements that were not written must not be copied, so the copy gets the outer conditions.
-  for (const Expr& part : conjuncts(program.realize(n).predicate)) {
+  std::vector<Expr> outer = conjuncts(program.realize(n).predicate);
+  const arith::Facts facts = facts_at(program, place.at);
+  for (const int loop : program.loops_of(n)) {
+    const Expr runs = program.loop(loop).extent > 0;
+    if (loop > place.at && !arith::can_prove(runs, facts))
+      outer.push_back(arith::simplify(runs, facts));
+  }
+  for (const Expr& part : outer) {
     const std::vector<Var> vars = free_vars(part);
     if (std::ranges::all_of(vars, [&](const Var& var) {
           const std::optional<int> loop = program.find_loop(var);
@@ -764,7 +801,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     if (!arith::can_prove(own_part, facts)) predicate = both(predicate, own_part);
   };
   std::vector<Range> allowed = whole_region(buffer->shape);
-  if (is_read) allowed = readable(program.block(scope), buffer);
+  if (is_read) allowed = readable(program, scope, buffer);
   for (std::size_t d = 0; d < indices.size(); ++d) {
     elements.push_back(substitute(indices[d], of_block));
     const Expr element = substitute(indices[d], of_loops);
