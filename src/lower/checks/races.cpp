@@ -377,17 +377,12 @@ void append(Footprint& all, const Footprint& more) {
 
 /// Returns the variables of the indices that vary within the statement, in order of appearance.
 std::vector<Var> inner_vars(const Access& access) {
-  std::vector<Var> vars;
-  const auto is_known = [&](const Var& var) {
-    return std::ranges::any_of(vars, [&](const Var& known) { return known.same_as(var); });
-  };
-  const auto is_inner = [&](const Var& var) {
-    return std::ranges::any_of(access.inner,
-                               [&](const arith::FreeVar& inner) { return inner.var.same_as(var); });
-  };
-  for (const Expr& index : access.indices)
-    for (const Var& var : free_vars(index))
-      if (is_inner(var) && !is_known(var)) vars.push_back(var);
+  std::vector<Var> vars = free_vars(make_load(access.buffer, access.indices));
+  std::erase_if(vars, [&](const Var& var) {
+    return std::ranges::none_of(access.inner, [&](const arith::FreeVar& inner) {
+      return inner.var.same_as(var);
+    });
+  });
   return vars;
 }
 

@@ -278,20 +278,16 @@ arith::Facts facts_at(const Program& program, int n) {
   return facts;
 }
 
-/// Returns the hull of boxes of a buffer. A side that all boxes have is kept as it is.
+/// Returns the hull of boxes of a buffer.
 std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const Buffer& buffer,
                            const arith::Facts& facts) {
-  std::vector<Range> result = boxes.front();
+  if (boxes.size() == 1) return boxes.front();
+  std::vector<Range> result = whole_region(buffer->shape);
   for (std::size_t d = 0; d < result.size(); ++d) {
     std::vector<arith::Interval> sides;
-    bool is_same = true;
-    for (const std::vector<Range>& box : boxes) {
+    for (const std::vector<Range>& box : boxes)
       sides.push_back(arith::Interval::from_range(box[d]));
-      is_same = is_same && structural_equal(box[d].min, result[d].min) &&
-                structural_equal(box[d].extent, result[d].extent);
-    }
-    const Range whole = Range::from_extent(buffer->shape[d]);
-    if (!is_same) result[d] = arith::hull(sides, facts).to_range(whole, facts);
+    result[d] = arith::hull(sides, facts).to_range(result[d], facts);
   }
   return result;
 }
