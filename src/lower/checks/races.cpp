@@ -379,9 +379,8 @@ void append(Footprint& all, const Footprint& more) {
 std::vector<Var> inner_vars(const Access& access) {
   std::vector<Var> vars = free_vars(make_load(access.buffer, access.indices));
   std::erase_if(vars, [&](const Var& var) {
-    return std::ranges::none_of(access.inner, [&](const arith::FreeVar& inner) {
-      return inner.var.same_as(var);
-    });
+    return std::ranges::none_of(
+        access.inner, [&](const arith::FreeVar& inner) { return inner.var.same_as(var); });
   });
   return vars;
 }
