@@ -768,20 +768,34 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   std::vector<Expr> values, shape, at, copied_at;
   VarMap of_block, of_loops;
   arith::Facts facts = facts_at(program, scope);
+  // Variables of blocks around, which have one value in all instances.
+  const std::vector<Var> outside = free_vars(program.block(scope).body);
   for (const IterVar& iter : block.iters) {
     const DataType type = iter.var().dtype();
     const bool is_used = determines_element(iter);
     const Expr zero = make_int(type, 0), one = make_int(type, 1);
     const Expr extent = is_used ? iter.dom()->extent : one;
     const std::string number = std::to_string(iters.size());
+    const Expr& value = realize.values[iters.size()];
+    const std::vector<Var> vars = free_vars(value);
+    const bool is_fixed =
+        is_used && !vars.empty() && !contains<Load>(value) &&
+        std::ranges::all_of(vars, [&](const Var& var) {
+          return std::ranges::any_of(outside, [&](const Var& v) { return v.same_as(var); });
+        });
     const Var loop("ax" + number, type);
-    loops.push_back({loop, zero, extent});
     iters.emplace_back(Range::from_min_extent(zero, extent), Var("v" + number, type),
                        IterKind::DataParallel);
-    values.emplace_back(loop);
-    facts.bind(loop, Range::from_min_extent(zero, extent));
     set(of_block, iter.var(), fold(BinaryOp::Add, iters.back().var(), iter.dom()->min));
-    set(of_loops, iter.var(), fold(BinaryOp::Add, loop, iter.dom()->min));
+    if (is_fixed) {
+      values.push_back(arith::simplify(cast(type, value) - iter.dom()->min, facts));
+      set(of_loops, iter.var(), cast(type, value));
+    } else {
+      loops.push_back({loop, zero, extent});
+      values.emplace_back(loop);
+      facts.bind(loop, Range::from_min_extent(zero, extent));
+      set(of_loops, iter.var(), fold(BinaryOp::Add, loop, iter.dom()->min));
+    }
     if (!is_used) continue;
     shape.push_back(extent);
     at.push_back(fold(BinaryOp::Sub, iter.var(), iter.dom()->min));

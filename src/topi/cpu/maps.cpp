@@ -133,12 +133,12 @@ bool rows_conflict(std::int64_t bytes) {
 
 /// `along`: the dimension of the result along which the source is contiguous.
 Transposition transposition_of(const Tensor& out, std::size_t along, const TargetFacts& target) {
-  constexpr std::int64_t kNarrow = 64, kShort = 32, kLinesOfASet = 8;
+  constexpr std::int64_t kNarrow = 64, kShort = 32, kLinesOfASet = 8, kMax = 1 << 30;
   const int bytes = out.dtype().bytes(), of_a_line = kBytesOfALine / bytes;
   TurnedSize size = turned_size(lanes_of(out.dtype(), target), bytes);
   const std::int64_t columns = tir::constant_int(out.shape()[along]).value_or(0);
   const std::int64_t rows = tir::constant_int(out.shape().back()).value_or(0);
-  if (columns == 0 || rows == 0) return {size, 0};
+  if (std::min(rows, columns) < 1 || std::max(rows, columns) > kMax) return {size, 0};
   const int half = std::max(size.side / 2, kMinSide);
   if (columns < size.side) size.side = half;
   const bool is_aligned = rows % of_a_line == 0;
