@@ -26,7 +26,8 @@ Expr without_overflow(const Expr& a, const Expr& b, const F& operation) {
   constexpr std::int64_t kMax = 1000;
   const auto small = [](const Expr& e) {
     const std::optional<std::int64_t> value = tir::constant_int(e);
-    const bool is_small = value ? std::abs(*value) <= kMax : e.as<tir::VarNode>() != nullptr;
+    const bool is_small =
+        value ? *value >= -kMax && *value <= kMax : e.as<tir::VarNode>() != nullptr;
     return is_small ? e : max(min(e, make_const(e.dtype(), kMax)), make_const(e.dtype(), -kMax));
   };
   return operation(small(a), small(b));

@@ -174,6 +174,7 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   // The axis along which the input is contiguous.
   const std::optional<std::size_t> along = read->back();
   if (!along || *along + 1 == out.shape().size()) return false;
+  if (std::ranges::any_of(out.shape(), tir::is_zero)) return false;
   // Fewer columns than a tile has are read as vectors with gaps.
   if (tir::constant_int(out.shape()[*along]).value_or(kMinSide) < kMinSide) return false;
   const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
@@ -186,7 +187,6 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   std::optional<IterVar> segments;
   if (how.segment > 0) {
     auto [outer, of_segment] = stage.split(across, how.segment);
-    stage.pragma(outer, kPartitioned, 1);
     segments = outer;
     across = of_segment;
   }
@@ -197,8 +197,11 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
     order.push_back(*segments);
   } else if (segments) {
     inner = {*segments, turned.tiles, turned.vectors};
+    stage.pragma(*segments, kPartitioned, 1);
     // Each load of an unrolled square has one stride, which the processor prefetches.
-    stage.unroll(turned.tiles).unroll(turned.vectors);
+    constexpr int kMaxTiles = 16;
+    if (how.size.line / how.size.side * (how.segment / how.size.side) <= kMaxTiles)
+      stage.unroll(turned.tiles).unroll(turned.vectors);
   }
   std::vector<IterVar> all = order;
   all.insert(all.end(), inner.begin(), inner.end());

@@ -17,7 +17,7 @@ using tir::Var;
 // ---- sizes --------------------------------------------------------------------------------------
 
 int lanes_of(DataType type, const TargetFacts& target) {
-  return std::max(target.vector_registers.bits / type.bits, 4);
+  return std::max(target.vector_registers.bits / (8 * type.bytes()), 4);
 }
 
 int elements_at_hand(DataType type, const TargetFacts& target) {
