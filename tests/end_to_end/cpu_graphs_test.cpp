@@ -257,9 +257,17 @@ TEST(CpuMaps, OfATensorThatIndexesItself) {
 }
 
 TEST(CpuMaps, TranspositionsOfFewColumns) {
-  for (const int columns : {1, 2, 3}) {
+  for (const int columns : {1, 2, 3, 5, 7, 11, 17}) {
     const Tensor A = te::placeholder({37, columns}, "A"), B = transpose(A, {1, 0});
     EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << columns;
+  }
+}
+
+TEST(CpuMaps, TranspositionsOfManyBytesHaveFewStatements) {
+  for (const DataType type : {Int(8), Bool(), Float(16)}) {
+    const Tensor A = te::placeholder({1024, 1021}, "A", type), B = transpose(A, {1, 0});
+    for (const TargetFacts& target : testing::cpu_targets())
+      EXPECT_NO_THROW(lower(cpu::schedule_transpose(B, target), {A, B})) << type.str();
   }
 }
 

@@ -61,6 +61,13 @@ TEST(CpuMatmul, LaysOutPanelsOfWhichTheLastIsNotFull) {
   EXPECT_EQ(check_product(35, 301, 6), "");
 }
 
+TEST(CpuMatmul, AddsBlocksOfADeepReductionOverFewColumns) {
+  const Tensor A = matrix("A", false, 19, 700), B = matrix("B", false, 700, 20);
+  const Tensor C = matmul(A, B);
+  // A panel of all steps exceeds half of this cache.
+  EXPECT_EQ(checked(C, {A, B, C}, 1 << 16), "");
+}
+
 TEST(CpuMatmul, TakesTransposedFactors) {
   for (const bool a : {false, true})
     for (const bool b : {false, true}) {

@@ -40,13 +40,14 @@ Expr not_zero_constant(const Expr& e) { return tir::is_zero(e) ? make_const(e.dt
 
 }  // namespace
 
-bool is_data(const Expr& e) {
+bool is_data(const Expr& e, bool has_folded_casts) {
   using tir::Intrin;
   if (!has_index_type(e)) return true;
   bool found = tir::contains<tir::Load>(e) || tir::contains<tir::ProducerLoad>(e) ||
                tir::contains<tir::Reduce>(e);
   tir::walk(e, [&](const tir::Cast& n) {
-    found = found || !(has_index_type(n.value) || n.value.dtype().is_bool());
+    const bool is_folded = has_folded_casts && tir::constant_int(n.value);
+    found = found || !(has_index_type(n.value) || n.value.dtype().is_bool() || is_folded);
   });
   tir::walk(e, [&](const tir::Call& n) {
     bool is_of_positions = false;

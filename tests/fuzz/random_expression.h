@@ -65,8 +65,9 @@ class ExpressionMaker {
 
 /// Whether the integer wraps: it has a narrow type, or it contains an element or the result of a
 /// conversion or call. Otherwise it is a position, which may be taken not to overflow. This repeats
-/// arith::wraps, so that a fault there does not change the programs.
-bool is_data(const Expr& e);
+/// arith::wraps, so that a fault there does not change the programs. `has_folded_casts`:
+/// conversions of constants are constants.
+bool is_data(const Expr& e, bool has_folded_casts = false);
 
 /// Every type of elements, each as likely.
 DataType random_type(Random& random);

@@ -218,7 +218,7 @@ class RewriteCheck {
     bool result = false;
     tir::walk(e, [&](const tir::Binary& n) {
       const DataType type = n.a.dtype();
-      if ((type != Int(64) && type != Int(32)) || is_data(n.a) || is_data(n.b)) return;
+      if ((type != Int(64) && type != Int(32)) || is_data(n.a, true) || is_data(n.b, true)) return;
       const auto value = [&](const Expr& operand) {
         return static_cast<std::int64_t>(value_of(operand, trial).whole);
       };

@@ -168,7 +168,7 @@ class Lanes {
                                                      arith::simplify(ramp->stride), ramp->lanes)
                                          : result;
     const Expr inlined = inlined_.flat(e);
-    if (uses_vectors(inlined)) return result;
+    if (uses_vectors(inlined) || uses_var(inlined, lane_)) return result;
     const std::optional<Expr> step = step_of(inlined, var_);
     if (!step) return result;
     const Expr base = arith::simplify(substitute(inlined, first_));
