@@ -63,7 +63,6 @@ FOREIGN_ELSEWHERE = {  # foreign headers of several rooms, or that code outside 
     "boost/graph/": ("inspect",),
     "nlohmann/": ("s_tir", "driver", "inspect", "tune", "tests"),
     "gtest/": ("tests",),
-    "gmock/": ("tests",),
     "boost/program_options": ("tooling", "tutorials", "tests"),
     "Eigen/": ("tests",),
     "oneapi/dnnl/": ("tests",),
