@@ -305,10 +305,10 @@ TEST(CpuMatmul, ReducesInBlocksThatStayInTheSecondCache) {
 }
 
 TEST(CpuMatmul, PacksAPanelWhereOneBandReadsIt) {
-  const char* const panel = "B.global: Pointer(global float32), float32, [384]";  // 8 x 48
-  EXPECT_TRUE(allocates(loops_of_product(64, 520, 8), panel));
+  const char* const panel = "B.global: Pointer(global float32), float32, [3456]";  // 72 x 48
+  EXPECT_TRUE(allocates(loops_of_product(64, 520, 72), panel));
   // All of A stays in the second cache.
-  EXPECT_TRUE(allocates(loops_of_product(512, 520, 8), panel));
+  EXPECT_TRUE(allocates(loops_of_product(512, 520, 72), panel));
 }
 
 /// The extents of parallel loops of a product of m x k and k x n, for so many cores.

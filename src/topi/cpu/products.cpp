@@ -315,13 +315,15 @@ std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int core
 /// distributed evenly over the cores. The tail of the last band is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool stays_in_cache,
                     bool is_shallow, int cores) {
-  constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32, kOfShallow = 2;
+  constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32;
+  constexpr int kOfShallow = 2;
   if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
   // A single panel reads A only once.
   if (cores == 1 && extents.columns && *extents.columns <= tile.width())
     return static_cast<int>(tiles);
-  if (is_shallow) return static_cast<int>(std::min(tiles, kOfShallow));
+  // An empty tile of the last band would still run through the reduction.
+  if (is_shallow) return tiles % kOfShallow == 0 ? kOfShallow : 1;
   // A single band is distributed by panels of B.
   if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
