@@ -310,7 +310,7 @@ class Finder {
       if (uses_let(n.values[i])) return false;
       const Expr begun = substitute(n.values[i], first);
       const Expr& expected = reduces(i) ? n.block->iters[i].dom()->min : n.values[i];
-      if (any_node(begun, [](const Load&) { return true; })) {
+      if (contains<Load>(begun)) {
         if (reduces(i) || moves(n.values[i]) || is_overwritten(begun)) return false;
       } else if (!can_prove_equal(begun, expected, facts)) {
         return false;

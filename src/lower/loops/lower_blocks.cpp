@@ -394,9 +394,8 @@ class BlockBufferPlanner {
   std::vector<Interval> box_of(const Allocated& a, const BlockAccess& access, std::size_t place,
                                const arith::Facts& facts) const {
     const IntervalMap map = relaxed(a, access.scope, place);
-    const auto is_load = [](const Load&) { return true; };
     const auto is_stable = [&](const std::optional<Expr>& end) {
-      if (!end || !any_node(*end, is_load)) return true;
+      if (!end || !contains<Load>(*end)) return true;
       return access.conditions.empty() && memory_.is_stable(*end);
     };
     std::vector<Interval> result;

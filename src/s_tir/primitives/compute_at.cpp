@@ -68,8 +68,7 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
     const std::optional<Expr> condition = condition_below(move.program, n, move.loop);
     const bool is_always = condition && is_true(*condition);
     const auto is_known = [&](const std::optional<Expr>& e) {
-      return e && memory.is_stable(*e) &&
-             (is_always || !any_node(*e, [](const Load&) { return true; }));
+      return e && memory.is_stable(*e) && (is_always || !contains<Load>(*e));
     };
     const auto is_shared = [&](const For& loop) {
       return move.is_producer() && is_shared_over(loop, buffer.scope());

@@ -197,7 +197,7 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
     const arith::Interval high = arith::values_of(begins[d] + extent - 1, relaxed);
     // A condition of the block may protect a load.
     const auto is_known = [&](const std::optional<Expr>& e) {
-      return e && (is_true(realize.predicate) || !any_node(*e, [](const Load&) { return true; }));
+      return e && (is_true(realize.predicate) || !contains<Load>(*e));
     };
     if (!is_known(low.min()) || !is_known(high.max())) {
       result.push_back(whole);
