@@ -61,6 +61,20 @@ TEST(VectorsTest, OfBytesRepeatTheLastElement) {
   EXPECT_NO_THROW(compile(s, {A, B}, Target("llvm -mcpu=icelake-server")));
 }
 
+TEST(ConversionsTest, OfShiftedIntegersAreInfiniteInFloat16) {
+  for (const DataType type : {Int(32), UInt(32), Int(64), UInt(64)}) {
+    te::Tensor A = te::placeholder({16}, "A", type);
+    te::Tensor B = te::compute(
+        {16}, {"i"},
+        [&](Var i) {
+          return tir::cast(Float(32), tir::cast(Float(16), A(i) << tir::make_const(type, 30)));
+        },
+        "B");
+    const WaysToRun ways{.target = Target("llvm -mcpu=x86-64-v3")};
+    EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}, ways), "") << type.str();
+  }
+}
+
 // ---- elements and lanes -------------------------------------------------------------------------
 
 // Vectors as elements, lanes taken apart and put together.

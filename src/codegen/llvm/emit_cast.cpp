@@ -146,6 +146,15 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
   // Every integer below float16's infinity is exact in float32. bfloat16 has a larger range, so the
   // first rounding must record whether bits were lost.
   const int lanes = to.lanes;
+  if (to.is_float() && from.bits > 16) {
+    // InstCombine takes integers of few significant bits to be exact in float16, although they may
+    // be infinity there (llvm_faults.md). 65535 is infinity too, and has too many bits.
+    const auto clamp = [&](llvm::Intrinsic::ID op, std::int64_t bound) {
+      value = builder_.CreateBinaryIntrinsic(op, value, same_shape(value, bound));
+    };
+    if (from.is_int()) clamp(llvm::Intrinsic::smax, -65535);
+    clamp(from.is_int() ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, 65535);
+  }
   if (to.is_float() || from.bits <= 16) return round_float32(convert(Float(32, lanes)), to);
   if (from.bits == 64) {
     // Doubles hold 53 bits: the bits below the upper 52 become one sticky bit. Small numbers keep
