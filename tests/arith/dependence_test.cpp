@@ -182,6 +182,29 @@ TEST(Dependence, ProductsOfDataWrap) {
   EXPECT_TRUE(is_apart(p * 8 + 1, element * 8));
 }
 
+/// An index computed in uint8 counts modulo 256: 191 + p + 66 is p + 1.
+TEST(Dependence, IndicesOfTwoTypesWrapInTheirOwnType) {
+  const Buffer a = memory({512}), c = memory({16}, "C");
+  const Var p("p");
+  const Expr next = cast(UInt(8), p + 191) + make_int(UInt(8), 66);
+  const auto is_apart = [&](const Expr& written, const Expr& read) {
+    return is_independent(loop_of(
+        p, 8, make_seq({make_store(a, p, {written}), make_store(c, make_load(a, {read}), {p})})));
+  };
+  EXPECT_FALSE(is_apart(p, next));
+  EXPECT_FALSE(is_apart(next, p));
+}
+
+/// Iteration i stores A[i] and reads A[i + 1], if i mod 4 is i.
+TEST(Dependence, OwnersAreNotComparedByIndicesOfTwoTypes) {
+  const Buffer a = memory({512});
+  const Var i("i");
+  const Expr next = cast(UInt(8), i + 191) + make_int(UInt(8), 66);
+  const Stmt guarded =
+      make_stmt(If{floormod(i, 4) == i, make_store(a, make_load(a, {next}), {i}), {}});
+  EXPECT_FALSE(is_independent(loop_of(i, 4, guarded)));
+}
+
 TEST(Dependence, ElementsAtDistancesFromDataAreToldApart) {
   const Buffer a = memory({128}), numbers = memory({4}, "I");
   const Var p("p");

@@ -9,8 +9,8 @@
 #include <iomanip>
 #include <iostream>
 
+#include "tenon/inspect/bounds_report.h"
 #include "tenon/support/progress.h"
-#include "tenon/te/bounds_report.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/operation_kind.h"
 #include "tests/common/reference_bounds.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "tenon/te/bounds_report.h"
+#include "tenon/inspect/bounds_report.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/tir/walk.h"

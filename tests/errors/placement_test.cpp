@@ -1,7 +1,7 @@
 // Checks attach points of stages, and how much of the stages is computed there.
 #include <gtest/gtest.h>
 
-#include "tenon/te/bounds_report.h"
+#include "tenon/inspect/bounds_report.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/warnings.h"
 #include "tenon/tir/print.h"

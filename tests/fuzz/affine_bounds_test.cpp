@@ -3,7 +3,7 @@
 // more of them.
 #include <gtest/gtest.h>
 
-#include "tenon/te/bounds_report.h"
+#include "tenon/inspect/bounds_report.h"
 #include "tests/common/ways_to_run.h"
 #include "tests/fuzz/affine_program.h"
 

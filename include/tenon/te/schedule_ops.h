@@ -8,6 +8,7 @@
 // Realize. Expressions are constant-folded but not simplified.
 #pragma once
 
+#include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/tir/function.h"
 
@@ -49,5 +50,18 @@ Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds,
 tir::PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds,
                                    const std::vector<FunctionArgument>& arguments,
                                    const FunctionOptions& options, SourceLocation where);
+
+// The result of schedule_ops with the buffer of each tensor, for tools that inspect it.
+
+struct LoopProgram {
+  /// The function, with every tensor in the layout of its operation.
+  tir::PrimFunc func;
+  /// The buffers of all tensors that have their own memory, including arguments; producers first.
+  std::vector<std::pair<OutputId, tir::Buffer>> buffers;
+};
+
+/// Makes the loop program. Throws the errors of schedule_ops.
+LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
+                              const std::vector<FunctionArgument>& arguments, SourceLocation where);
 
 }  // namespace tenon::te

@@ -285,8 +285,11 @@ class Prover {
         !for_each_term(first, 1, of_first, add(false)) ||
         __builtin_sub_overflow(sum.constant, of_first, &sum.constant))
       return std::nullopt;
-    if (is_wrapping_sum(first) || is_wrapping_sum(second))
-      sum.modulus = std::int64_t{1} << std::min<int>(first.dtype().bits, 62);
+    for (const Expr& index : {first, second}) {
+      const std::int64_t modulus = std::int64_t{1} << std::min<int>(index.dtype().bits, 62);
+      if (is_wrapping_sum(index) && (sum.modulus == 0 || modulus < sum.modulus))
+        sum.modulus = modulus;
+    }
     for (Term& term : sum.terms) {
       const bool is_var = term.value.as<VarNode>() != nullptr;
       if (is_var) {
@@ -686,7 +689,11 @@ class Prover {
     const auto& [first, second, values] = both;
     if (first.guards.empty() || second.guards.empty()) return false;
     std::vector<Var> element;
-    for (const Expr& index : first.indices) element.emplace_back("element", index.dtype());
+    for (std::size_t dim = 0; dim < first.indices.size(); ++dim) {
+      const DataType type = first.indices[dim].dtype();
+      if (second.indices[dim].dtype() != type) return false;
+      element.emplace_back("element", type);
+    }
     const auto keys_of = [&](const Access& access, const Instance& instance) {
       std::vector<std::pair<Expr, Expr>> keys;
       for (const Expr& guard : access.guards) {
@@ -718,7 +725,8 @@ class Prover {
       for (const FreeVar& inner : access.inner) {
         // Solves only an index that is the variable plus an offset.
         const Expr offset = simplify(index - inner.var);
-        if (!uses_var(index, inner.var) || uses_var(offset, inner.var)) continue;
+        if (!uses_var(index, inner.var) || uses_var(offset, inner.var) || is_wrapping_sum(index))
+          continue;
         set(own.vars, inner.var, element[dim] - instance.in(offset));
         break;
       }

@@ -3,12 +3,12 @@
 #include "bindings/driver.h"
 #include "bindings/tir.h"
 #include "tenon/driver/profile.h"
+#include "tenon/inspect/bounds_report.h"
 #include "tenon/inspect/buffer_sizes.h"
 #include "tenon/inspect/draw.h"
 #include "tenon/inspect/explain.h"
 #include "tenon/inspect/loop_page.h"
 #include "tenon/s_tir/schedule.h"
-#include "tenon/te/bounds_report.h"
 #include "tenon/te/operation_kind.h"
 
 namespace tenon::python {

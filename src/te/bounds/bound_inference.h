@@ -31,23 +31,6 @@ struct Bounds::Data {
   std::size_t version = 0;
 };
 
-// The requirements on every stage and the readers that determine them, for reports.
-
-struct RequiredDimension {
-  /// The hull of the reads, not rounded up to the extents of loops.
-  Range range;
-  /// The readers that reach an end of the hull: one that reaches both, or one for each end.
-  std::vector<StageId> decided_by;
-};
-
-using RequiredBox = std::vector<RequiredDimension>;
-
-/// Returns the requirements by stage and output. The outputs of a compute are computed together, so
-/// that reads of one output count for all outputs. Outputs of the schedule, and tensors without
-/// readers, are required in full; no reader determines their range. `exact`: uses the bounds of
-/// infer_exact_bound.
-std::vector<std::vector<RequiredBox>> required_boxes(const StageGraph& graph, bool exact);
-
 // The effect of guards on a reader's accesses, for exact bounds. Loops that overshoot a split axis
 // have iterations in which some axis is out of range, and nothing is read in these iterations.
 

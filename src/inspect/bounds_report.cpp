@@ -1,4 +1,4 @@
-#include "tenon/te/bounds_report.h"
+#include "tenon/inspect/bounds_report.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,9 +7,6 @@
 #include <ostream>
 #include <unordered_set>
 
-#include "te/bounds/bound_inference.h"
-#include "te/operations/declare.h"
-#include "te/stage_builder.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/float16.h"
@@ -296,6 +293,12 @@ Expr wide_product(std::int64_t number, const std::vector<Expr>& extents) {
   }
   const DataType type = std::in_range<std::int32_t>(number) ? sizes.dtype() : Int(64);
   return arith::simplify(cast(type, sizes) * make_int(type, number));
+}
+
+/// Returns a number without its type, and any other expression as print_expr does.
+std::string plain_text(const Expr& e) {
+  const std::optional<std::int64_t> value = constant_int(e);
+  return value ? std::to_string(*value) : print_expr(e);
 }
 
 std::string place_of(const StageGraph& graph, const FrozenStage& stage) {
