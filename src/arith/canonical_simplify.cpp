@@ -219,12 +219,19 @@ bool stays_within(const Expr& e, DataType type, const Facts& facts) {
   return greatest && bound.is_at_least(integer_min(type)) && bound.is_at_most(*greatest);
 }
 
+/// Whether casting the operands to a wider type gives the cast of the result. A sum that stays
+/// within its type may have been rearranged so that a part leaves the type.
+bool can_widen(const Expr& e, const Facts& facts) {
+  return !may_overflow(e, facts.state()) &&
+         !(leaves_type(e, facts.state()) && stays_within(e, e.dtype(), facts));
+}
+
 }  // namespace
 
 bool can_cast_terms(const Term& term, DataType type, const Facts& facts) {
   if (term.scale == 0) return true;
   if (type.bits >= term.dtype().bits)
-    return term.scale == 1 || !may_overflow(term.expr(), facts.state());
+    return term.scale == 1 || can_widen(term.expr(), facts);
   if (!fits(term.scale, type) || !fits(term.lower, type)) return false;
   if (!stays_within(term.index, type, facts)) return false;
   if (term.upper != kNoUpper && !fits(term.upper, type)) return false;
@@ -233,7 +240,7 @@ bool can_cast_terms(const Term& term, DataType type, const Facts& facts) {
 }
 
 bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts) {
-  if (type.bits >= sum.dtype().bits) return !may_overflow(sum.expr(), facts.state());
+  if (type.bits >= sum.dtype().bits) return can_widen(sum.expr(), facts);
   auto keeps = [&](const Chain& chain) { return stays_within(chain.result(), type, facts); };
   if (!fits(sum.constant(), type)) return false;
   if (!build_chain(sum.dtype(), sum.terms(), sum.constant(), keeps)) return false;

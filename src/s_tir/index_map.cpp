@@ -92,7 +92,6 @@ IndexMap IndexMap::parse(std::string_view text) {
       throw TypeError("`" + std::string(part) + "` is a " + type.str() +
                       "; an index map gives integers");
   }
-  if (from.empty() || to.empty()) wrong();
   return {std::move(from), std::move(to)};
 }
 

@@ -99,6 +99,18 @@ TEST(Canonical, ScaleThatLeavesTheTypeIsNotComputed) {
   }
 }
 
+/// The sum is i + 11. It is rearranged, so that a part of it leaves int32.
+TEST(Canonical, AWiderCastIsNotDistributedOverAPartThatLeavesTheType) {
+  const Var i("i");
+  Facts facts;
+  facts.bind(i, Range(0, 5));
+  const Expr sum = 15 - (2147483641 - (i + 2147483637));
+  const Expr wide = simplify(cast(Int(64), sum) * make_int(Int(64), 4), facts);
+  for (std::int64_t at = 0; at < 5; ++at)
+    EXPECT_EQ(evaluate_int(wide, [&](const Var&) { return at; }), (at + 11) * 4)
+        << print_expr(wide);
+}
+
 TEST(Canonical, CastsToAWiderIndexAndBackAreDropped) {
   const Var x("x");
   Facts facts;

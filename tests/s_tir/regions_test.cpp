@@ -263,9 +263,11 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
                "block `C_init` declares buffer `W`, which exists only inside of it");
 }
 
-/// Afterwards, the old buffer does not exist.
-TEST(SetScope, ReplacesTheBufferInTheIndicesOfDeclaredRegions) {
-  Scheduled sch(R"(
+// Elements chosen by a computed index. A step that replaces or removes the buffer of the index also
+// changes the regions that contain the index.
+
+std::string chosen_elements() {
+  return R"(
 @T.prim_func
 def main(I: T.Buffer[4, "int32"], A: T.Buffer[(8, 4), "int32"], C: T.Buffer[4, "int32"]) -> None:
     J = T.alloc_buffer([4], dtype="int32")
@@ -277,7 +279,39 @@ def main(I: T.Buffer[4, "int32"], A: T.Buffer[(8, 4), "int32"], C: T.Buffer[4, "
         with T.block("C"):
             vi = T.axis.spatial(4, i)
             C[vi] = A[J[vi], vi]
-)");
+)";
+}
+
+TEST(CacheRead, ReplacesAnAllocatedBufferInTheIndicesOfDeclaredRegions) {
+  Scheduled sch(chosen_elements());
+  sch->cache_read(sch.block("C"), 1, "local");
+  EXPECT_PRED2(contains, sch.script(), "T.reads(A[J_local[vi], vi], J_local[vi])");
+  sch->reverse_compute_inline(sch.block("J_local"));
+  EXPECT_PRED2(contains, sch.script(), "T.reads(A[J_local[vi], vi], J_local[vi])");
+  EXPECT_EQ(sch.first_other(), "");
+}
+
+TEST(Reindex, ReplacesTheBufferInTheIndicesOfDeclaredRegions) {
+  Scheduled sch(chosen_elements());
+  sch->reindex(sch.block("C"), 1, "read");
+  EXPECT_PRED2(contains, sch.script(), "T.reads(A[J_reindex[vi], vi], J_reindex[vi])");
+  EXPECT_EQ(sch.first_other(), "");
+}
+
+TEST(TransformLayout, ReplacesAParameterInTheIndicesOfDeclaredRegions) {
+  Scheduled sch(chosen_elements());
+  sch->compute_inline(sch.block("J"));
+  sch->cache_read(sch.block("C"), 1, "local");
+  EXPECT_PRED2(contains, sch.script(), "T.reads(A[I[vi], vi], I_local[vi])");
+  sch->transform_layout(sch.block("I_local"), 0, "read", [](tir::Var i) {
+    return std::vector<tir::Expr>{floordiv(i, 2), floormod(i, 2)};
+  });
+  EXPECT_PRED2(contains, sch.script(), "T.reads(A[I[vi // 2, vi % 2], vi], I_local[vi])");
+}
+
+/// Afterwards, the old buffer does not exist.
+TEST(SetScope, ReplacesTheBufferInTheIndicesOfDeclaredRegions) {
+  Scheduled sch(chosen_elements());
   sch->set_scope(sch.block("J"), 0, "local");
   EXPECT_PRED2(contains, sch.script(), "T.reads(A[J_local[vi], vi], J_local[vi])");
   EXPECT_EQ(sch.first_other(), "");

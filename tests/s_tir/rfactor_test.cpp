@@ -172,5 +172,29 @@ TEST(RFactorOfTuples, AReducerOfNothingIsNotRegistered) {
   EXPECT_THROW(register_reducer("nothing", 0, nullptr, nullptr), TypeError);
 }
 
+/// Each iteration of the parallel loop has its own `B`, but all would store the same partial sums.
+TEST(RFactor, OfABlockBelowAParallelLoopRefusesToShareItsPartialSums) {
+  Schedule sch(parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(5, 8), "int32"], C: T.Buffer[(6, 5), "int32"]) -> None:
+    B = T.alloc_buffer([5], dtype="int32")
+    for j in T.parallel(6):
+        for i, k in T.grid(5, 8):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = 0
+                B[vi] = B[vi] + A[vi, vk]
+        for i in T.serial(5):
+            with T.block("C"):
+                vj, vi = T.axis.remap("SS", [j, i])
+                C[vj, vi] = B[vi] * vj
+)"));
+  EXPECT_NE(refusal([&] {
+              sch.rfactor(sch.get_loops(sch.get_block("B")).back(), 0);
+            }).find("its iterations would race"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -135,6 +135,11 @@ TEST_F(Layouts, AMapMayHaveManyTerms) {
   EXPECT_NE(text().find("C[bv0, bv1] = B[bv0, bv1]"), std::string::npos) << text();
 }
 
+TEST_F(Layouts, AMapToNoIndexIsPrintedAndParsed) {
+  EXPECT_EQ(IndexMap::parse("lambda i: ()").text(), "lambda i: ()");
+  EXPECT_EQ(IndexMap::parse("lambda : (0,)").text(), "lambda : (0,)");
+}
+
 TEST_F(Layouts, AMapOfOtherRankIsRefused) {
   EXPECT_EQ(refusal([&] { sch.transform_layout(B, 0, "write", [](Var i) { return Indices{i}; }); }),
             "transform_layout: the index map takes 1 indices, and `B` has 2 dimensions");

@@ -15,7 +15,7 @@ enum class Replaced : unsigned char { Everything, Accesses, Writes };
 /// Replaces a buffer in accesses, regions, matched buffers and allocations. If the statement is a
 /// block, its own bindings, which are evaluated outside of it, are unchanged.
 tir::Stmt with_buffer(const tir::Stmt& s, const tir::Buffer& old, const tir::Buffer& with,
-                      Replaced replaced = Replaced::Accesses);
+                      Replaced replaced);
 std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> regions,
                                            const tir::Buffer& old, const tir::Buffer& with);
 
@@ -26,9 +26,9 @@ tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr
 /// Returns the buffers that exist only inside the block: allocations and matched buffers.
 std::vector<tir::Buffer> declared_buffers(const tir::Block& block);
 
-/// Whether the block's signature proves that nothing inside accesses the buffer: it lists the
-/// buffer in no region, and neither the block nor one inside declares the buffer. The signature of
-/// a block without iterators, such as the root, proves nothing.
+/// Whether the block's signature proves that nothing inside accesses the buffer: no region and no
+/// index of a region names the buffer, and neither the block nor one inside declares the buffer. The
+/// signature of a block without iterators, such as the root, proves nothing.
 bool is_excluded_by_signature(const tir::Block& block, const tir::Buffer& buffer);
 
 /// Throws unless the statement accesses the buffer element by element: not by its address, not

@@ -48,8 +48,15 @@ std::vector<Buffer> declared_buffers(const Block& block) {
 }
 
 bool is_excluded_by_signature(const Block& block, const Buffer& buffer) {
-  if (block.iters.empty() || mentions(block.reads, buffer) || mentions(block.writes, buffer))
-    return false;
+  if (block.iters.empty()) return false;
+  for (const auto* regions : {&block.reads, &block.writes}) {
+    const auto loads = [&](const Load& load) { return load.buffer.same_as(buffer); };
+    for (const BufferRegion& region : *regions)
+      if (region.buffer.same_as(buffer) || std::ranges::any_of(region.region, [&](const Range& r) {
+            return any_node(r.min, loads) || any_node(r.extent, loads);
+          }))
+        return false;
+  }
   const auto declares = [&](const Block& b) {
     return std::ranges::any_of(declared_buffers(b),
                                [&](const Buffer& own) { return own.same_as(buffer); });
@@ -67,7 +74,8 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
   if (const BlockRealize* excluded = s.as<BlockRealize>();
       excluded && is_excluded_by_signature(*excluded->block, old))
     return s;
-  const bool is_kept = s.as<BlockRealize>() != nullptr && replaced != Replaced::Everything;
+  const BlockRealize* own = s.as<BlockRealize>();
+  const bool is_kept = own && replaced == Replaced::Accesses;
   const bool is_read = replaced != Replaced::Writes;
   const auto read = [&](const Expr& e) {
     const auto load = [&](const auto& indices) { return make_load(with, indices); };
@@ -77,27 +85,32 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
   const auto stmt = [&](const Stmt& child) {
     return map_bindings(with_buffer(child, old, with, replaced), read);
   };
-  Stmt result = map_children(s, expr, stmt);
+  const Stmt result = map_children(s, expr, stmt);
   if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old))
     return make_store(with, store->value, store->indices);
-  const BlockRealize* realize = result.as<BlockRealize>();
-  if (!realize) return result;
-  Block block = *realize->block;
+  if (!own) return result;
+  Block block = *result.as<BlockRealize>()->block;
   if (is_read) block.reads = with_buffer(std::move(block.reads), old, with);
   block.writes = with_buffer(std::move(block.writes), old, with);
-  bool is_changed = mentions(realize->block->reads, old) || mentions(realize->block->writes, old);
+  bool is_changed =
+      !result.same_as(s) || mentions(own->block->reads, old) || mentions(own->block->writes, old);
   for (MatchBuffer& match : block.match_buffers)
     if (match.source.buffer.same_as(old)) {
       match.source.buffer = with;
       is_changed = true;
     }
-  for (Buffer& own : block.alloc_buffers)
-    if (own.same_as(old)) {
-      own = with;
+  for (Buffer& allocated : block.alloc_buffers)
+    if (allocated.same_as(old)) {
+      allocated = with;
       is_changed = true;
     }
-  if (!is_changed) return result;
-  return make_block(realize->values, realize->predicate, std::move(block));
+  return is_changed ? make_block(own->values, own->predicate, std::move(block)) : s;
+}
+
+/// Returns what to replace if a block's accesses move to a copy. Only a buffer that no step can
+/// remove may stay in the indices of regions.
+static Replaced replaced_by_copy(const Program& program, int n, const Buffer& buffer) {
+  return allocated_by(program, buffer, n) ? Replaced::Everything : Replaced::Accesses;
 }
 
 void require_element_accesses(const Caller& caller, const Stmt& body, const Buffer& buffer) {
@@ -467,7 +480,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const std::function<Stmt(const Stmt&)> replace = [&](const Stmt& s) -> Stmt {
     if (s.as<BlockRealize>())
       return std::ranges::any_of(redirected, [&](const Stmt& reader) { return reader.same_as(s); })
-                 ? with_buffer(s, buffer, cache)
+                 ? with_buffer(s, buffer, cache, replaced_by_copy(program, n, buffer))
                  : s;
     return map_statements(s, replace);
   };
@@ -592,8 +605,8 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     refuse(caller,
            describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
-  const Stmt next =
-      with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::Accesses);
+  const Stmt next = with_buffer(
+      writer, buffer, cache, is_update ? Replaced::Writes : replaced_by_copy(program, n, buffer));
   const auto cached = [&](const Included& included) -> NewBlock {
     const BlockId id;
     const Stmt copy =
@@ -697,14 +710,19 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
 Block redirected(Block block, const Buffer& from, const Buffer& to,
                  const std::vector<Expr>& indices) {
   const std::vector<Range> element = element_at(indices);
+  const auto load = [&](const auto&) { return make_load(to, indices); };
   const auto redirect_regions = [&](Block& b) {
     bool is_changed = false;
     for (std::vector<BufferRegion>* regions : {&b.reads, &b.writes})
-      for (BufferRegion& region : *regions)
+      for (BufferRegion& region : *regions) {
         if (region.buffer.same_as(from)) {
           region = {to, element};
           is_changed = true;
         }
+        for (Range& range : region.region)
+          range = Range::from_min_extent(replace_loads(range.min, from, load),
+                                         replace_loads(range.extent, from, load));
+      }
     return is_changed;
   };
   const auto stmt = [&](const Stmt& s) {

@@ -307,6 +307,7 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
   int found = scope;
   for (const int n : final.child_blocks(scope))
     if (mentions(final.block(n).writes, partials.front())) found = n;
+  require_independent_around(caller, final, found);
   return {std::move(func), final.block(found).id};
 }
 
