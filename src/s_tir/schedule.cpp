@@ -5,6 +5,7 @@
 
 #include "s_tir/context.h"
 #include "s_tir/order_checks.h"
+#include "s_tir/primitives/buffers.h"
 #include "s_tir/step.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/s_tir/primitives.h"
@@ -377,6 +378,7 @@ Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
           "Schedule: function `" + name +
               "` is not a block program; te::create_prim_func and parse_script make block programs",
           where);
+    func.body = with_covering_regions(func).body;
     func.body = with_own_ids(func.body);
     require_declared_inputs({"Schedule", where}, Program(func));
   }

@@ -1435,7 +1435,7 @@ def main(A: T.Buffer[8, "int32"], Q: T.Buffer[8, "int32"]) -> None:
 )");
   const std::string sentence =
       refusal([&] { s->reverse_compute_at(s.block("q"), s.loop("p", 0)); });
-  EXPECT_TRUE(contains(sentence, "may read elements of `P` before block `p`")) << sentence;
+  EXPECT_TRUE(contains(sentence, "block `q` touches [vi, 2 more]")) << sentence;
 }
 
 /// A block around a reduction of which each instance runs one update.

@@ -263,6 +263,30 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
                "block `C_init` declares buffer `W`, which exists only inside of it");
 }
 
+/// Both blocks declare half of what they access.
+TEST(Schedule, ExtendsRegionsThatAreTooSmall) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(2):
+        with T.block("outer"):
+            vi = T.axis.spatial(2, i)
+            T.reads(A[vi * 4 : vi * 4 + 2])
+            T.writes(C[vi * 4 : vi * 4 + 2])
+            for j in T.serial(2):
+                with T.block("C"):
+                    vj = T.axis.spatial(2, j)
+                    T.reads(A[vi * 4 + vj * 2])
+                    T.writes(C[vi * 4 + vj * 2])
+                    for k in T.serial(2):
+                        C[vi * 4 + vj * 2 + k] = A[vi * 4 + vj * 2 + k]
+)");
+  EXPECT_PRED2(contains, sch.script(), "T.writes(C[vi * 4 : vi * 4 + 4])");
+  EXPECT_PRED2(contains, sch.script(), "T.writes(C[vi * 4 + vj * 2 : vi * 4 + vj * 2 + 2])");
+  sch->cache_write(sch.block("outer"), 0, "global");
+  EXPECT_EQ(sch.first_other(), "");
+}
+
 // Elements chosen by a computed index. A step that replaces or removes the buffer of the index also
 // changes the regions that contain the index.
 

@@ -19,6 +19,10 @@ tir::Stmt with_buffer(const tir::Stmt& s, const tir::Buffer& old, const tir::Buf
 std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> regions,
                                            const tir::Buffer& old, const tir::Buffer& with);
 
+/// Returns the function with regions that cover what the blocks access. A declared region that is
+/// too small is extended; buffers that a block does not declare stay undeclared.
+tir::PrimFunc with_covering_regions(const tir::PrimFunc& func);
+
 /// Returns a block with `map` applied to its iterators' values and its predicate, which are
 /// evaluated outside of it. Any other statement is unchanged.
 tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr&)> map);

@@ -305,6 +305,45 @@ std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const B
   return result;
 }
 
+/// Whether one range provably contains the part of another that is inside of a dimension.
+bool covers(const Range& outer, const Range& inner, const Expr& size, const arith::Facts& facts) {
+  const auto at_most = [&](const Expr& a, const Expr& b) { return arith::can_prove(a <= b, facts); };
+  const Expr end = outer.min + outer.extent;
+  return (at_most(outer.min, inner.min) || at_most(outer.min, 0)) &&
+         (at_most(inner.min + inner.extent, end) || at_most(size, end));
+}
+
+/// Extends the regions of each buffer so that one of them covers the accessed region.
+bool extend(std::vector<BufferRegion>& declared, const std::vector<BufferRegion>& accessed,
+            const arith::Facts& facts) {
+  bool is_changed = false;
+  for (const BufferRegion& access : accessed) {
+    const Buffer& buffer = access.buffer;
+    std::vector<std::vector<Range>> boxes;
+    bool is_covered = false;
+    for (const BufferRegion& region : declared) {
+      if (!region.buffer.same_as(buffer)) continue;
+      boxes.push_back(region.region);
+      bool covers_all = true;
+      for (std::size_t d = 0; d < buffer->shape.size(); ++d)
+        covers_all =
+            covers_all && covers(region.region[d], access.region[d], buffer->shape[d], facts);
+      is_covered = is_covered || covers_all;
+    }
+    if (is_covered || boxes.empty()) continue;
+    boxes.push_back(access.region);
+    const auto first = std::ranges::find_if(
+        declared, [&](const BufferRegion& region) { return region.buffer.same_as(buffer); });
+    first->region = hull_of(boxes, buffer, facts);
+    declared.erase(
+        std::remove_if(first + 1, declared.end(),
+                       [&](const BufferRegion& region) { return region.buffer.same_as(buffer); }),
+        declared.end());
+    is_changed = true;
+  }
+  return is_changed;
+}
+
 /// Returns the hull of what a block writes of a buffer in one iteration of the loops outside `top`.
 std::vector<Range> written_hull(const Program& program, int n, int top, const Buffer& buffer) {
   std::vector<std::vector<Range>> boxes;
@@ -312,6 +351,27 @@ std::vector<Range> written_hull(const Program& program, int n, int top, const Bu
     if (write.buffer.same_as(buffer)) boxes.push_back(touched(program, n, top, write));
   return hull_of(boxes, buffer, facts_at(program, top));
 }
+
+}  // namespace
+
+PrimFunc with_covering_regions(const PrimFunc& func) {
+  std::optional<Program> program(func);
+  // Outer blocks contain the regions of inner ones.
+  for (int n = program->size(); n-- > 1;) {
+    if (!program->is_block(n)) continue;
+    const arith::BlockAccess found = arith::find_block_access(program->block(n));
+    const arith::Facts facts = facts_at(*program, n);
+    bool is_changed = false;
+    const Stmt next = with_changed_block(program->stmt(n), [&](Block& block) {
+      is_changed = extend(block.reads, found.reads, facts);
+      is_changed = extend(block.writes, found.writes, facts) || is_changed;
+    });
+    if (is_changed) program.emplace(program->with(n, next));
+  }
+  return program->func();
+}
+
+namespace {
 
 Stmt with_body(const Stmt& s, Stmt body) {
   if (const For* loop = s.as<For>()) {
