@@ -49,6 +49,22 @@ TEST_F(Shadowed, ABoundLiesInsideOfTheAxis) {
       {"bound", "`g`", "output"}));
 }
 
+TEST(ComputeAt, ALoopOfAReductionDoesNotContainItsInit) {
+  Tensor A = placeholder({4}, "A", Int(32));
+  Tensor B = compute(
+      {4}, {"i"}, [&](Var i) { return A(i) + 1; }, "B");
+  IterVar k = reduce_axis({0, 5}, "k");
+  Tensor C = compute(
+      {3}, {"i"}, [&](Var i) { return sum(B(i) * 2, {k}, {.init = {B(i + 1)}}); }, "C");
+  Schedule s = create_schedule(C);
+  s[B].compute_at(s[C], k);
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, C}); },
+                                     {"compute_at", "`B`", "`k`", "in the init of its reduction",
+                                      "it could be computed at `i` of stage `C`, or root"}));
+  s[B].compute_at(s[C], s[C].axis(0));
+  EXPECT_EQ(tenon::testing::compare_with_default(s, {A, C}), "");
+}
+
 TEST(Inlining, TakesStagesOfSeveralOutputs) {
   Tensor A = placeholder({16}, "A");
   const std::vector<Tensor> T = compute_multi(

@@ -250,10 +250,33 @@ class GraphBuilder {
     const std::optional<AttachPoint>& place = graph_.stage(id).place;
     if (!place) return std::nullopt;
     for (StageId reader : graph_.readers(id))
-      if (reader != place->stage &&
-          (!has_loop(graph_.attach_path(reader), *place) || is_before_steps(reader, place->stage)))
-        return reader;
+      if (!has_loop(loops_around_reads(reader, id), *place)) return reader;
     return std::nullopt;
+  }
+
+  /// Returns the loops, innermost first, in which all reads of a stage by a reader are.
+  std::vector<AttachPoint> loops_around_reads(StageId reader, StageId id) const {
+    std::vector<AttachPoint> loops = loops_of(graph_, reader);
+    std::erase_if(loops, [&](const AttachPoint& at) { return is_before_steps(reader, at.stage); });
+    // The init is computed before the loops of the reduction.
+    const auto is_own_reduction = [&](const AttachPoint& at) {
+      return at.stage == reader && at.axis.kind() == IterKind::Reduce;
+    };
+    const auto outermost = std::find_if(loops.rbegin(), loops.rend(), is_own_reduction);
+    if (reads_in_init(reader, id)) loops.erase(loops.begin(), outermost.base());
+    return loops;
+  }
+
+  bool reads_in_init(StageId reader, StageId id) const {
+    const Compute* compute = graph_.stage(reader).op.as<Compute>();
+    const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
+    const auto is_read = [&](const tir::ProducerLoad& read) {
+      const std::optional<StageId> producer = graph_.find(Tensor::of(read).op());
+      return producer == id;
+    };
+    return reduction && std::ranges::any_of(reduction->init, [&](const Expr& start) {
+             return tir::any_node(start, is_read);
+           });
   }
 
   /// Whether the stage is an initial state, or attached inside one. Initial states are computed
@@ -273,7 +296,8 @@ class GraphBuilder {
     const AttachPoint& place = *graph_.stage(id).place;
     return "it is computed inside of loop `" + place.axis.name() + "` of " +
            describe(graph_.stage(place.stage)) + ", but " + describe(graph_.stage(reader)) +
-           " reads it outside of that loop; " +
+           (reader == place.stage ? " reads it in the init of its reduction," : " reads it") +
+           " outside of that loop; " +
            (graph_.stage(id).is_scan_update ? "read the scan instead"
                                             : "it could be computed at " + legal_places(id) + ":" +
                                                   draw_readers(graph_, id, place));
@@ -329,9 +353,7 @@ class GraphBuilder {
     std::vector<AttachPoint> common;
     bool is_first = true;
     for (StageId reader : graph_.readers(id)) {
-      std::vector<AttachPoint> around = loops_of(graph_, reader);
-      std::erase_if(around,
-                    [&](const AttachPoint& at) { return is_before_steps(reader, at.stage); });
+      const std::vector<AttachPoint> around = loops_around_reads(reader, id);
       if (is_first) common = around;
       std::erase_if(common, [&](const AttachPoint& p) { return !has_loop(around, p); });
       is_first = false;
