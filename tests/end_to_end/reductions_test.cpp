@@ -358,5 +358,19 @@ TEST(ReductionTest, OfEveryKind) {
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 
+/// 3 tiles of 4 elements cover 10: the last two would start from A[10] and A[11].
+TEST(InitTest, ReadsNothingOutsideOfTheDomain) {
+  te::Tensor A = te::placeholder({10}, "A", Int(32));
+  const te::IterVar k = te::reduce_axis({0, 3}, "k");
+  te::Tensor B = te::compute(
+      {10}, {"i"}, [&](Var i) { return te::sum(A(i) * 2, {k}, {.init = {A(i)}}); }, "B");
+  te::Tensor C = te::compute(
+      {10}, {"j"}, [&](Var j) { return B(j) + 1; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const auto [outer, inner] = s[C].split(s[C].axis(0), 4);
+  s[B].compute_at(s[C], outer);
+  EXPECT_EQ(compare_with_default(s, {A, C}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -310,8 +310,13 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
                               .skip = &skip,
                               .ranges = ranges});
   // A point outside the operation's domain may be initialized in the stage's own memory, because it
-  // is never read. In an argument, the element may not exist.
-  const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
+  // is never read. In an argument, the element may not exist, nor may what the start value reads.
+  const Compute* compute = stage.op.as<Compute>();
+  const bool is_constant =
+      !compute || std::ranges::all_of(compute->reduction()->init, [](const Expr& start) {
+        return !contains<ProducerLoad>(start) && free_vars(start).empty();
+      });
+  const bool harmless = is_constant && is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards = as_likely(make_guards(
       id, *nest.init, program, {.skip_declared = harmless, .skip = &skip, .ranges = ranges}));
   for (Expr& guard : guards_of_init(stage, *nest.init, skip, program))
