@@ -198,6 +198,23 @@ for (i.outer: int32, 0, cast(int32, floordiv((cast(int64, n) + 23i64), 24i64))) 
 )"));
 }
 
+TEST(WidenIndexTypes, ExpressionsThatNameASizeDoNotWrap) {
+  EXPECT_EQ(widened(R"(
+  for (i: int32, 0, let c: int32 = (n*m) in floordiv((c + 3), 4)) {
+    if let d: int32 = (n*m) in ((i*4) < d) {
+      A[0] = let e: int32 = (i*m) in (A[e] + A[(e + 1)])
+    }
+  }
+)"),
+            normalized(R"(
+for (i: int64, 0i64, let c: int64 = (cast(int64, n)*cast(int64, m)) in floordiv((c + 3i64), 4i64)) {
+  if let d: int64 = (cast(int64, n)*cast(int64, m)) in ((i*4i64) < d) {
+    A[0] = let e: int64 = (i*cast(int64, m)) in (A[e] + A[(e + 1i64)])
+  }
+}
+)"));
+}
+
 // 2^26 times 32, of which the last is 2^31 - 1.
 TEST(WidenIndexTypes, APowerOfTwoIsNoMoreThanReached) {
   EXPECT_EQ(widened(R"(

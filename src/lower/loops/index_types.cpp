@@ -291,25 +291,40 @@ class IndexWidener {
       return make_stmt(For{n.var, cast(Int(32), min), cast(Int(32), extent), n.kind, stmt(n.body)});
     const Var var(n.var.name(), Int(64));
     facts_.bind(var, Range::from_min_extent(min, extent), true);
-    return make_stmt(For{var, min, extent, n.kind, inside(n.var, var, n.body)});
+    return make_stmt(For{var, min, extent, n.kind,
+                         inside(n.var, var, n.body, [&](const Stmt& s) { return stmt(s); })});
   }
 
-  /// Widens a let that indices share if they need its full width.
   Stmt let(const Let& n) {
+    return let_of(
+        n, [&](const Stmt& s) { return stmt(s); },
+        [](const Var& var, const Expr& value, const Stmt& body) {
+          return make_stmt(Let{var, value, body});
+        });
+  }
+  template <class Rewrite>
+  Expr let(const LetExpr& n, const Rewrite& rewrite) {
+    return let_of(n, rewrite, make_let);
+  }
+
+  /// Widens a let, a statement or an expression, that indices share if they need its full width.
+  template <class Node, class Rewrite, class Make>
+  decltype(Node::body) let_of(const Node& n, const Rewrite& rewrite, const Make& make) {
     if (is_data(n.value)) arith::bind_data(n.var, facts_);
     if (!is_int32(n.var) || !n.var.dtype().is_scalar() || !is_index_arithmetic(n.value) ||
         !needs_width(n.value))
-      return make_stmt(Let{n.var, value(n.value), stmt(n.body)});
+      return make(n.var, value(n.value), rewrite(n.body));
     const Var var(n.var.name(), Int(64));
     const Expr wide_value = wide(n.value);
-    return make_stmt(Let{var, wide_value, inside(n.var, var, n.body)});
+    return make(var, wide_value, inside(n.var, var, n.body, rewrite));
   }
 
   /// Rewrites `body` with `var` substituted for `narrow`. The substitution ends with the body,
   /// because another loop may share the variable and stay narrow.
-  Stmt inside(const Var& narrow, const Var& var, const Stmt& body) {
+  template <class Body, class Rewrite>
+  Body inside(const Var& narrow, const Var& var, const Body& body, const Rewrite& rewrite) {
     set(wide_, narrow, var);
-    const Stmt result = stmt(body);
+    const Body result = rewrite(body);
     wide_.erase(&narrow.node());
     std::erase_if(buffers_, [&](const auto& entry) {
       return std::ranges::any_of(sizes_of(entry.second),
@@ -437,6 +452,8 @@ class IndexWidener {
     if (const Broadcast* n = e.as<Broadcast>()) return make_broadcast(wide(n->value), n->lanes);
     if (const Select* n = e.as<Select>())
       return make_select(condition(n->condition), wide(n->if_true), wide(n->if_false));
+    if (const LetExpr* n = e.as<LetExpr>())
+      return let(*n, [&](const Expr& body) { return wide(body); });
     if (const Call* n = as_call(e, Intrin::if_then_else))
       return make_call(type, Intrin::if_then_else,
                        {condition(n->args[0]), wide(n->args[1]), wide(n->args[2])});
@@ -452,6 +469,8 @@ class IndexWidener {
           (needs_width(n->a) || needs_width(n->b)))
         return fold(n->op, wide(n->a), wide(n->b));
     }
+    if (const LetExpr* n = e.as<LetExpr>())
+      return let(*n, [&](const Expr& body) { return condition(body); });
     if (const Call* n = as_call(e, Intrin::likely)) return likely(condition(n->args[0]));
     return value(e);
   }
@@ -460,6 +479,8 @@ class IndexWidener {
   /// back.
   Expr value(const Expr& e) {
     if (const Load* n = e.as<Load>()) return make_load(buffer(n->buffer), indices(n->indices));
+    if (const LetExpr* n = e.as<LetExpr>())
+      return let(*n, [&](const Expr& body) { return value(body); });
     if (const auto found = wide_.find(&e.node()); found != wide_.end())
       return cast(e.dtype(), found->second);
     if (const Binary* n = e.as<Binary>(); n && is_int32(n->a) && uses_wide(e) && !is_data(e)) {
