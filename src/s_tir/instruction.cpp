@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "tenon/s_tir/index_map.h"
+#include "tenon/support/error.h"
+
 namespace tenon::s_tir {
 
 namespace {
@@ -173,6 +176,13 @@ std::optional<std::string> complete(Instruction& step, const std::vector<bool>& 
     }
     if (const auto* integer = std::get_if<std::int64_t>(&value.value); integer && parameter.is_bool)
       value = TraceValue{*integer != 0};
+    if (const auto* map = std::get_if<std::string>(&value.value); map && parameter.is_index_map) {
+      try {
+        IndexMap::parse(*map);
+      } catch (const TypeError& error) {
+        return error.sentence();
+      }
+    }
   }
   const bool gives_one = info.gives != Gives::Nothing && !gives_list(info.gives);
   if (info.gives == Gives::Nothing ? !step.outputs.empty() : gives_one && step.outputs.size() != 1)

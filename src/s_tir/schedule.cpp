@@ -403,7 +403,7 @@ BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where
     std::string known;
     for (const auto& [other, func] : mod().functions)
       known += (known.empty() ? "`" : ", `") + other + "`";
-    refuse(step.caller(), "there is not a function `" + func_name + "`; there is " + known);
+    refuse(step.caller(), "no function is called `" + func_name + "`; there is " + known);
   }
   const Program& program = step.program(func_name);
   const std::vector<int> found = program.blocks_named(name);

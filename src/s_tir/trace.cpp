@@ -531,7 +531,10 @@ class JsonReader {
     const auto position = json[0].get<std::int64_t>();
     if (position < 0 || position >= static_cast<std::int64_t>(result_.steps.size()))
       error("a decision is for step " + std::to_string(position) + ", which does not exist");
-    result_.steps[static_cast<std::size_t>(position)].decision = value(json[1], true);
+    Instruction& step = result_.steps[static_cast<std::size_t>(position)];
+    if (!info_of(step.kind).has_decision)
+      error("a decision is for step " + std::to_string(position) + ", which makes none");
+    step.decision = value(json[1], true);
   }
 };
 

@@ -278,6 +278,17 @@ std::string complaint_of_map(const std::string& map) {
       map + ")");
 }
 
+TEST(Trace, AnIndexMapInJsonIsParsed) {
+  EXPECT_EQ(complaint(R"x([[["GetBlock",[],["B","main"],["b0"]],)x"
+                      R"x(["TransformBlockLayout",["b0"],["lambda i0: (i7,)"],[]]],[]])x"),
+            "trace, step 2: script, line 1, column 1: `i7` is not defined");
+}
+
+TEST(Trace, OnlyStepsThatSampleHaveDecisions) {
+  EXPECT_EQ(complaint(R"([[["GetBlock",[],["B","main"],["b0"]]],[[0,[3]]]])"),
+            "trace: a decision is for step 0, which makes none");
+}
+
 TEST(Trace, AnIndexMapGivesIntegers) {
   EXPECT_EQ(complaint_of_map("lambda i: (1.5,)"),
             "trace, line 2, column 48: `1.5` is a float32; an index map gives integers");

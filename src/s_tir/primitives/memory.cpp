@@ -157,7 +157,8 @@ const BufferRegion& region_at(const Caller& caller, const Program& program, int 
   const int count = static_cast<int>(regions.size());
   if (index < 0 || index >= count)
     refuse(caller, describe(program, n) + " " + verb + " " + std::to_string(count) +
-                       (count == 1 ? " region" : " regions") + ", got " + std::to_string(index));
+                       (count == 1 ? " region" : " regions") + "; " + std::to_string(index) +
+                       " is not the number of one (the first is 0)");
   return regions[static_cast<std::size_t>(index)];
 }
 
@@ -307,7 +308,9 @@ std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const B
 
 /// Whether one range provably contains the part of another that is inside of a dimension.
 bool covers(const Range& outer, const Range& inner, const Expr& size, const arith::Facts& facts) {
-  const auto at_most = [&](const Expr& a, const Expr& b) { return arith::can_prove(a <= b, facts); };
+  const auto at_most = [&](const Expr& a, const Expr& b) {
+    return arith::can_prove(a <= b, facts);
+  };
   const Expr end = outer.min + outer.extent;
   return (at_most(outer.min, inner.min) || at_most(outer.min, 0)) &&
          (at_most(inner.min + inner.extent, end) || at_most(size, end));
