@@ -230,8 +230,7 @@ bool can_widen(const Expr& e, const Facts& facts) {
 
 bool can_cast_terms(const Term& term, DataType type, const Facts& facts) {
   if (term.scale == 0) return true;
-  if (type.bits >= term.dtype().bits)
-    return term.scale == 1 || can_widen(term.expr(), facts);
+  if (type.bits >= term.dtype().bits) return term.scale == 1 || can_widen(term.expr(), facts);
   if (!fits(term.scale, type) || !fits(term.lower, type)) return false;
   if (!stays_within(term.index, type, facts)) return false;
   if (term.upper != kNoUpper && !fits(term.upper, type)) return false;

@@ -58,9 +58,12 @@ TEST(ComputeAt, ALoopOfAReductionDoesNotContainItsInit) {
       {3}, {"i"}, [&](Var i) { return sum(B(i) * 2, {k}, {.init = {B(i + 1)}}); }, "C");
   Schedule s = create_schedule(C);
   s[B].compute_at(s[C], k);
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, C}); },
-                                     {"compute_at", "`B`", "`k`", "in the init of its reduction",
-                                      "it could be computed at `i` of stage `C`, or root"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, C});
+      },
+      {"compute_at", "`B`", "`k`", "in the init of its reduction",
+       "it could be computed at `i` of stage `C`, or root"}));
   s[B].compute_at(s[C], s[C].axis(0));
   EXPECT_EQ(tenon::testing::compare_with_default(s, {A, C}), "");
 }

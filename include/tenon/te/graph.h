@@ -11,6 +11,7 @@
 
 #include "tenon/te/schedule.h"
 #include "tenon/te/stage_data.h"
+#include "tenon/tir/function.h"
 
 namespace tenon::te {
 
@@ -105,6 +106,14 @@ class StageGraph {
   std::unordered_map<const OperationNode*, StageId> stage_of_;
   /// Keeps the operations in `stage_of_` alive.
   std::vector<Operation> past_ops_;
+};
+
+/// The result of make_loop_program (schedule_ops.h).
+struct LoopProgram {
+  /// The function, with every tensor in the layout of its operation.
+  tir::PrimFunc func;
+  /// The buffers of all tensors that have their own memory, including arguments; producers first.
+  std::vector<std::pair<OutputId, tir::Buffer>> buffers;
 };
 
 }  // namespace tenon::te

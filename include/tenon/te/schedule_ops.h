@@ -8,7 +8,6 @@
 // Realize. Expressions are constant-folded but not simplified.
 #pragma once
 
-#include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/tir/function.h"
 
@@ -51,14 +50,8 @@ tir::PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds
                                    const std::vector<FunctionArgument>& arguments,
                                    const FunctionOptions& options, SourceLocation where);
 
-// The result of schedule_ops with the buffer of each tensor, for tools that inspect it.
-
-struct LoopProgram {
-  /// The function, with every tensor in the layout of its operation.
-  tir::PrimFunc func;
-  /// The buffers of all tensors that have their own memory, including arguments; producers first.
-  std::vector<std::pair<OutputId, tir::Buffer>> buffers;
-};
+/// The loop program with the buffer of each tensor (graph.h), for tools that inspect it.
+struct LoopProgram;
 
 /// Makes the loop program. Throws the errors of schedule_ops.
 LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,

@@ -31,8 +31,8 @@ tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr
 std::vector<tir::Buffer> declared_buffers(const tir::Block& block);
 
 /// Whether the block's signature proves that nothing inside accesses the buffer: no region and no
-/// index of a region names the buffer, and neither the block nor one inside declares the buffer. The
-/// signature of a block without iterators, such as the root, proves nothing.
+/// index of a region names the buffer, and neither the block nor one inside declares the buffer.
+/// The signature of a block without iterators, such as the root, proves nothing.
 bool is_excluded_by_signature(const tir::Block& block, const tir::Buffer& buffer);
 
 /// Throws unless the statement accesses the buffer element by element: not by its address, not
