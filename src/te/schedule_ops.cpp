@@ -38,44 +38,8 @@ struct StoredLayout {
   SourceLocation where;
 };
 
-std::vector<Range> image_of(const Transform::Map& map, const std::vector<Range>& region) {
-  arith::Facts facts;
-  arith::IntervalMap params;
-  for (std::size_t n = 0; n < region.size(); ++n)
-    params.set(map.params[n], arith::Interval::from_range(region[n]));
-  std::vector<Range> image;
-  for (const Expr& result : map.results) {
-    const arith::Interval values = arith::values_of(result, params, facts);
-    internal_check(values.is_bounded(), "the image of a box under a layout has no bounds");
-    image.push_back(values.to_range(Range::from_min_extent(0, 1), facts));
-  }
-  return image;
-}
-
-Buffer stored_buffer(const Buffer& logical, const FrozenStage& stage) {
-  BufferNode node = *logical.get();
-  const std::vector<Range> box = whole_region(node.shape);
-  node.shape.clear();
-  for (const Range& range : image_of(*stage.layout, box))
-    node.shape.push_back(arith::simplify(range.extent));
-  node.strides.clear();
-  node.kind = BufferKind::Default;
-  node.axis_separators = stage.axis_separators;
-  return make_buffer(std::move(node));
-}
-
-std::vector<Expr> moved(const Transform::Map& map, const std::vector<Expr>& indices) {
-  VarMap values;
-  // A constant may be narrower than the axis of its dimension.
-  for (std::size_t n = 0; n < indices.size(); ++n)
-    set(values, map.params[n], cast(map.params[n].dtype(), indices[n]));
-  std::vector<Expr> result;
-  for (const Expr& index : map.results) result.push_back(substitute_folding(index, values));
-  return result;
-}
-
 /// Rewrites the function. Throws ScheduleError if statements access such a buffer as a block of
-/// memory (extern operations, intrinsics).
+/// memory in the original layout (extern operations, outputs of intrinsics).
 PrimFunc apply_layouts(PrimFunc func, const std::vector<StoredLayout>& layouts) {
   if (layouts.empty()) return func;
   const auto find = [&](const Buffer& logical) -> const StoredLayout* {
@@ -394,8 +358,8 @@ class FunctionMaker {
       if (!stage.layout) continue;
       for (int n = 0; n < stage.op.num_outputs(); ++n) {
         const Buffer logical = buffers_.buffer_of(stage.op.output(n));
-        layouts.push_back(
-            {logical, stored_buffer(logical, stage), *stage.layout, stage.layout_where});
+        layouts.push_back({logical, *buffers_.stored_buffer_of(stage.op.output(n)), *stage.layout,
+                           stage.layout_where});
       }
     }
     return layouts;

@@ -1586,16 +1586,30 @@ TEST(IntrinsicTails, ArgumentsWithStridesOfTheirOwn) {
   EXPECT_EQ(difference(s, {A, B}, {.symbols = {2, 3, 4, 7, 12}}), "");
 }
 
-/// An intrinsic sees memory as a block.
-TEST(IntrinsicTails, StagesWithALayoutOfTheirOwnAreRefused) {
-  te::Tensor A = matrix(8, 18, "A");
-  te::Tensor B = scaled(A, 8, 18, "B"), C = scaled(B, 8, 18, "C");
+/// C = 2 B = 4 A, with B stored by columns.
+struct StoredByColumns {
+  te::Tensor A = matrix(8, 18, "A"), B = scaled(A, 8, 18, "B"), C = scaled(B, 8, 18, "C");
   te::Schedule s = te::create_schedule(C);
-  s[B].transform_layout([](Var i, Var j) { return std::vector<Expr>{j, i}; });
+  std::vector<te::IterVar> loops = s[B].transform_layout([](Var i, Var j) {
+    return std::vector<Expr>{j, i};
+  });
+};
+
+TEST(IntrinsicTails, AnInputIsReadInTheLayoutInWhichItIsStored) {
+  const StoredByColumns p;
   te::Tensor b = te::compute(
-      {1, 4}, {"x", "y"}, [a = matrix(1, 4, "a")](Var x, Var y) { return a(x, y) * 2.0f; }, "b");
-  s[C].tensorize(s[C].split(s[C].axis(1), 4).inner, loop_intrinsic(b));
-  EXPECT_THROW(difference(s, {A, C}), ScheduleError);
+      {4, 2}, {"x", "y"}, [a = matrix(2, 4, "a")](Var x, Var y) { return a(y, x) * 2.0f; }, "b");
+  auto [io, jo, ii, ji] = p.s[p.C].tile(p.s[p.C].axis(0), p.s[p.C].axis(1), 4, 2);
+  p.s[p.C].tensorize(ii, loop_intrinsic(b));
+  EXPECT_EQ(difference(p.s, {p.A, p.C}), "");
+}
+
+/// An intrinsic writes its output as a block.
+TEST(IntrinsicTails, OutputsWithALayoutOfTheirOwnAreRefused) {
+  const StoredByColumns p;
+  auto [jo, io, ji, ii] = p.s[p.B].tile(p.loops[0], p.loops[1], 2, 4);
+  p.s[p.B].tensorize(ji, loop_intrinsic(scaled(matrix(4, 2, "a"), 4, 2, "b")));
+  EXPECT_THROW(difference(p.s, {p.A, p.C}), ScheduleError);
 }
 
 TEST(IntrinsicTails, TruthValues) {

@@ -365,6 +365,56 @@ struct LastTiles {
   te::Schedule s;
 };
 
+/// A reduction of ten steps that is padded to twelve, of the products of two copies.
+struct RoundUpOfReductions : ::testing::Test {
+  te::Tensor A = te::placeholder({6, 10}, "A"), B = te::placeholder({10, 7}, "B");
+  te::IterVar k = te::reduce_axis({0, 10}, "k");
+  te::Tensor C = te::compute(
+      {6, 7}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
+  te::Tensor D = te::compute(
+      {6, 7}, {"i", "j"}, [&](Var i, Var j) { return te::max(A(i, k) * B(k, j), {k}); }, "D");
+
+  /// Returns the number of conditions around the reduction's steps.
+  int conditions(const te::Tensor& out, bool reads_copies) const {
+    const te::Schedule s = te::create_schedule(out);
+    const te::Tensor sums = s.cache_write(out, "local");
+    if (reads_copies)
+      for (const te::Tensor& factor : {A, B}) {
+        const te::Tensor copy = s.cache_read(factor, "global", {sums});
+        for (int d : {0, 1}) s[copy].round_up(s[copy].axis(d));
+      }
+    const te::IterVar steps = s[sums].reduce_axis(0);
+    s[sums].round_up(steps).bound(steps, Range(0, 12));
+    s[sums].unroll(s[sums].split(steps, 4).inner);
+    EXPECT_EQ(compare_with_default(s, {A, B, out}), "");
+    int count = 0;
+    tir::walk(lower_to_loops(s, {A, B, out}).body, [&](const tir::If& n) {
+      tir::walk(n.then_case, [&](const tir::Store& store) {
+        count += store.buffer.name() == sums.name() && !tir::is_constant(store.value);
+      });
+    });
+    return count;
+  }
+};
+
+TEST_F(RoundUpOfReductions, AddsZerosOfPaddedCopies) { EXPECT_EQ(conditions(C, true), 0); }
+
+TEST_F(RoundUpOfReductions, DoesNotReadBeyondArguments) { EXPECT_EQ(conditions(C, false), 1); }
+
+TEST_F(RoundUpOfReductions, KeepsTheConditionIfZeroIsNotTheIdentity) {
+  EXPECT_EQ(conditions(D, true), 1);
+}
+
+TEST_F(RoundUpOfReductions, DoesNotLeaveOutSteps) {
+  const te::Schedule s = te::create_schedule(C);
+  const te::Tensor sums = s.cache_write(C, "local");
+  const te::IterVar steps = s[sums].reduce_axis(0);
+  EXPECT_THROW(s[sums].bound(steps, Range(0, 12)), ScheduleError);
+  s[sums].round_up(steps);
+  EXPECT_THROW(s[sums].bound(steps, Range(0, 8)), ScheduleError);
+  EXPECT_THROW(s[sums].bound(steps, Range(1, 11)), ScheduleError);
+}
+
 TEST(RoundUpToTheLastIndex, IsRefusedWhereTheTileLeavesTheTypeOfTheAxis) {
   const LastTiles tiles(2147483647);
   try {

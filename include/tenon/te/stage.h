@@ -217,12 +217,14 @@ class Stage {
   Stage storage_align(const IterVar& axis, int factor, int offset,
                       SourceLocation where = SourceLocation::current()) const;
   /// Lets a non-output compute overrun the axis to its consumers' tile size instead of guarding the
-  /// tail (Halide: `TailStrategy::RoundUp`). Overrun elements without inputs are 0.
+  /// tail (Halide: `TailStrategy::RoundUp`). Overrun elements without inputs are 0. A reduction
+  /// overruns its axis only to the range given by `bound`, and only where its inputs are provably 0
+  /// and the reduced value is then the identity of the reducer.
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   /// Makes a non-output compute cover `range` of the axis, even if its consumers require less, so
   /// that the loop has a known extent. BoundError from bound inference unless the consumers
-  /// provably stay inside. After round_up(axis), the range may end beyond the axis. (Halide:
-  /// `bound`.)
+  /// provably stay inside. After round_up(axis), the range may end beyond the axis. The range of a
+  /// reduction axis must include the whole axis. (Halide: `bound`.)
   Stage bound(const IterVar& axis, const Range& range,
               SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;

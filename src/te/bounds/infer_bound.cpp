@@ -302,7 +302,10 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
                                             : cover(sets, declared(axis), facts_));
     if (rounds_up) check_overrun_fits(stage, axis, ranges_.at(axis), all_values_, facts_);
   }
-  for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
+  for (const IterVar& axis : op.reduce_axis()) {
+    const BoundMark* bound = stage.bound_of(axis);
+    set_root(axis, bound ? bound->range : declared(axis));
+  }
 }
 
 void BoundInference::provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs) {

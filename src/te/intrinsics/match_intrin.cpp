@@ -156,13 +156,14 @@ class CanonicalForms {
 class IntrinMatcher {
  public:
   IntrinMatcher(const Operation& op, const TensorIntrinNode& intrin, const AxisRanges& part,
-                Facts& facts)
+                Facts& facts, FunctionRef<bool(std::size_t input, std::size_t dim)> overruns)
       : op_(op),
         intrin_(intrin),
         own_(*op.as<Compute>()),
         theirs_(*intrin.op.as<Compute>()),
         part_(part),
         facts_(facts),
+        overruns_(overruns),
         data_(axes_of("data axes", own_.axis, theirs_.axis)),
         reduce_(axes_of("reduction axes", own_.reduce_axis, theirs_.reduce_axis)) {}
 
@@ -421,7 +422,7 @@ class IntrinMatcher {
     add_needs(
         op_, {reads}, tensor, domains_, inside_,
         /*is_input=*/[](const Tensor&) { return false; },
-        /*rounds_up=*/[](std::size_t) { return false; }, needs);
+        /*rounds_up=*/[&](std::size_t dim) { return overruns_(input.tensor, dim); }, needs);
     std::vector<Expr> extents;
     for (std::size_t d = 0; d < needs.size(); ++d) {
       const Expr& size = tensor.shape()[d];
@@ -525,6 +526,7 @@ class IntrinMatcher {
   const Compute &own_, &theirs_;
   const AxisRanges& part_;
   Facts& facts_;
+  const FunctionRef<bool(std::size_t input, std::size_t dim)> overruns_;
   Axes data_, reduce_;
   std::vector<Body> bodies_;
   /// Values of the operation's axes in terms of the intrinsic's axes; first values of the
@@ -551,8 +553,9 @@ std::size_t index_of_input(const ProducerLoad& read, const std::vector<Tensor>& 
 }
 
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
-                         const AxisRanges& part, Facts& facts) {
-  return IntrinMatcher(op, intrin, part, facts).run();
+                         const AxisRanges& part, Facts& facts,
+                         FunctionRef<bool(std::size_t input, std::size_t dim)> overruns) {
+  return IntrinMatcher(op, intrin, part, facts, overruns).run();
 }
 
 }  // namespace tenon::te

@@ -20,7 +20,8 @@ namespace {
 // One call of a tensor intrinsic in a stage: the loops that it replaces, and the region of each
 // tensor that its buffers view.
 
-/// A region of a tensor that is viewed as a buffer of the intrinsic.
+/// A region of a tensor that is viewed as a buffer of the intrinsic. The region of an input is in
+/// the layout in which the tensor is stored.
 struct IntrinView {
   /// The declared buffer, if the intrinsic's dimensions are the last dimensions of the region.
   /// Otherwise a buffer with the region's dimensions, in which the dimensions that the intrinsic
@@ -121,9 +122,8 @@ struct Memory {
   StorageScope scope;
 };
 
-Memory memory_of(const Tensor& tensor, const Program& program) {
-  Memory memory{std::vector<Expr>(tensor.shape().size(), Expr(0)), std::nullopt,
-                StorageScope::Global};
+Memory memory_of(const Tensor& tensor, std::size_t rank, const Program& program) {
+  Memory memory{std::vector<Expr>(rank, Expr(0)), std::nullopt, StorageScope::Global};
   const std::optional<StageId> id = program.graph.find(tensor.op());
   const bool has_layout = id && program.graph.stage(*id).layout;
   if (program.buffers.is_argument(tensor)) {
@@ -137,14 +137,17 @@ Memory memory_of(const Tensor& tensor, const Program& program) {
   const FrozenStage& stage = program.graph.stage(*id);
   memory.scope = stage.scope;
   if (stage.op.axis().size() != tensor.shape().size()) return memory;
+  std::vector<Range> box;
+  for (const IterVar& axis : stage.op.axis()) box.push_back(program.bounds[axis]);
+  if (has_layout) box = image_of(*stage.layout, box);
   std::vector<Expr> extents;
-  for (std::size_t d = 0; d < memory.origin.size(); ++d) {
-    memory.origin[d] = program.bounds[stage.op.axis()[d]].min;
-    extents.push_back(program.bounds[stage.op.axis()[d]].extent);
+  for (std::size_t d = 0; d < rank; ++d) {
+    memory.origin[d] = box[d].min;
+    extents.push_back(box[d].extent);
   }
   const bool is_padded = std::ranges::any_of(
       stage.attributes, [](const auto& entry) { return entry.second.align.has_value(); });
-  if (!has_layout && !is_padded) memory.strides = compact_strides(extents);
+  if (!is_padded) memory.strides = compact_strides(extents);
   return memory;
 }
 
@@ -154,7 +157,7 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
   const Buffer& buffer = view.buffer;
   const std::string tensor = "`" + view.tensor.name() + "`",
                     name = "its buffer `" + buffer->name + "`";
-  const Memory memory = memory_of(view.tensor, program);
+  const Memory memory = memory_of(view.tensor, view.region.size(), program);
   if (const std::optional<PointerType>& pointer = buffer->data.as<VarNode>()->pointer;
       pointer && pointer->scope && *pointer->scope != memory.scope)
     return name + " is declared in scope \"" + std::string(to_string(*pointer->scope)) +
@@ -290,6 +293,44 @@ void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
   }
 }
 
+/// An operation whose reads have the indices of the layouts in which its inputs are stored.
+struct StoredReads {
+  Operation op;
+  /// The tensors that the operation's inputs stand for, in the order of `op.inputs()`.
+  std::vector<Tensor> tensors;
+};
+
+StoredReads with_stored_reads(const Operation& op, const Program& program) {
+  std::vector<std::pair<Tensor, Tensor>> stored;
+  const auto stored_of = [&](const Tensor& tensor, const Buffer& buffer) {
+    for (const auto& [known, placeholder] : stored)
+      if (known.same_as(tensor)) return placeholder;
+    stored.emplace_back(tensor, te::placeholder(buffer->shape, tensor.name(), tensor.dtype()));
+    return stored.back().second;
+  };
+  LoadRewriter rewriter([&](const ProducerLoad& load) -> std::optional<Expr> {
+    const Tensor tensor = Tensor::of(load);
+    const std::optional<Buffer> buffer = program.buffers.stored_buffer_of(tensor);
+    if (!buffer) return std::nullopt;
+    const FrozenStage& stage = program.graph.stage(*program.graph.find(tensor.op()));
+    return make_producer_load(stored_of(tensor, *buffer).producer(),
+                              moved(*stage.layout, load.indices));
+  });
+  const Compute& compute = *op.as<Compute>();
+  std::vector<Expr> bodies = map_bodies(compute.body, std::ref(rewriter));
+  if (stored.empty()) return {op, op.inputs()};
+  StoredReads reads{make_operation(op.name(), op.tag(),
+                                   Compute{compute.axis, compute.reduce_axis, std::move(bodies)},
+                                   op.where(), op.attrs()),
+                    {}};
+  for (const Tensor& input : reads.op.inputs()) {
+    const auto found = std::ranges::find_if(
+        stored, [&](const auto& entry) { return entry.second.same_as(input); });
+    reads.tensors.push_back(found == stored.end() ? input : found->first);
+  }
+  return reads;
+}
+
 IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& program,
                               const ComputeNest& nest) {
   const FrozenStage& stage = program.graph.stage(id);
@@ -312,12 +353,24 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
   Facts facts;
   for (const IterVar& loop : stage.leaf_iter_vars)
     facts.bind(loop.var(), program.bounds[loop], /*replace=*/true);
-  const IntrinMatch match = match_intrin(stage.op, intrin, part, facts);
+  const StoredReads reads = with_stored_reads(stage.op, program);
+  const auto overruns = [&](std::size_t input, std::size_t dim) {
+    const std::optional<StageId> producer = program.graph.find(reads.tensors[input].op());
+    if (!producer) return false;
+    const FrozenStage& made = program.graph.stage(*producer);
+    if (!made.op.as<Compute>()) return false;
+    // The dimensions of a layout are made from those of the tensor.
+    const std::vector<IterVar>& axes = made.op.axis();
+    return made.layout
+               ? std::ranges::any_of(axes, [&](const IterVar& x) { return made.rounds_up(x); })
+               : made.rounds_up(axes[dim]);
+  };
+  const IntrinMatch match = match_intrin(reads.op, intrin, part, facts, overruns);
   if (!match.difference.empty())
     call.refuse("the two compute different things: " + match.difference);
   call.values = match.sizes;
   for (const MatchedInput& input : match.inputs)
-    add_view(call, stage.op.inputs()[input.tensor], input.region, input.dims, program);
+    add_view(call, reads.tensors[input.tensor], input.region, input.dims, program);
   std::vector<Range> region;
   for (const IterVar& root : stage.op.axis()) region.push_back(part.at(root));
   for (int k = 0; k < stage.op.num_outputs(); ++k)
@@ -826,7 +879,10 @@ class BodyMaker {
         const IntrinView& view = (*views)[n];
         std::vector<Range> region;
         for (const Range& range : view.region) region.push_back(program_.lower(range, nest.vars));
-        body = make_stmt(BufferView{view.buffer, program_.buffers.buffer_of(view.tensor),
+        const std::optional<Buffer> stored = program_.buffers.stored_buffer_of(view.tensor);
+        const bool is_stored = stored && views == &inputs;
+        body = make_stmt(BufferView{view.buffer,
+                                    is_stored ? *stored : program_.buffers.buffer_of(view.tensor),
                                     std::move(region), body});
       }
     return body;

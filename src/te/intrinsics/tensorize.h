@@ -54,9 +54,10 @@ std::size_t index_of_input(const tir::ProducerLoad& read, const std::vector<Tens
 /// intrinsic, in terms of the loops around it; `facts` are about these loops. Data axes are paired
 /// in order, which is the order of the output's memory. Inputs and reduction axes are paired by
 /// use, the axes in order unless the reducer is commutative. Operands of commutative operators may
-/// be swapped.
+/// be swapped. `overruns` tells whether a dimension of an input exists beyond its extent.
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
-                         const AxisRanges& part, Facts& facts);
+                         const AxisRanges& part, Facts& facts,
+                         FunctionRef<bool(std::size_t input, std::size_t dim)> overruns);
 
 bool calls_intrinsic(const FrozenStage& stage);
 

@@ -67,6 +67,11 @@ class Rounder {
   Rounding run() const {
     Rounding result;
     const bool may_fill = stage_.op.reduce_axis().empty() && !stage_.is_tensorized();
+    for (const IterVar& axis : stage_.op.reduce_axis()) {
+      if (!adds_identities(stage_, axis) || !reads_what_exists(axis)) continue;
+      result.computed.set(axis, true);
+      result.filled.set(axis, true);
+    }
     for (const IterVar& axis : stage_.op.axis()) {
       if (!stage_.rounds_up(axis)) continue;
       const bool is_computed = reads_what_exists(axis);
@@ -116,12 +121,91 @@ class Rounder {
     return are_kept(at, at);
   }
 
-  /// Whether the producer computes, fills or initializes its whole box. (The guards of an intrinsic
-  /// may exclude a part of its box.)
+  /// Whether the producer computes, fills or initializes its whole box. An intrinsic computes it if
+  /// its inputs have all that it reads; otherwise guards exclude a part of the box.
   bool has_all_of_its_box(StageId producer, std::size_t d) const {
     const FrozenStage& stage = program_.graph.stage(producer);
-    return may_round(stage, program_) && stage.rounds_up(stage.op.axis()[d]) &&
-           !stage.is_tensorized();
+    const IterVar& axis = stage.op.axis()[d];
+    if (!may_round(stage, program_) || !stage.rounds_up(axis)) return false;
+    if (!stage.is_tensorized()) return true;
+    const auto reads_what_exists = [&](const ProducerLoad& load, std::size_t dim) {
+      const std::optional<OutputId> output = program_.graph.find(Tensor::of(load));
+      if (!output || !load.indices[dim].same_as(axis.var()) ||
+          !has_all_of_its_box(output->stage, dim))
+        return false;
+      const Range &needed = program_.bounds[axis],
+                  &kept = program_.bounds[program_.graph.stage(output->stage).op.axis()[dim]];
+      return can_prove(kept.min <= needed.min, program_.facts) &&
+             can_prove(needed.min + needed.extent <= kept.min + kept.extent, program_.facts);
+    };
+    const auto has_all_steps = [&](const IterVar& step) {
+      return same_range(*step.dom(), program_.bounds[step]) || adds_identities(stage, step);
+    };
+    return std::ranges::all_of(stage.op.reduce_axis(), has_all_steps) &&
+           for_all_reads(stage.op, axis, reads_what_exists);
+  }
+
+  /// Whether the condition holds for all reads whose index in a dimension uses the axis.
+  static bool for_all_reads(const Operation& op, const IterVar& axis,
+                            FunctionRef<bool(const ProducerLoad& load, std::size_t dim)> holds) {
+    bool all = true;
+    for (const Expr& body : op.body())
+      walk(body, [&](const ProducerLoad& load) {
+        for (std::size_t d = 0; all && d < load.indices.size(); ++d)
+          if (uses_var(load.indices[d], axis.var())) all = holds(load, d);
+      });
+    return all;
+  }
+
+  // ---- reductions
+
+  /// Whether the steps of the reduction beyond the end of the axis do not change the result: all
+  /// elements that they read are 0, and the reduced values of zeros are the reducer's identity.
+  bool adds_identities(const FrozenStage& stage, const IterVar& axis) const {
+    if (!stage.rounds_up(axis)) return false;
+    const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();
+    // Only a start value of the user's can be -0, to which adding 0 gives 0.
+    const bool reads_zeros =
+        is_true(reduction.condition) && reduction.init.empty() &&
+        for_all_reads(stage.op, axis, [&](const ProducerLoad& load, std::size_t d) {
+          return is_zero_beyond(load, d, axis);
+        });
+    if (!reads_zeros) return false;
+    for (std::size_t n = 0; n < reduction.source.size(); ++n)
+      if (!structural_equal(of_zeros(reduction.source[n], axis), reduction.combiner->identity[n]))
+        return false;
+    return true;
+  }
+
+  /// Returns the expression with 0 in place of the elements at indices that use the axis.
+  Expr of_zeros(const Expr& e, const IterVar& axis) const {
+    const Expr zeros = rewrite(e, [&](const ProducerLoad& load, const Expr& read) {
+      const bool uses_axis = std::ranges::any_of(
+          load.indices, [&](const Expr& index) { return uses_var(index, axis.var()); });
+      return uses_axis ? std::optional(make_const(read.dtype(), 0)) : std::nullopt;
+    });
+    return arith::simplify(zeros, program_.facts);
+  }
+
+  /// Whether the read yields 0 where its index in the dimension, the axis, is beyond the end of the
+  /// axis: its producer computes 0 there from zeros, or is filled because nothing is there.
+  bool is_zero_beyond(const ProducerLoad& load, std::size_t d, const IterVar& axis) const {
+    const Tensor tensor = Tensor::of(load);
+    const Range& declared = *axis.dom();
+    if (!load.indices[d].same_as(axis.var()) || !is_zero(declared.min) ||
+        !can_prove(declared.extent == tensor.shape()[d], program_.facts))
+      return false;
+    const std::optional<OutputId> output = program_.graph.find(tensor);
+    if (!output) return false;
+    const FrozenStage& producer = program_.graph.stage(output->stage);
+    if (producer.op.as<Placeholder>()) return true;
+    if (!has_all_of_its_box(output->stage, d) || !producer.op.reduce_axis().empty()) return false;
+    const IterVar& own = producer.op.axis()[d];
+    const Expr& body = producer.op.body()[static_cast<std::size_t>(output->index)];
+    return structural_equal(of_zeros(body, own), make_const(body.dtype(), 0)) &&
+           for_all_reads(producer.op, own, [&](const ProducerLoad& read, std::size_t dim) {
+             return is_zero_beyond(read, dim, own);
+           });
   }
 
   const FrozenStage& stage_;

@@ -58,12 +58,52 @@ Buffer BufferTable::buffer_of(const Tensor& tensor) {
   return buffers_.emplace(*id, declare(stage, stage.origin_op.output(id->index))).first->second;
 }
 
+std::optional<Buffer> BufferTable::stored_buffer_of(const Tensor& tensor) {
+  const std::optional<OutputId> id = id_of(tensor);
+  if (!id || !graph_.stage(id->stage).layout) return std::nullopt;
+  if (auto found = stored_.find(*id); found != stored_.end()) return found->second;
+  const FrozenStage& stage = graph_.stage(id->stage);
+  BufferNode node = *buffer_of(tensor).get();
+  const std::vector<Range> box = whole_region(node.shape);
+  node.shape.clear();
+  for (const Range& range : image_of(*stage.layout, box))
+    node.shape.push_back(arith::simplify(range.extent));
+  node.strides.clear();
+  node.kind = BufferKind::Default;
+  node.axis_separators = stage.axis_separators;
+  return stored_.emplace(*id, make_buffer(std::move(node))).first->second;
+}
+
 Buffer BufferTable::declare(const FrozenStage& stage, const Tensor& tensor) {
   BufferOptions options{.name = tensor.name(), .axis_separators = stage.axis_separators};
   // An argument's memory has no declared scope.
   if (!stage.op.as<Placeholder>())
     options.scope = to_string(stage.scope_is_set ? stage.scope : StorageScope::Global);
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
+}
+
+std::vector<Range> image_of(const Transform::Map& layout, const std::vector<Range>& region) {
+  arith::Facts facts;
+  arith::IntervalMap params;
+  for (std::size_t n = 0; n < region.size(); ++n)
+    params.set(layout.params[n], arith::Interval::from_range(region[n]));
+  std::vector<Range> image;
+  for (const Expr& result : layout.results) {
+    const arith::Interval values = arith::values_of(result, params, facts);
+    internal_check(values.is_bounded(), "the image of a box under a layout has no bounds");
+    image.push_back(values.to_range(Range::from_min_extent(0, 1), facts));
+  }
+  return image;
+}
+
+std::vector<Expr> moved(const Transform::Map& layout, const std::vector<Expr>& indices) {
+  VarMap values;
+  // A constant may be narrower than the axis of its dimension.
+  for (std::size_t n = 0; n < indices.size(); ++n)
+    set(values, layout.params[n], cast(layout.params[n].dtype(), indices[n]));
+  std::vector<Expr> result;
+  for (const Expr& index : layout.results) result.push_back(substitute_folding(index, values));
+  return result;
 }
 
 // ---- Program ------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ class BufferTable {
   /// Returns the buffer that a read or store of the tensor accesses. The initial state, update and
   /// placeholder of a scan are parts of the scan's buffer.
   tir::Buffer buffer_of(const Tensor& tensor);
+  /// Returns the buffer in the layout of transform_layout; nullopt if the layout was not changed.
+  std::optional<tir::Buffer> stored_buffer_of(const Tensor& tensor);
 
  private:
   /// Returns the output id of the tensor, or of the scan whose memory contains the tensor.
@@ -33,9 +35,15 @@ class BufferTable {
   const StageGraph& graph_;
   std::map<OutputId, tir::Buffer> buffers_;
   std::map<OutputId, tir::Buffer> arguments_;
+  std::map<OutputId, tir::Buffer> stored_;
   /// Tensors without a stage: placeholders that were never read, and inlined tensors.
   std::vector<std::pair<Tensor, tir::Buffer>> without_stage_;
 };
+
+/// Returns the box that contains the region's elements in the layout.
+std::vector<Range> image_of(const Transform::Map& layout, const std::vector<Range>& region);
+/// Returns the indices of an element in the layout.
+std::vector<Expr> moved(const Transform::Map& layout, const std::vector<Expr>& indices);
 
 class Program {
  public:

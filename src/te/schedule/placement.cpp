@@ -286,9 +286,9 @@ void check_makes_its_buffer(const StageEdit& edit) {
 void check_is_own_axis(const StageEdit& edit, const IterVar& axis, const char* only_compute) {
   const Compute* compute = edit.stage().op.as<Compute>();
   if (!compute) edit.fail(only_compute);
-  if (!contains(compute->axis, axis))
-    edit.fail(axis, "it is not an axis of the operation's elements, which are " +
-                        describe(compute->axis));
+  if (!contains(edit.stage().op.root_iter_vars(), axis))
+    edit.fail(axis, "it is not an axis of the operation, which has " +
+                        describe(edit.stage().op.root_iter_vars()));
 }
 
 }  // namespace
@@ -315,6 +315,15 @@ Stage Stage::bound(const IterVar& axis, const Range& range, SourceLocation where
   Expr is_inside = whole.min <= typed.min && typed.extent >= 0;
   if (!edit.attributes(axis).rounds_up)
     is_inside = is_inside && typed.min + typed.extent <= whole.min + whole.extent;
+  if (axis.kind() == IterKind::Reduce) {
+    const bool has_all = arith::can_prove(
+        typed.min == whole.min && whole.min + whole.extent <= typed.min + typed.extent, facts);
+    if (!has_all)
+      edit.fail(axis,
+                "the range of a reduction must begin where the axis begins, and include "
+                "all of its " +
+                    tir::print_expr(whole.extent) + " steps");
+  }
   if (!arith::can_prove(is_inside, facts))
     edit.fail(axis, "the range from " + tir::print_expr(typed.min) + " with " +
                         tir::print_expr(typed.extent) +
