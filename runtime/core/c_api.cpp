@@ -48,6 +48,7 @@ std::span<const CSymbol> c_symbols() {
       symbol("tenon_workspace_alloc", tenon_workspace_alloc),
       symbol("tenon_workspace_free", tenon_workspace_free),
       symbol("tenon_launch_kernel", tenon_launch_kernel),
+      symbol("tenon_enable_tiles", tenon_enable_tiles),
       symbol("tenon_element_differs", tenon_element_differs),
       symbol("tenon_profile_begin_call", tenon_profile_begin_call),
       symbol("tenon_profile_end_call", tenon_profile_end_call),

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
+#include <system_error>
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
+#include "runtime/core/last_error.h"
 #include "runtime/core/processor_check.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/error.h"
@@ -71,6 +79,20 @@ constexpr auto kArmNames = std::to_array<std::string_view>({
 #undef TENON_ARM_FEATURE
 });
 
+/// Requests the tile registers from Linux, once per process. Returns 0 or the error number.
+int request_tiles() {
+#if defined(__x86_64__) && defined(__linux__) && defined(SYS_arch_prctl)
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XTILEDATA
+  static std::atomic<bool> has_permission = false;
+  if (has_permission.load(std::memory_order_relaxed)) return 0;
+  if (syscall(SYS_arch_prctl, kRequestPermission, kTileData) != 0) return errno;
+  has_permission.store(true, std::memory_order_relaxed);
+  return 0;
+#else
+  return ENOSYS;
+#endif
+}
+
 }  // namespace
 
 std::span<const std::string_view> processor_features(Architecture architecture) {
@@ -89,7 +111,8 @@ std::span<const std::string_view> processor_features() { return processor_featur
 
 bool processor_has(std::string_view feature) {
   const auto row = std::ranges::find(kFeatures, feature, &Feature::name);
-  return row == kFeatures.end() || row->is_here();
+  if (row == kFeatures.end()) return true;
+  return row->is_here() && (!feature.starts_with("amx-") || request_tiles() == 0);
 }
 
 std::vector<std::string> missing_features(std::span<const std::string> features) {
@@ -110,6 +133,14 @@ void check_processor(const FunctionSpec& function, const std::string& place) {
 }
 
 }  // namespace tenon::runtime
+
+int32_t tenon_enable_tiles(void) {
+  const int error = tenon::runtime::request_tiles();
+  if (error == 0) return kTenonOk;
+  return tenon::runtime::fail(kTenonError,
+                              "the system does not permit the tile registers (Intel AMX): " +
+                                  std::generic_category().message(error));
+}
 
 int32_t tenon_processor_has(const char* feature) {
   return feature == nullptr || tenon::runtime::processor_has(feature);

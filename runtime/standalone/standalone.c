@@ -6,12 +6,18 @@
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* syscall */
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -29,6 +35,7 @@
 #pragma weak tenon_element_differs
 #pragma weak tenon_index_outside
 #pragma weak tenon_processor_has
+#pragma weak tenon_enable_tiles
 #pragma weak tenon_workspace_alloc
 #pragma weak tenon_workspace_free
 #pragma weak tenon_set_num_threads
@@ -99,7 +106,27 @@ static Registers leaf_7_1(void) {
 }
 #endif
 
+#if defined(__x86_64__) && defined(__linux__)
+/* Linux permits the tile registers (XTILEDATA) per process, by ARCH_REQ_XCOMP_PERM. */
+static int has_tiles(void) {
+  enum { kRequestPermission = 0x1023, kTileData = 18 };
+  static atomic_int is_permitted;
+  if (!atomic_load_explicit(&is_permitted, memory_order_relaxed) &&
+      syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0)
+    atomic_store_explicit(&is_permitted, 1, memory_order_relaxed);
+  return atomic_load_explicit(&is_permitted, memory_order_relaxed);
+}
+#else
+static int has_tiles(void) { return 0; }
+#endif
+
+int32_t tenon_enable_tiles(void) {
+  if (has_tiles()) return kTenonOk;
+  return fail(kTenonError, "the system does not permit the tile registers (Intel AMX)");
+}
+
 int32_t tenon_processor_has(const char* feature) {
+  if (strncmp(feature, "amx-", 4) == 0 && !has_tiles()) return 0;
 #if defined(__x86_64__) || defined(__i386__)
 #define TENON_FEATURE(name) \
   if (strcmp(feature, name) == 0) return __builtin_cpu_supports(name) != 0;

@@ -180,6 +180,11 @@ void tenon_release_kernels(TenonKernels* kernels);
  * ("avx2"). 1 for a name that cannot be queried. */
 int32_t tenon_processor_has(const char* feature);
 
+/* Requests the tile registers (Intel AMX) from the operating system, which permits them per
+ * process; code that uses them calls this first. Fails if the processor lacks them, or if the
+ * system refuses them (Linux does if the signal stack of a thread is too small). */
+int32_t tenon_enable_tiles(void);
+
 /* ---- Exported modules ---- */
 
 /* A table of the functions that generated code calls. */
