@@ -77,7 +77,10 @@ bool is_of_devices(Intrin intrin) {
 }
 
 void refuse_device_intrinsic(Intrin intrin) {
-  throw LowerError("@tir." + std::string(to_string(intrin)) + " is for GPUs; a CPU cannot run it");
+  const bool is_of_tiles = intrin >= Intrin::tvm_load_matrix_sync && intrin <= Intrin::tvm_mma_sync;
+  throw LowerError("@tir." + std::string(to_string(intrin)) +
+                   (is_of_tiles ? " is for CUDA and, with Intel AMX, for target llvm; C has none"
+                                : " is for GPUs; a CPU cannot run it"));
 }
 
 std::optional<std::string> libm_name(Intrin intrin) {

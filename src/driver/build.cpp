@@ -119,14 +119,15 @@ void put(ByteWriter& out, const std::optional<T>& value) {
 // Structured bindings do not compile once a member is added.
 
 void put(ByteWriter& out, const tir::TargetFacts& facts) {
-  const auto& [kind, triple, cpu, features, registers, caches, cores, arch, max_threads, warp_size,
-               max_shared, max_registers, extensions, subgroup_size, fast_math, system_library] =
-      facts;
+  const auto& [kind, triple, cpu, features, registers, tiles, caches, cores, arch, max_threads,
+               warp_size, max_shared, max_registers, extensions, subgroup_size, fast_math,
+               system_library] = facts;
   put(out, static_cast<std::int64_t>(kind)), put(out, triple), put(out, cpu);
   for (const auto* list : {&features, &extensions}) {
     out.number(list->size());
     for (const std::string& name : *list) out.text(name);
   }
+  put(out, tiles.of_bytes), put(out, tiles.of_bfloats);
   put(out, registers), put(out, caches.l1), put(out, caches.l2), put(out, cores), put(out, arch);
   put(out, max_threads), put(out, warp_size), put(out, max_shared), put(out, max_registers);
   put(out, subgroup_size), put(out, fast_math), put(out, system_library);

@@ -225,6 +225,7 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
     facts.features.push_back(feature);
   }
   facts.vector_registers = codegen::vector_registers(facts);
+  facts.tile_products = codegen::tile_products(facts);
   if (facts.cpu == host.name) {
     facts.caches = host_caches();
     facts.cores = host_cores();

@@ -1,5 +1,5 @@
-// Tensor cores. Fragments store their tiles row by row, and an operation of a warp is executed once
-// for all of its threads.
+// Tensor cores and tile registers. Fragments store their tiles row by row, and an operation of a
+// warp is executed once for all of its threads.
 #include <algorithm>
 
 #include "interp/machine.h"
@@ -132,10 +132,14 @@ void Machine::move_matrix(const Call& n, bool is_load, Thread& t) {
   const std::int64_t stride = eval_int(n.args[6], t);
   const StringImm* layout = n.args[7].as<StringImm>();
   const bool by_rows = !layout || layout->value == "row_major";
+  const bool in_groups = layout && layout->value == "vnni";
+  const std::int64_t group = std::max<std::int64_t>(4 / tile.element.bytes(), 1);
   const std::string& name = Var::of(address->args[1]).name();
   for (std::int64_t row = 0; row < tile.rows; ++row) {
     for (std::int64_t column = 0; column < tile.columns; ++column) {
-      const std::int64_t element = by_rows ? row * stride + column : column * stride + row;
+      const std::int64_t element = in_groups ? row / group * stride + column * group + row % group
+                                   : by_rows ? row * stride + column
+                                             : column * stride + row;
       const Place place = locate(*address, element, t, !is_load);
       if (is_load) {
         tile.write(row, column, read_element(place.address, tile.element));
@@ -148,7 +152,7 @@ void Machine::move_matrix(const Call& n, bool is_load, Thread& t) {
       note_write(place, tile.element.bytes(), changes, name, t);
     }
   }
-  if (is_load && options_.on_warp_access)
+  if (is_load && !in_groups && options_.on_warp_access)
     note_matrix_load(
         *address, {by_rows ? tile.rows : tile.columns, by_rows ? tile.columns : tile.rows, stride},
         t);

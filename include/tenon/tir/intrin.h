@@ -105,10 +105,11 @@ enum class Intrin : std::uint8_t {
   ptx_cp_async,
   ptx_commit_group,
   ptx_wait_group,
-  // Tensor-core operations, executed by all threads of a warp together. A fragment is memory of a
-  // wmma.* scope, divided into tiles that `index` counts. (m, n, k) is the shape of the product.
-  // Arguments: (fragment, m, n, k, index, address, row pitch in elements, "row_major" or
-  // "col_major").
+  // Tensor-core operations, executed by all threads of a warp together, or by one thread of a CPU
+  // with tile registers. A fragment is memory of a wmma.* scope, divided into tiles that `index`
+  // counts. (m, n, k) is the shape of the product. Arguments: (fragment, m, n, k, index, address,
+  // row pitch in elements, layout). The layout is "row_major", "col_major", or for a second factor
+  // "vnni": element (k, j) is at [k / g, j * g + k % g] with g elements in 32 bits.
   tvm_load_matrix_sync,
   tvm_store_matrix_sync,
   // Arguments: (fragment, m, n, k, index, value of all elements).

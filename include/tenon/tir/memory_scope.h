@@ -18,7 +18,8 @@ bool is_shared_along(StorageScope scope, const ThreadTag& tag);
 /// Whether the memory is shared by the threads of one block, with static or dynamic size.
 bool is_shared_memory(StorageScope scope);
 
-/// Whether the memory is a tensor-core fragment, which the threads of a warp hold together.
+/// Whether the memory is a fragment: of tensor cores, which the threads of a warp hold together, or
+/// the tile registers of a CPU.
 bool is_fragment(StorageScope scope);
 
 }  // namespace tenon::tir

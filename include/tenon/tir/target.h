@@ -30,6 +30,14 @@ struct CacheBytes {
   friend bool operator==(const CacheBytes&, const CacheBytes&) = default;
 };
 
+/// The products that tile registers compute (Intel AMX): of int8 and uint8 accumulated in int32,
+/// and of bfloat16 accumulated in float32.
+struct TileProducts {
+  bool of_bytes = false, of_bfloats = false;
+
+  friend bool operator==(const TileProducts&, const TileProducts&) = default;
+};
+
 /// Properties of a target, for passes and code generators.
 struct TargetFacts {
   TargetKind kind = TargetKind::Llvm;
@@ -38,6 +46,7 @@ struct TargetFacts {
   std::vector<std::string> features = {};  // "+avx512f", "-fma"
   /// The widest vector registers.
   VectorRegisters vector_registers = {.bits = 128, .count = 16, .for_sums = 8};
+  TileProducts tile_products = {};
   CacheBytes caches = {};  // used to choose tile sizes
   int cores = 1;           // cores that run parallel loops
   std::string arch = "";   // "sm_90"

@@ -16,7 +16,6 @@
 #include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/optimize.h"
-#include "codegen/llvm/runtime_functions.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/signature.h"

@@ -29,8 +29,13 @@ llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size
 llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type) {
   llvm::Value* none = int32(0);
   if (is_math(intrin)) return math(intrin, n, type);
-  if (is_of_devices(intrin)) refuse_device_intrinsic(intrin);
   switch (intrin) {
+    case Intrin::tvm_load_matrix_sync:
+    case Intrin::tvm_store_matrix_sync:
+    case Intrin::tvm_fill_fragment:
+    case Intrin::tvm_mma_sync:
+      matrix_operation(intrin, n);
+      return none;
     case Intrin::isnan:
     case Intrin::isinf:
     case Intrin::isfinite:
@@ -89,6 +94,7 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
       builder_.SetInsertPoint(new_block("unreached"));
       return none;
     default:
+      if (is_of_devices(intrin)) refuse_device_intrinsic(intrin);
       internal_error("@tir." + std::string(to_string(intrin)) + " is left in lowered code");
   }
 }

@@ -53,6 +53,7 @@ llvm::Value* FunctionEmitter::expr(const Expr& e) {
 llvm::Value* FunctionEmitter::variable(const Expr& e) {
   auto found = variables_.find(&e.node());
   if (found != variables_.end()) return found->second;
+  if (computation_.fragments.contains(e)) refuse_fragment(e);
   internal_error("variable `" + Var::of(e).name() + "` is not defined where it is used");
 }
 

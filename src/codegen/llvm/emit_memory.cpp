@@ -437,6 +437,10 @@ llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, llvm::Value* c
 }
 
 void FunctionEmitter::emit(const Allocate& n) {
+  if (computation_.fragments.contains(n.data)) {
+    if (module_.traits().tile_products == TileProducts{}) refuse_fragment(n.data);
+    return stmt(n.body);
+  }
   const int lane = lane_bytes(n.dtype);
   if (!device_id_ && stack_->contains(n)) {
     const std::int64_t bytes = std::max<std::int64_t>(*constant_bytes(n), lane);

@@ -28,6 +28,13 @@ constexpr std::size_t kMaxCalls = 64;
 }  // namespace
 
 void FunctionEmitter::emit(const Seq& n) {
+  if (!tiles_ && !computation_.fragments.empty()) {
+    const std::vector<std::span<const Stmt>> lives = lives_of_fragments(n.stmts);
+    if (lives.size() > 1 && lives.size() < n.stmts.size()) {
+      for (const std::span<const Stmt> life : lives) stmt(make_seq({life.begin(), life.end()}));
+      return;
+    }
+  }
   const std::int64_t nodes = computation_.sizes.nodes_that_fit(n.stmts, kLongest);
   // The tasks of a region share loops and synchronize at barriers, so a region is not divided.
   // Launches, which use the device, and masked stores are not divided either.
@@ -78,6 +85,7 @@ void FunctionEmitter::part(std::span<const Stmt> stmts,
   inner.is_divided_ = loop_depth_ == 0;
   inner.loop_depth_ = loop_depth_;
   inner.stack_ = stack_;
+  inner.tiles_ = tiles_;
   emit_inside(inner);
   inner.finish();
   check_status(call_foreign(outlined.function(), outlined.captured()));

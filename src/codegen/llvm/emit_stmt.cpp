@@ -53,6 +53,7 @@ void FunctionEmitter::stmt(const Stmt& s) {
 }
 
 void FunctionEmitter::stmt_code(const Stmt& s) {
+  if (begins_tiles(s)) return;
   visit_lowered(s, [&](const auto& n) { emit(n); });
 }
 

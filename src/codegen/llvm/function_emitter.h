@@ -2,7 +2,7 @@
 // order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), parallel loops
 // (emit_parallel.cpp), expressions (emit_expr.cpp), arithmetic (emit_arithmetic.cpp), conversions
 // (emit_cast.cpp), memory (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp,
-// emit_dot_products.cpp), kernel launches (emit_launch.cpp).
+// emit_dot_products.cpp, emit_tiles.cpp), kernel launches (emit_launch.cpp).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -204,6 +204,21 @@ class FunctionEmitter {
                                      llvm::Value* sums, int lanes);
   llvm::Value* sums_of_bfloat_products(llvm::Value* a, llvm::Value* b, llvm::Value* sums,
                                        int lanes);
+  // Tile registers (emit_tiles.cpp).
+  /// Emits the statement with its fragments in tile registers, if it allocates any and they fit.
+  /// Returns false, and emits nothing, otherwise.
+  bool begins_tiles(const tir::Stmt& s);
+  void with_tiles(const TileRegisters& tiles, const tir::Stmt& s);
+  /// Emits an instruction on tile registers, given by the number of an LLVM intrinsic.
+  void tile_instruction(unsigned id, const std::vector<llvm::Value*>& args);
+  /// Throws LowerError for an access that is not a matrix operation on a tile.
+  [[noreturn]] void refuse_fragment(const tir::Expr& data) const;
+  /// Returns the number of the register of a fragment's tile.
+  llvm::Value* tile(const tir::Expr& data, const tir::Expr& index);
+  void matrix_operation(tir::Intrin intrin, const tir::Call& n);
+  void multiply_tiles(const tir::Call& n);
+  void store_turned_tile(llvm::Value* tile, llvm::Value* address, llvm::Value* pitch,
+                         const ProductShape& shape);
   llvm::Value* bits_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* float_test(tir::Intrin intrin, const tir::Expr& argument);
   llvm::Value* access_ptr(const tir::Call& n);
@@ -258,6 +273,10 @@ class FunctionEmitter {
   bool is_divided_ = false;
   /// The number of enclosing serial loops, including those around the function's call.
   int loop_depth_ = 0;
+  /// The tile registers of the enclosing statements; null if they are not configured.
+  const TileRegisters* tiles_ = nullptr;
+  /// The reason why fragments of an enclosing statement are not in registers.
+  std::optional<std::string> tile_obstacle_;
   /// Set inside a persistent parallel region.
   std::optional<Task> task_;
   bool streams_stores_ = false;

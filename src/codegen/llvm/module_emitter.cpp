@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "codegen/llvm/runtime_functions.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/llvm/processor.h"
+#include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -33,6 +33,21 @@ std::string to_text(const llvm::FunctionType& type) {
   return text;
 }
 
+llvm::Type* type_of(llvm::LLVMContext& context, runtime::CType type) {
+  switch (type) {
+    case runtime::CType::None:
+      return llvm::Type::getVoidTy(context);
+    case runtime::CType::Int32:
+      return llvm::Type::getInt32Ty(context);
+    case runtime::CType::Int64:
+    case runtime::CType::UInt64:
+      return llvm::Type::getInt64Ty(context);
+    case runtime::CType::Pointer:
+      return llvm::PointerType::getUnqual(context);
+  }
+  internal_error("a C type without a type of LLVM's");
+}
+
 }  // namespace
 
 TargetTraits traits_of(const tir::TargetFacts& facts) {
@@ -49,6 +64,7 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   const bool has_all_widths = is_x86 && has("avx512vl");
   traits.byte_products = has_all_widths && has("avx512vnni");
   traits.bfloat_products = has_all_widths && has("avx512bf16");
+  traits.tile_products = tile_products(facts);
   traits.lane_masks = has_all_widths && has("avx512bw");
   // x86 has "fma" or "fma4"; RISC-V and LoongArch have fused operations with "d", others always.
   traits.math.fused_multiply_add = has("fma") || has("fma4") || has("d") || triple.isAArch64() ||
@@ -147,6 +163,20 @@ llvm::Constant* ModuleEmitter::text(const std::string& value) {
                                           llvm::GlobalValue::PrivateLinkage, data, "text");
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return texts_.emplace(value, global).first->second;
+}
+
+llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name) {
+  const runtime::CSymbol& symbol = runtime::c_symbol(name);
+  std::vector<llvm::Type*> params;
+  for (const runtime::CType param : symbol.params)
+    params.push_back(type_of(module.getContext(), param));
+  llvm::FunctionCallee callee = module.getOrInsertFunction(
+      llvm::StringRef(name.data(), name.size()),
+      llvm::FunctionType::get(type_of(module.getContext(), symbol.result), params, false));
+  // The allocated memory is new, so nothing aliases it.
+  if (name == "tenon_workspace_alloc" || name == "tenon_profile_workspace_alloc")
+    llvm::cast<llvm::Function>(callee.getCallee())->addRetAttr(llvm::Attribute::NoAlias);
+  return callee;
 }
 
 llvm::FunctionCallee ModuleEmitter::runtime_function(std::string_view name) const {

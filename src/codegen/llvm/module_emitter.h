@@ -25,12 +25,16 @@ struct TargetTraits {
   /// x86: sums of four byte products, and of two bfloat16 products, as vector instructions.
   bool byte_products = false;
   bool bfloat_products = false;
+  tir::TileProducts tile_products;
   /// x86: loads and stores of the first lanes of a register, of any element, as one instruction.
   bool lane_masks = false;
   MathInstructions math;
   int vector_bits = 128;
 };
 TargetTraits traits_of(const tir::TargetFacts& facts);
+
+/// Declares a runtime function with the types that runtime/symbols.h derives from c_api.h.
+llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name);
 
 /// The kernels that functions of a module launch.
 struct KernelTable {

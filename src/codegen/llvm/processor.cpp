@@ -55,8 +55,10 @@ Processor detect_processor() {
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     // The host may report features that this version of LLVM does not know.
     if (!std::ranges::binary_search(known, feature.getKey().str())) continue;
-    if (feature.getKey().str() == kUnusedFeature) continue;
-    host.features.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
+    const std::string name = feature.getKey().str();
+    if (name == kUnusedFeature) continue;
+    const bool is_here = feature.getValue() && runtime::processor_has(name);
+    host.features.push_back((is_here ? "+" : "-") + name);
   }
   std::ranges::sort(host.features, {},
                     [](const std::string& f) { return std::string_view(f).substr(1); });
@@ -143,6 +145,16 @@ tir::VectorRegisters vector_registers(const tir::TargetFacts& target) {
   if (has("altivec") || has("vector")) return registers(128, 32);
   if (has("neon")) return registers(128, triple_of(target.triple).isAArch64() ? 32 : 16);
   return registers(has("sse2") ? 128 : 64, 16);
+}
+
+tir::TileProducts tile_products(const tir::TargetFacts& target) {
+  const std::vector<std::string>& features = enabled_features(target);
+  const auto has = [&](std::string_view name) {
+    return std::ranges::binary_search(features, name);
+  };
+  const bool has_tiles =
+      triple_of(target.triple).getArch() == llvm::Triple::x86_64 && has("amx-tile");
+  return {.of_bytes = has_tiles && has("amx-int8"), .of_bfloats = has_tiles && has("amx-bf16")};
 }
 
 }  // namespace tenon::codegen

@@ -49,5 +49,7 @@ std::vector<std::string> needed_features(const tir::TargetFacts& target);
 /// Returns the widest SIMD registers that the target supports; 64 bits, as for general registers,
 /// if it has none. Half of them are for accumulators, the others for operands.
 tir::VectorRegisters vector_registers(const tir::TargetFacts& target);
+/// Returns the products that the target's tile registers compute.
+tir::TileProducts tile_products(const tir::TargetFacts& target);
 
 }  // namespace tenon::codegen
