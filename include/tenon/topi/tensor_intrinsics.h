@@ -1,4 +1,4 @@
-// Tensor intrinsics for CUDA devices, for use with `tensorize`.
+// Tensor intrinsics for CUDA devices and for CPUs with tile registers, for use with `tensorize`.
 //
 // Tensor cores multiply tiles of matrices. The 32 threads of a warp hold the tiles together in
 // fragments (scopes "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator"):
@@ -17,6 +17,16 @@
 // 16 bytes, which build proves. Unroll the loops over tiles to keep fragments in registers.
 //
 // dot_product_of_four accumulates products of int8, four in one instruction.
+//
+// Tile registers (Intel AMX) are the fragments of a CPU, in the same scopes. There are eight, so
+// the loops over tiles must be unrolled. The second factor is stored in groups of the elements that
+// one instruction multiplies ("VNNI"), the last two dimensions as {k / g, n * g}:
+//
+//   int g = tile.elements_of_a_group();
+//   s[b].transform_layout([g](Var k, Var j) -> std::vector<Expr> {
+//     return {floordiv(j, 16), floordiv(k, g), floormod(j, 16) * g + floormod(k, g)};
+//   });
+//   s[tiles_of_b].tensorize(k_of_b, topi::cpu::load_tile_b("global", tile));
 #pragma once
 
 #include "tenon/te/intrin.h"
@@ -58,3 +68,39 @@ te::TensorIntrin dot_product_of_four(DataType a = Int(8), DataType b = Int(8),
                                      SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi::gpu
+
+namespace tenon::topi::cpu {
+
+/// The shape and types of a product {m, k} by {k, n} in tile registers: m and n of at most 16, k of
+/// at most 64 bytes, in multiples of 4 bytes.
+struct RegisterTile {
+  int m = 16, n = 16, k = 32;
+  /// Types of the factors: bfloat16, or any of int8 and uint8.
+  DataType a = BFloat(16), b = BFloat(16);
+  /// Whether the first tensor has the dimensions {k, m}, and the second {n, k}. The elements that a
+  /// register is loaded from are stored in the same order anyway.
+  bool transpose_a = false, transpose_b = false;
+  /// Whether the result has the dimensions {n, m}: then store_tile transposes the tile.
+  bool transpose_c = false;
+
+  /// Type of the accumulator: float32 for bfloat16, int32 for bytes.
+  DataType sum() const { return a.is_bfloat() ? Float(32) : Int(32); }
+  /// Number of elements in 32 bits.
+  int elements_of_a_group() const { return 4 / a.bytes(); }
+};
+
+/// Load a tile of a factor from memory in `scope` into a register, the second factor in groups.
+/// These functions and those below throw a TypeError for a tile that is not supported.
+te::TensorIntrin load_tile_a(const std::string& scope, const RegisterTile& tile = {},
+                             SourceLocation where = SourceLocation::current());
+te::TensorIntrin load_tile_b(const std::string& scope, const RegisterTile& tile = {},
+                             SourceLocation where = SourceLocation::current());
+/// Computes the sum over k of a(i, k) * b(k, j), with both factors cast to the type of the
+/// accumulator. Products of bfloat16 treat subnormals as zero.
+te::TensorIntrin multiply_tiles(const RegisterTile& tile = {},
+                                SourceLocation where = SourceLocation::current());
+/// Stores a tile of accumulators to memory in `scope`.
+te::TensorIntrin store_tile(const std::string& scope, const RegisterTile& tile = {},
+                            SourceLocation where = SourceLocation::current());
+
+}  // namespace tenon::topi::cpu

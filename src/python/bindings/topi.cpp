@@ -454,6 +454,40 @@ void bind_library_schedules(PyModule& topi) {
       },
       "m"_a = 16, "n"_a = 16, "k"_a = 16, "dtype"_a = DTypeLike{Float(16)},
       "sum"_a = DTypeLike{Float(32)}, "transpose_a"_a = false, "transpose_b"_a = false);
+  using TileIntrin =
+      te::TensorIntrin (*)(const std::string&, const topi::cpu::RegisterTile&, SourceLocation);
+  auto register_tile_of = [](int m, int n, int k, const DTypeLike& a, const DTypeLike& b, bool ta,
+                             bool tb, bool tc) {
+    return topi::cpu::RegisterTile{.m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .a = a,
+                                   .b = b,
+                                   .transpose_a = ta,
+                                   .transpose_b = tb,
+                                   .transpose_c = tc};
+  };
+  auto tile = [&](const char* name, TileIntrin f) {
+    cpu.def(
+        name,
+        [=](const std::string& scope, int m, int n, int k, const DTypeLike& a, const DTypeLike& b,
+            bool ta, bool tb,
+            bool tc) { return f(scope, register_tile_of(m, n, k, a, b, ta, tb, tc), here()); },
+        "scope"_a, "m"_a = 16, "n"_a = 16, "k"_a = 32, "a"_a = DTypeLike{BFloat(16)},
+        "b"_a = DTypeLike{BFloat(16)}, "transpose_a"_a = false, "transpose_b"_a = false,
+        "transpose_c"_a = false);
+  };
+  tile("load_tile_a", topi::cpu::load_tile_a);
+  tile("load_tile_b", topi::cpu::load_tile_b);
+  tile("store_tile", topi::cpu::store_tile);
+  cpu.def(
+      "multiply_tiles",
+      [=](int m, int n, int k, const DTypeLike& a, const DTypeLike& b, bool ta, bool tb, bool tc) {
+        return topi::cpu::multiply_tiles(register_tile_of(m, n, k, a, b, ta, tb, tc), here());
+      },
+      "m"_a = 16, "n"_a = 16, "k"_a = 32, "a"_a = DTypeLike{BFloat(16)},
+      "b"_a = DTypeLike{BFloat(16)}, "transpose_a"_a = false, "transpose_b"_a = false,
+      "transpose_c"_a = false);
   gpu.def(
       "dot_product_of_four",
       [](const DTypeLike& a, const DTypeLike& b) {

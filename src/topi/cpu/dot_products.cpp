@@ -52,7 +52,8 @@ void keep_dot_products_in_registers(const Stage& sums, const IterVar& row, const
 }
 
 IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::size_t k,
-                           std::size_t j, int width, int lanes, int neighbours) {
+                           std::size_t j, int width, int lanes, int neighbours,
+                           int panels_at_once) {
   const Tensor rows = s.cache_read(packed.op().inputs().front(), "local", {packed.op()});
   const Stage stage = s[packed];
   const std::vector<IterVar> loops = stage.transform_layout(
@@ -66,8 +67,14 @@ IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::siz
       },
       {.pad = true});
   const std::size_t rank = loops.size();
-  const IterVar &panels = loops[rank - 3], &groups = loops[rank - 2];
+  IterVar panels = loops[rank - 3];
+  const IterVar& groups = loops[rank - 2];
   auto [vectors, lane] = stage.split(loops.back(), lanes * neighbours);
+  if (panels_at_once > 1) {
+    auto [several, panel] = stage.split(panels, panels_at_once);
+    stage.reorder({several, groups, panel, vectors, lane}).pragma(panel, kPartitioned, 1);
+    panels = several;
+  }
   stage.vectorize(lane).pragma(panels, kPartitioned, 1).pragma(groups, kPartitioned, 1);
   // Strided elements are gathered in registers.
   read_whole_vectors(s[rows], stage, vectors);

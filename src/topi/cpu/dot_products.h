@@ -21,8 +21,10 @@ void keep_dot_products_in_registers(const te::Stage& sums, const te::IterVar& ro
 /// Packs the second factor in panels of `width` columns, in which the elements that are multiplied
 /// at once for a column are adjacent: {k, j} becomes {j / width, k / neighbours, j % width *
 /// neighbours + k % neighbours}, after the batch dimension. `k` and `j` are the positions of its
-/// dimensions. Returns the loop over panels.
+/// dimensions. `panels_at_once` panels are packed together, so that longer pieces of the rows of
+/// the source are read. Returns the loop over panels.
 te::IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::size_t k,
-                               std::size_t j, int width, int lanes, int neighbours);
+                               std::size_t j, int width, int lanes, int neighbours,
+                               int panels_at_once = 1);
 
 }  // namespace tenon::topi::cpu

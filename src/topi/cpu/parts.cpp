@@ -161,12 +161,8 @@ void read_whole_vectors(const Stage& rows, const Stage& reader, const IterVar& a
   rows.vectorize(rows.op().axis().back());
 }
 
-namespace {
-
-/// Reads the copy in tiles along `down` and stores them along `across`, transposed in registers.
-/// Returns the outermost of the two loops.
-IterVar copy_by_turned_tiles(const te::Schedule& s, const te::Tensor& packed, const IterVar& down,
-                             const IterVar& across, int lanes) {
+IterVar turn_in_registers(const te::Schedule& s, const te::Tensor& packed, const IterVar& down,
+                          const IterVar& across, int lanes) {
   const te::Tensor rows = s.cache_read(packed.op().inputs().front(), "local", {packed.op()});
   const Stage stage = s[packed];
   const TurnedTile tile =
@@ -177,22 +173,20 @@ IterVar copy_by_turned_tiles(const te::Schedule& s, const te::Tensor& packed, co
   return tile.lines;
 }
 
-}  // namespace
-
 IterVar transpose_by_tiles(const te::Schedule& s, const te::Tensor& packed, int lanes) {
   const std::vector<IterVar> loops = s[packed].transform_layout([](std::span<const Var> at) {
     std::vector<Expr> result(at.begin(), at.end());
     std::swap(result.back(), result[result.size() - 2]);
     return result;
   });
-  return copy_by_turned_tiles(s, packed, loops[loops.size() - 2], loops.back(), lanes);
+  return turn_in_registers(s, packed, loops[loops.size() - 2], loops.back(), lanes);
 }
 
 IterVar lay_out_turned_panels(const te::Schedule& s, const te::Tensor& packed, int width,
                               int lanes) {
   const std::size_t rank = packed.shape().size();
   const std::vector<IterVar> loops = split_into_panels(s[packed], rank - 2, rank - 2, width);
-  copy_by_turned_tiles(s, packed, loops[rank - 1], loops.back(), lanes);
+  turn_in_registers(s, packed, loops[rank - 1], loops.back(), lanes);
   return loops[rank - 2];
 }
 

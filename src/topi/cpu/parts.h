@@ -93,6 +93,10 @@ TurnedTile turn_tiles(const te::Stage& stage, const te::IterVar& down, const te:
 /// Reads the rows of a tile as whole vectors inside the loop `at`. Missing elements are 0.
 void read_whole_vectors(const te::Stage& rows, const te::Stage& reader, const te::IterVar& at);
 
+/// Reads the copy in square tiles along `down` and stores them along `across`, transposed in
+/// registers. Returns the outermost loop.
+te::IterVar turn_in_registers(const te::Schedule& s, const te::Tensor& packed,
+                              const te::IterVar& down, const te::IterVar& across, int lanes);
 /// Stores the copy {..., n, m} as {..., m, n}: tiles are read by rows and transposed in registers.
 /// Returns the outermost loop.
 te::IterVar transpose_by_tiles(const te::Schedule& s, const te::Tensor& packed, int lanes);

@@ -5,6 +5,7 @@
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/topi/cpu.h"
+#include "tenon/topi/tensor_intrinsics.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/dot_products.h"
 #include "topi/cpu/parts.h"
@@ -586,6 +587,337 @@ class MatmulSchedule {
   const int tiles_of_a_band_;
 };
 
+// ---- a matrix by a matrix, in tile registers ----------------------------------------------------
+
+/// The tiles of a product, and the block of tiles whose sums are in registers at the same time.
+struct BlockOfTiles {
+  RegisterTile tile;
+  /// The numbers of tiles in a row and a column of the block.
+  int down, across;
+
+  int rows() const { return down * tile.m; }
+  int columns() const { return across * tile.n; }
+};
+
+/// Whether to compute the transposed product of the exchanged factors, which are faster to pack:
+/// the rows of the first factor are copied or transposed, and those of the second are interleaved
+/// or, if it is transposed, gathered.
+bool exchanges_factors(const Tensor& product, const ProductExtents& extents) {
+  constexpr double kCopied = 1, kInterleaved = 1, kGathered = 3, kTransposed = 8;
+  constexpr double kBytesAtOnce = 16, kTransposedStore = 1;
+  const auto rows = static_cast<double>(*extents.rows),
+             columns = static_cast<double>(*extents.columns);
+  const double depth = static_cast<double>(*extents.depth) *
+                       product.op().inputs().front().dtype().bytes() / kBytesAtOnce;
+  const bool a = is_transposed(product, 0), b = is_transposed(product, 1);
+  const double own = (a ? kTransposed : kCopied) * rows + (b ? kGathered : kInterleaved) * columns;
+  const double exchanged =
+      (b ? kCopied : kTransposed) * columns + (a ? kInterleaved : kGathered) * rows;
+  return depth * exchanged + kTransposedStore * rows * columns < depth * own;
+}
+
+/// Returns the block with the least estimated time. Tiles have as many rows as balance them, since
+/// the time of a product grows with the rows of its first factor.
+BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64_t columns,
+                            std::int64_t depth, bool is_exchanged) {
+  constexpr std::int64_t kSide = 16, kRowBytes = 64, kTurnedSide = 8;
+  const std::vector<Tensor> factors = product.op().inputs();
+  const std::size_t first = is_exchanged ? 1 : 0;
+  RegisterTile tile{.a = factors[first].dtype(),
+                    .b = factors[1 - first].dtype(),
+                    .transpose_a = is_transposed(product, first) != is_exchanged,
+                    .transpose_b = is_transposed(product, 1 - first) != is_exchanged,
+                    .transpose_c = is_exchanged};
+  const int group = tile.elements_of_a_group();
+  const std::int64_t steps = parts_of(depth, kRowBytes / tile.a.bytes());
+  tile.k = static_cast<int>(parts_of(parts_of(depth, steps), group)) * group;
+  // Steps of equal depth need no padding.
+  for (int k = kRowBytes / tile.a.bytes(); k >= tile.k * 3 / 4; k -= group)
+    if (depth % k == 0) {
+      tile.k = k;
+      break;
+    }
+  tile.n = static_cast<int>(std::min(columns, kSide));
+  // Elements of A are loaded from another cache than those of B, which stay in the nearest.
+  constexpr double kLoadsOfA = 1, kLoadsOfB = 0.5;
+  std::optional<BlockOfTiles> best;
+  double least = 0;
+  for (const auto& [down, across] : {std::pair(2, 2), {3, 1}, {1, 3}, {2, 1}, {1, 2}, {1, 1}}) {
+    const std::int64_t blocks = parts_of(rows, down * kSide);
+    tile.m = static_cast<int>(parts_of(rows, blocks * down));
+    // A transposed factor is turned in squares.
+    if (tile.transpose_a) tile.m = static_cast<int>(parts_of(tile.m, kTurnedSide) * kTurnedSide);
+    // The layout of a factor has no more than one tile if its elements fit.
+    const bool is_whole = (down == 1 || rows > tile.m) && (across == 1 || columns > tile.n);
+    if (!is_whole) continue;
+    const double products = down * across * std::max(tile.m, 8);
+    const double loads = kLoadsOfA * down * tile.m + kLoadsOfB * across * kSide;
+    const double time = static_cast<double>(blocks * parts_of(columns, across * tile.n)) *
+                        std::max(products, loads);
+    if (!best || time < least) best = {tile, down, across}, least = time;
+  }
+  return *best;
+}
+
+class TileRegisterSchedule {
+  /// The bytes of a row of B that are read at once.
+  static constexpr int kBytesOfAPiece = 128;
+
+ public:
+  /// Precondition: has_register_tiles.
+  TileRegisterSchedule(const Schedule& s, const Request& request, const TargetFacts& target)
+      : schedule_(s),
+        request_(request),
+        target_(target),
+        is_exchanged_(exchanges_factors(request.core, ProductExtents(request.core))),
+        rows_(extent(is_exchanged_ ? &ProductExtents::columns : &ProductExtents::rows)),
+        columns_(extent(is_exchanged_ ? &ProductExtents::rows : &ProductExtents::columns)),
+        depth_(extent(&ProductExtents::depth)),
+        block_(block_of_tiles(request.core, rows_, columns_, depth_, is_exchanged_)),
+        has_threads_(are_worth_threads(terms_of(request.core.op()))),
+        cores_(has_threads_ ? target.cores : 1),
+        blocks_of_a_band_(pick_blocks_of_a_band()) {}
+
+  void arrange() {
+    request_.inline_between(schedule_);
+    const bool is_direct = stores_directly();
+    std::optional<Tensor> result;
+    if (request_.is_mapped())
+      result = request_.core;
+    else if (!is_direct)
+      result = schedule_.cache_write(request_.core, "local");
+    const Tensor sums = schedule_.cache_write(result ? *result : request_.core, "wmma.accumulator");
+    std::vector<Tensor> factors = request_.core.op().inputs();
+    if (is_exchanged_) std::swap(factors[0], factors[1]);
+    const bool is_packed = packs_a();
+    const Tensor a =
+        is_packed ? schedule_.cache_read(factors.front(), "global", {sums}) : factors.front();
+    const Tensor b = schedule_.cache_read(factors.back(), "global", {sums});
+    const Tensor tiles_of_a = schedule_.cache_read(a, "wmma.matrix_a", {sums});
+    const Tensor tiles_of_b = schedule_.cache_read(b, "wmma.matrix_b", {sums});
+
+    const Stage out = schedule_[request_.out];
+    const std::vector<IterVar> axes = out.op().axis();
+    auto [io, jo, ii, ji] = out.tile(row_of(out), column_of(out), block_.rows(), block_.columns());
+    auto [band, it] = out.split(io, blocks_of_a_band_);
+    auto [panels, panel] = out.split(jo, panels_at_once());
+    const IterVar contiguous = is_exchanged_ ? ii : ji, row = is_exchanged_ ? ji : ii;
+    const IterVar outer = has_many_bands() ? band : panels;
+    out.reorder({outer, has_many_bands() ? panels : band, panel, it, row, contiguous});
+    if (bands() == 1) out.reorder({panels, panel, band});
+    out.pragma(panels, kPartitioned, 1).pragma(panel, kPartitioned, 1).pragma(it, kPartitioned, 1);
+    if (has_threads_) out.parallel(is_batched(request_) ? axes.front() : outer);
+    if (result) {
+      out.vectorize(out.split(contiguous, lanes_of(request_.out.dtype(), target_)).inner);
+      const Stage stage = schedule_[*result];
+      if (request_.is_mapped()) stage.set_scope("local");
+      stage.compute_at(out, it);
+      cover_block(stage);
+      store(stage, "local", row_of(stage), column_of(stage));
+    } else {
+      store(out, "global", ii, ji);
+    }
+    const IterVar steps = multiply(schedule_[sums], out, it);
+    load(tiles_of_a, schedule_[sums], steps, block_.tile.transpose_a, block_.tile.m, block_.tile.k,
+         load_tile_a("global", block_.tile));
+    load(tiles_of_b, schedule_[sums], steps, block_.tile.transpose_b, block_.tile.k, block_.tile.n,
+         load_tile_b("global", block_.tile));
+    if (is_packed) place(schedule_[a], lay_out_a(a), out, place_of_a(band, it));
+    place(schedule_[b], lay_out_b(b), out, bands() == 1 ? std::optional(panels) : std::nullopt);
+  }
+
+ private:
+  std::int64_t extent(std::optional<std::int64_t> ProductExtents::*which) const {
+    return (ProductExtents(request_.core).*which).value_or(1);
+  }
+  IterVar row_of(const Stage& stage) const {
+    const std::vector<IterVar> axes = stage.op().axis();
+    return axes[axes.size() - (is_exchanged_ ? 1 : 2)];
+  }
+  IterVar column_of(const Stage& stage) const {
+    const std::vector<IterVar> axes = stage.op().axis();
+    return axes[axes.size() - (is_exchanged_ ? 2 : 1)];
+  }
+
+  std::int64_t blocks_of_rows() const { return parts_of(rows_, block_.rows()); }
+  std::int64_t bands() const { return parts_of(blocks_of_rows(), blocks_of_a_band_); }
+  std::int64_t padded_depth() const { return parts_of(depth_, block_.tile.k) * block_.tile.k; }
+
+  /// Returns the number of blocks in a band of A, which stays in the L2 cache for all panels of B.
+  int pick_blocks_of_a_band() const {
+    const std::int64_t bytes = block_.rows() * depth_ * block_.tile.a.bytes();
+    const std::int64_t most =
+        std::max<std::int64_t>(target_.caches.l2 / 2 / std::max<std::int64_t>(bytes, 1), 1);
+    return static_cast<int>(even_part(blocks_of_rows(), most));
+  }
+
+  /// Whether there are several bands of C for each thread. Otherwise threads share the panels of B.
+  bool has_many_bands() const {
+    return cores_ == 1 ? bands() > 1 : bands() >= kBandsOfACore * cores_;
+  }
+
+  /// Returns the loop in which A is packed: the blocks of rows, if they are read once, or a band of
+  /// them; nullopt for all of A before the loops.
+  std::optional<IterVar> place_of_a(const IterVar& band, const IterVar& it) const {
+    if (columns_ <= block_.columns()) return it;
+    return has_many_bands() ? std::optional(band) : std::nullopt;
+  }
+
+  /// Returns the number of panels of B that are packed before the products with them. If B is not
+  /// in the L2 cache, long pieces of its rows are read; panels of a transposed factor have whole
+  /// rows.
+  int panels_at_once() const {
+    const bool is_far = columns_ * depth_ * block_.tile.b.bytes() > target_.caches.l2;
+    if (!is_far || bands() > 1 || block_.tile.transpose_b) return 1;
+    const int bytes = block_.columns() * block_.tile.b.bytes();
+    const int panels = static_cast<int>(parts_of(kBytesOfAPiece, bytes));
+    const std::int64_t tasks = parts_of(columns_, std::int64_t{panels} * block_.columns());
+    return tasks >= kBandsOfACore * cores_ ? panels : 1;
+  }
+
+  /// Whether all blocks are whole, so that their tiles are stored to C without a copy.
+  bool stores_directly() const {
+    return !request_.is_mapped() && has_whole_rows() && columns_ % block_.columns() == 0;
+  }
+  bool has_whole_rows() const { return bands() * blocks_of_a_band_ * block_.rows() == rows_; }
+
+  /// Whether A is packed in tiles. Otherwise its tiles are loaded from its rows.
+  bool packs_a() const {
+    return block_.tile.transpose_a || !has_whole_rows() || padded_depth() != depth_;
+  }
+
+  /// Lets the last two axes overrun to whole blocks.
+  static void round_up(const Stage& stage) {
+    const std::vector<IterVar> axes = stage.op().axis();
+    for (std::size_t n = axes.size() - 2; n < axes.size(); ++n) stage.round_up(axes[n]);
+  }
+
+  /// Makes a stage of the block's shape compute whole blocks. If the matrix is smaller than a
+  /// block, no loop around the stage would reach beyond the matrix.
+  void cover_block(const Stage& stage) const {
+    round_up(stage);
+    if (rows_ < block_.rows()) stage.bound(row_of(stage), Range(0, block_.rows()));
+    if (columns_ < block_.columns()) stage.bound(column_of(stage), Range(0, block_.columns()));
+  }
+
+  void store(const Stage& stage, const char* scope, const IterVar& row,
+             const IterVar& column) const {
+    auto [down, across, i, j] = stage.tile(row, column, block_.tile.m, block_.tile.n);
+    stage.unroll(down).unroll(across).tensorize(i, store_tile(scope, block_.tile));
+  }
+
+  /// Schedules the sums of a block. Returns the loop over the steps of the reduction.
+  IterVar multiply(const Stage& sums, const Stage& out, const IterVar& it) const {
+    sums.compute_at(out, it);
+    cover_block(sums);
+    const IterVar terms = sums.op().reduce_axis(0);
+    if (padded_depth() != depth_)
+      sums.round_up(terms).bound(terms, Range(0, static_cast<int>(padded_depth())));
+    auto [steps, k] = sums.split(terms, block_.tile.k);
+    auto [down, across, i, j] =
+        sums.tile(row_of(sums), column_of(sums), block_.tile.m, block_.tile.n);
+    sums.reorder({steps, down, across, i, j, k});
+    sums.unroll(down).unroll(across).tensorize(i, multiply_tiles(block_.tile));
+    return steps;
+  }
+
+  /// Loads the tiles of a factor, of `rows` by `columns` unless they are transposed, in each step.
+  void load(const Tensor& tiles, const Stage& sums, const IterVar& steps, bool is_transposed,
+            int rows, int columns, const te::TensorIntrin& intrin) const {
+    const Stage stage = schedule_[tiles];
+    stage.compute_at(sums, steps);
+    round_up(stage);
+    if (is_transposed) std::swap(rows, columns);
+    const std::vector<IterVar> axes = stage.op().axis();
+    auto [down, across, i, j] = stage.tile(axes[axes.size() - 2], axes.back(), rows, columns);
+    stage.unroll(down).unroll(across).tensorize(i, intrin);
+  }
+
+  /// Packs A in tiles whose rows are contiguous. Returns the loop over rows of tiles.
+  IterVar lay_out_a(const Tensor& packed) const {
+    const auto [tile, down, across] = block_;
+    const Stage stage = schedule_[packed];
+    const std::size_t rank = stage.op().axis().size();
+    const std::size_t i = rank - (tile.transpose_a ? 1 : 2), k = rank - (tile.transpose_a ? 2 : 1);
+    round_up(stage);
+    const int m = tile.m, width = tile.k;
+    const std::vector<IterVar> loops = stage.transform_layout(
+        [&](std::span<const Var> at) {
+          std::vector<Expr> result(at.begin(), at.end() - 2);
+          for (const Expr& e : {tir::floordiv(at[i], m), tir::floordiv(at[k], width),
+                                tir::floormod(at[i], m), tir::floormod(at[k], width)})
+            result.push_back(e);
+          return result;
+        },
+        {.pad = true});
+    const IterVar &rows = loops[rank - 2], &steps = loops[rank - 1];
+    stage.pragma(rows, kPartitioned, 1);
+    if (tile.transpose_a) {
+      turn_in_registers(schedule_, packed, loops[rank], loops[rank + 1],
+                        lanes_of(request_.core.dtype(), target_));
+    } else {
+      stage.pragma(steps, kPartitioned, 1).vectorize(loops[rank + 1]);
+    }
+    return rows;
+  }
+
+  IterVar lay_out_b(const Tensor& packed) const {
+    const RegisterTile& tile = block_.tile;
+    const std::size_t rank = schedule_[packed].op().axis().size();
+    round_up(schedule_[packed]);
+    const int panels = tile.transpose_b ? 1 : kBytesOfAPiece / (16 * tile.b.bytes());
+    return lay_out_neighbours(schedule_, packed, rank - (tile.transpose_b ? 1 : 2),
+                              rank - (tile.transpose_b ? 2 : 1), tile.n, tile.n,
+                              tile.elements_of_a_group(), panels);
+  }
+
+  /// Places the packed factor: in the loop, if there is one; at the batch, if there is one;
+  /// otherwise as `pieces` for the threads.
+  void place(const Stage& factor, const IterVar& pieces, const Stage& out,
+             const std::optional<IterVar>& loop) const {
+    if (loop)
+      factor.compute_at(out, *loop);
+    else if (is_batched(request_))
+      factor.compute_at(out, out.op().axis().front());
+    else if (has_threads_)
+      factor.parallel(pieces);
+  }
+
+  const Schedule& schedule_;
+  const Request& request_;
+  const TargetFacts& target_;
+  const bool is_exchanged_;
+  /// The extents of the product that is computed.
+  const std::int64_t rows_, columns_, depth_;
+  const BlockOfTiles block_;
+  const bool has_threads_;
+  /// The cores that share the work.
+  const int cores_;
+  const int blocks_of_a_band_;
+};
+
+/// Whether tile registers multiply the factors faster than vectors do. Configuring the registers
+/// takes as long as thousands of multiply-adds. Vectors of bytes multiply fast enough to make up
+/// for the packing of short rows.
+bool has_register_tiles(const Request& request, const ProductExtents& extents,
+                        const TargetFacts& target) {
+  constexpr std::int64_t kFewLines = 4;
+  const bool is_known = extents.rows && extents.columns && extents.depth;
+  if (!is_known || std::min(*extents.rows, *extents.columns) <= kFewLines) return false;
+  if (request.core.op().inputs().size() != 2) return false;
+  constexpr double kMinTerms = 1 << 13;
+  if (neighbours_at_once(request.core) == 1 ||
+      terms_of(request.core.op()).value_or(kMinTerms) < kMinTerms)
+    return false;
+  if (request.core.dtype().is_float()) return target.tile_products.of_bfloats;
+  constexpr std::int64_t kMinDepth = 24, kMinTurnedDepth = 64, kFew = 8;
+  const bool is_deep =
+      *extents.depth >= (is_transposed(request.core, 0) ? kMinTurnedDepth : kMinDepth);
+  // Few rows do not use the second factor often enough to gather it.
+  const bool has_few = *extents.rows < kFew && is_transposed(request.core, 1);
+  return target.tile_products.of_bytes && is_deep && !has_few;
+}
+
 /// Whether the product has few rows or few columns and two factors.
 bool has_few(const Request& request, const ProductExtents& extents) {
   if (!extents.rows || !extents.columns || !extents.depth) return false;
@@ -630,6 +962,8 @@ bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
 void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target) {
   const ProductExtents extents(request.core);
   const bool is_vector = extents.rows == 1 || extents.columns == 1;
+  if (has_register_tiles(request, extents, target))
+    return TileRegisterSchedule(s, request, target).arrange();
   if (has_few_long_dots(request, extents, target) ||
       (is_vector && is_contiguous(request, long_dimension(extents))))
     return arrange_dots(s, request, target);

@@ -5,7 +5,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"
 
-namespace tenon::topi::gpu {
+namespace tenon::topi {
 
 using namespace tir;
 using te::Tensor;
@@ -15,6 +15,124 @@ using te::TensorIntrinBody;
 namespace {
 
 using Buffers = std::span<const Buffer>;
+
+/// The shape of a product of matrices.
+struct Extents {
+  int m, n, k;
+};
+
+/// Returns a buffer whose row pitch, in elements, is a variable named `row`.
+Buffer in_rows(const std::string& name, const Tensor& tensor, const std::string& scope) {
+  return decl_buffer(
+      tensor.shape(), tensor.dtype(),
+      {.name = name, .strides = {te::var("row"), 1}, .scope = scope, .offset_factor = 1});
+}
+
+/// Returns the number of a tile within a fragment of several, in row-major order.
+Expr tile_number(const Buffer& tile) {
+  const Expr &offset = tile->elem_offset, &row = tile->strides[0];
+  const Expr tile_row = tile->shape[0] * row;
+  return floordiv(offset, tile_row) * floordiv(row, tile->shape[1]) +
+         floordiv(floormod(offset, tile_row), tile->shape[1]);
+}
+
+std::vector<Expr> tile_arguments(const Buffer& fragment, const Extents& tile) {
+  return {fragment->data, tile.m, tile.n, tile.k, tile_number(fragment)};
+}
+
+Stmt call(Intrin intrin, std::vector<Expr> args) {
+  return make_evaluate(make_call(Handle(), intrin, std::move(args)));
+}
+
+/// A copy of a tile between memory and a fragment. The memory's `layout` is that of
+/// tvm_load_matrix_sync.
+struct Copy {
+  std::vector<int> shape;
+  DataType type;
+  std::string from_scope, to_scope;
+  std::string layout;
+  /// Whether the fragment's tensor has the dimensions in the other order than the memory.
+  bool is_turned = false;
+};
+
+/// Declares a copy between memory and a fragment. The written buffer determines the direction.
+TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, const Extents& tile,
+                          const SourceLocation& where) {
+  const bool is_load = intrin == Intrin::tvm_load_matrix_sync;
+  const std::string layout = copy.layout;
+  const bool in_groups = layout == "vnni";
+  const int group = in_groups ? 4 / copy.type.bytes() : 1;
+  const int rows = copy.shape[0], columns = copy.shape[1];
+  const Tensor from = te::placeholder({rows / group, columns * group}, "from", copy.type);
+  const auto element = [&](const Expr& i, const Expr& j) {
+    return in_groups ? from(floordiv(i, group), j * group + floormod(i, group)) : from(i, j);
+  };
+  const Tensor to = te::compute(
+      {copy.is_turned ? columns : rows, copy.is_turned ? rows : columns}, {"i", "j"},
+      [&](Var i, Var j) { return copy.is_turned ? element(j, i) : element(i, j); }, "to");
+  const auto body = [=](Buffers ins, Buffers outs) -> TensorIntrinBody {
+    const Buffer &fragment = is_load ? outs[0] : ins[0], &memory = is_load ? ins[0] : outs[0];
+    std::vector<Expr> args = tile_arguments(fragment, tile);
+    args.push_back(memory.access_ptr(is_load ? "r" : "w"));
+    args.push_back(memory->strides[0]);
+    args.push_back(make_string(layout));
+    return {.body = call(intrin, std::move(args))};
+  };
+  return te::decl_tensor_intrin(to.op(), body,
+                                {.binds = {{from, in_rows("from", from, copy.from_scope)},
+                                           {to, in_rows("to", to, copy.to_scope)}},
+                                 .name = name},
+                                where);
+}
+
+/// The types and layouts of the factors, and the type of their accumulator.
+struct Factors {
+  DataType a, b, sum;
+  bool transpose_a = false, transpose_b = false, transpose_c = false;
+};
+
+/// Declares the product of a tile of a and a tile of b, added to a tile of the accumulator.
+TensorIntrin product_of_tiles(const char* name, const Extents& tile, const Factors& factors,
+                              const SourceLocation& where) {
+  const auto [m, n, length] = tile;
+  const auto [type_a, type_b, sum, transpose_a, transpose_b, transpose_c] = factors;
+  const Tensor a =
+      te::placeholder({transpose_a ? length : m, transpose_a ? m : length}, "a", type_a);
+  const Tensor b =
+      te::placeholder({transpose_b ? n : length, transpose_b ? length : n}, "b", type_b);
+  const te::IterVar k = te::reduce_axis({0, length}, "k");
+  const auto element = [&](const Var& i, const Var& j) {
+    const Expr x = factors.transpose_a ? a(k, i) : a(i, k);
+    const Expr y = factors.transpose_b ? b(j, k) : b(k, j);
+    return te::sum(cast(factors.sum, x) * cast(factors.sum, y), {k});
+  };
+  const Tensor c = te::compute(
+      {transpose_c ? n : m, transpose_c ? m : n}, {"i", "j"},
+      [&](Var i, Var j) { return factors.transpose_c ? element(j, i) : element(i, j); }, "c");
+  const auto body = [tile, zero = make_const(sum, 0)](Buffers ins,
+                                                      Buffers outs) -> TensorIntrinBody {
+    const Buffer &x = ins[0], &y = ins[1], &z = outs[0];
+    std::vector<Expr> fill = tile_arguments(z, tile);
+    fill.push_back(zero);
+    const Stmt reset = call(Intrin::tvm_fill_fragment, std::move(fill));
+    const Stmt update =
+        call(Intrin::tvm_mma_sync, {z->data, tile_number(z), x->data, tile_number(x), y->data,
+                                    tile_number(y), z->data, tile_number(z)});
+    return {.body = make_seq({reset, update}), .reset = reset, .update = update};
+  };
+  return te::decl_tensor_intrin(c.op(), body,
+                                {.binds = {{a, in_rows("a", a, "wmma.matrix_a")},
+                                           {b, in_rows("b", b, "wmma.matrix_b")},
+                                           {c, in_rows("c", c, "wmma.accumulator")}},
+                                 .name = name},
+                                where);
+}
+
+}  // namespace
+
+namespace gpu {
+
+namespace {
 
 void check_tile(const char* function, const MatrixTile& tile, const SourceLocation& where) {
   const auto is = [&](int m, int n) { return tile.m == m && tile.n == n && tile.k == 16; };
@@ -36,59 +154,6 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
                     where);
 }
 
-/// Returns a buffer whose row pitch, in elements, is a variable named `row`.
-Buffer in_rows(const std::string& name, const Tensor& tensor, const std::string& scope) {
-  return decl_buffer(
-      tensor.shape(), tensor.dtype(),
-      {.name = name, .strides = {te::var("row"), 1}, .scope = scope, .offset_factor = 1});
-}
-
-/// Returns the number of a tile within a fragment of several, in row-major order.
-Expr tile_number(const Buffer& tile) {
-  const Expr &offset = tile->elem_offset, &row = tile->strides[0];
-  const Expr tile_row = tile->shape[0] * row;
-  return floordiv(offset, tile_row) * floordiv(row, tile->shape[1]) +
-         floordiv(floormod(offset, tile_row), tile->shape[1]);
-}
-
-std::vector<Expr> tile_arguments(const Buffer& fragment, const MatrixTile& tile) {
-  return {fragment->data, tile.m, tile.n, tile.k, tile_number(fragment)};
-}
-
-Stmt call(Intrin intrin, std::vector<Expr> args) {
-  return make_evaluate(make_call(Handle(), intrin, std::move(args)));
-}
-
-struct Copy {
-  std::vector<Expr> shape;
-  DataType type;
-  std::string from_scope, to_scope;
-  bool is_by_columns;
-};
-
-/// Declares a copy between memory and a fragment. The written buffer determines the direction.
-TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, const MatrixTile& tile,
-                          const SourceLocation& where) {
-  const Tensor from = te::placeholder(copy.shape, "from", copy.type);
-  const Tensor to = te::compute(
-      copy.shape, {"i", "j"}, [&](Var i, Var j) { return from(i, j); }, "to");
-  const bool is_load = intrin == Intrin::tvm_load_matrix_sync;
-  const bool is_by_columns = copy.is_by_columns;
-  const auto body = [=](Buffers ins, Buffers outs) -> TensorIntrinBody {
-    const Buffer &fragment = is_load ? outs[0] : ins[0], &memory = is_load ? ins[0] : outs[0];
-    std::vector<Expr> args = tile_arguments(fragment, tile);
-    args.push_back(memory.access_ptr(is_load ? "r" : "w"));
-    args.push_back(memory->strides[0]);
-    args.push_back(make_string(is_by_columns ? "col_major" : "row_major"));
-    return {.body = call(intrin, std::move(args))};
-  };
-  return te::decl_tensor_intrin(to.op(), body,
-                                {.binds = {{from, in_rows("from", from, copy.from_scope)},
-                                           {to, in_rows("to", to, copy.to_scope)}},
-                                 .name = name},
-                                where);
-}
-
 /// Declares the load of a tile of rows x columns, or of a tile of columns x rows in column-major
 /// order.
 TensorIntrin load_matrix(const char* name, const char* fragment, int rows, int columns,
@@ -96,8 +161,10 @@ TensorIntrin load_matrix(const char* name, const char* fragment, int rows, int c
                          const SourceLocation& where) {
   check_tile(name, tile, where);
   if (is_by_columns) std::swap(rows, columns);
+  const char* layout = is_by_columns ? "col_major" : "row_major";
   return copy_of_tile(name, Intrin::tvm_load_matrix_sync,
-                      {{rows, columns}, tile.type, scope, fragment, is_by_columns}, tile, where);
+                      {{rows, columns}, tile.type, scope, fragment, layout},
+                      {tile.m, tile.n, tile.k}, where);
 }
 
 }  // namespace
@@ -115,39 +182,15 @@ TensorIntrin load_matrix_b(const std::string& scope, const MatrixTile& tile, Sou
 TensorIntrin store_matrix(const std::string& scope, const MatrixTile& tile, SourceLocation where) {
   check_tile("store_matrix", tile, where);
   return copy_of_tile("store_matrix", Intrin::tvm_store_matrix_sync,
-                      {{tile.m, tile.n}, tile.sum, "wmma.accumulator", scope, false}, tile, where);
+                      {{tile.m, tile.n}, tile.sum, "wmma.accumulator", scope, "row_major"},
+                      {tile.m, tile.n, tile.k}, where);
 }
 
 TensorIntrin multiply_matrices(const MatrixTile& tile, SourceLocation where) {
   check_tile("multiply_matrices", tile, where);
-  const auto [m, n, length, type, sum, transpose_a, transpose_b] = tile;
-  const Tensor a = te::placeholder({transpose_a ? length : m, transpose_a ? m : length}, "a", type);
-  const Tensor b = te::placeholder({transpose_b ? n : length, transpose_b ? length : n}, "b", type);
-  const te::IterVar k = te::reduce_axis({0, length}, "k");
-  const Tensor c = te::compute(
-      {m, n}, {"i", "j"},
-      [&](Var i, Var j) {
-        const Expr x = tile.transpose_a ? a(k, i) : a(i, k);
-        const Expr y = tile.transpose_b ? b(j, k) : b(k, j);
-        return te::sum(cast(tile.sum, x) * cast(tile.sum, y), {k});
-      },
-      "c");
-  const auto body = [tile](Buffers ins, Buffers outs) -> TensorIntrinBody {
-    const Buffer &x = ins[0], &y = ins[1], &z = outs[0];
-    std::vector<Expr> fill = tile_arguments(z, tile);
-    fill.push_back(make_const(tile.sum, 0));
-    const Stmt reset = call(Intrin::tvm_fill_fragment, std::move(fill));
-    const Stmt update =
-        call(Intrin::tvm_mma_sync, {z->data, tile_number(z), x->data, tile_number(x), y->data,
-                                    tile_number(y), z->data, tile_number(z)});
-    return {.body = make_seq({reset, update}), .reset = reset, .update = update};
-  };
-  return te::decl_tensor_intrin(c.op(), body,
-                                {.binds = {{a, in_rows("a", a, "wmma.matrix_a")},
-                                           {b, in_rows("b", b, "wmma.matrix_b")},
-                                           {c, in_rows("c", c, "wmma.accumulator")}},
-                                 .name = "multiply_matrices"},
-                                where);
+  return product_of_tiles("multiply_matrices", {tile.m, tile.n, tile.k},
+                          {tile.type, tile.type, tile.sum, tile.transpose_a, tile.transpose_b},
+                          where);
 }
 
 TensorIntrin dot_product_of_four(DataType a_type, DataType b_type, SourceLocation where) {
@@ -181,4 +224,65 @@ TensorIntrin dot_product_of_four(DataType a_type, DataType b_type, SourceLocatio
       where);
 }
 
-}  // namespace tenon::topi::gpu
+}  // namespace gpu
+
+namespace cpu {
+
+namespace {
+
+/// Returns the extents of the tile. TypeError for a tile that tile registers do not multiply.
+Extents checked(const char* function, const RegisterTile& tile, const SourceLocation& where) {
+  const auto is_byte = [](DataType t) { return t == Int(8) || t == UInt(8); };
+  const std::string what = std::string(function) + ": ";
+  const bool are_bytes = is_byte(tile.a) && is_byte(tile.b);
+  if (!are_bytes && (tile.a != BFloat(16) || tile.b != BFloat(16)))
+    throw TypeError(what + "there are no tiles of " + tile.a.str() + " and " + tile.b.str() +
+                        "; there are those of bfloat16, and of int8 and uint8",
+                    where);
+  const int bytes = tile.k * tile.a.bytes();
+  const bool fits = tile.m >= 1 && tile.m <= 16 && tile.n >= 1 && tile.n <= 16 && tile.k >= 1 &&
+                    bytes % 4 == 0 && bytes <= 64;
+  if (!fits)
+    throw TypeError(what + "there are no tiles of " + std::to_string(tile.m) + " x " +
+                        std::to_string(tile.n) + " x " + std::to_string(tile.k) + " for " +
+                        tile.a.str() +
+                        "; m and n are at most 16, and k elements have at most 64 bytes, a "
+                        "multiple of 4",
+                    where);
+  return {tile.m, tile.n, tile.k};
+}
+
+}  // namespace
+
+TensorIntrin load_tile_a(const std::string& scope, const RegisterTile& tile, SourceLocation where) {
+  return copy_of_tile(
+      "load_tile_a", Intrin::tvm_load_matrix_sync,
+      {{tile.m, tile.k}, tile.a, scope, "wmma.matrix_a", "row_major", tile.transpose_a},
+      checked("load_tile_a", tile, where), where);
+}
+
+TensorIntrin load_tile_b(const std::string& scope, const RegisterTile& tile, SourceLocation where) {
+  return copy_of_tile("load_tile_b", Intrin::tvm_load_matrix_sync,
+                      {{tile.k, tile.n}, tile.b, scope, "wmma.matrix_b", "vnni", tile.transpose_b},
+                      checked("load_tile_b", tile, where), where);
+}
+
+TensorIntrin multiply_tiles(const RegisterTile& tile, SourceLocation where) {
+  return product_of_tiles(
+      "multiply_tiles", checked("multiply_tiles", tile, where),
+      {tile.a, tile.b, tile.sum(), tile.transpose_a, tile.transpose_b, tile.transpose_c}, where);
+}
+
+TensorIntrin store_tile(const std::string& scope, const RegisterTile& tile, SourceLocation where) {
+  return copy_of_tile("store_tile", Intrin::tvm_store_matrix_sync,
+                      {{tile.transpose_c ? tile.n : tile.m, tile.transpose_c ? tile.m : tile.n},
+                       tile.sum(),
+                       "wmma.accumulator",
+                       scope,
+                       tile.transpose_c ? "col_major" : "row_major"},
+                      checked("store_tile", tile, where), where);
+}
+
+}  // namespace cpu
+
+}  // namespace tenon::topi

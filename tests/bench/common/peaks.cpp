@@ -1,5 +1,6 @@
 #include "tests/bench/common/peaks.h"
 
+#include <tenon/runtime/c_api.h>
 #include <tenon/tooling/multiply_add_peak.h>
 
 #include <algorithm>
@@ -74,9 +75,55 @@ void run_bfloats() {
 }
 #endif
 
+#if defined(__AMX_INT8__) && defined(__AMX_BF16__)
+constexpr long kTileSteps = 200'000;
+constexpr int kTiles = 4, kSide = 16;
+
+struct TileConfiguration {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+/// All tile registers have 16 rows of 64 bytes. In static memory, because GCC takes the operand of
+/// _tile_loadconfig for 8 bytes, and leaves out the stores of the others.
+constinit const TileConfiguration kWholeTiles;
+
+void configure_tiles() { _tile_loadconfig(&kWholeTiles); }
+
+void run_byte_tiles() {
+  configure_tiles();
+  for (long step = 0; step < kTileSteps; ++step) {
+    _tile_dpbusd(0, 4, 6);
+    _tile_dpbusd(1, 4, 7);
+    _tile_dpbusd(2, 5, 6);
+    _tile_dpbusd(3, 5, 7);
+  }
+  _tile_release();
+}
+
+void run_bfloat_tiles() {
+  configure_tiles();
+  for (long step = 0; step < kTileSteps; ++step) {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_release();
+}
+
+double tile_operations(int threads, int depth, void (*run)()) {
+  if (tenon_enable_tiles() != kTenonOk) return 0;
+  return 2e-9 * kTiles * kSide * kSide * depth * kTileSteps * threads / seconds_of(threads, run);
+}
+#endif
+
 }  // namespace
 
 double byte_product_peak(int threads) {
+#if defined(__AMX_INT8__) && defined(__AMX_BF16__)
+  if (const double peak = tile_operations(threads, 64, run_byte_tiles); peak > 0) return peak;
+#endif
 #ifdef __AVX512VNNI__
   return operations(threads, 64, run_bytes);
 #else
@@ -85,6 +132,9 @@ double byte_product_peak(int threads) {
 }
 
 double bfloat_product_peak(int threads) {
+#if defined(__AMX_INT8__) && defined(__AMX_BF16__)
+  if (const double peak = tile_operations(threads, 32, run_bfloat_tiles); peak > 0) return peak;
+#endif
 #ifdef __AVX512BF16__
   return operations(threads, 32, run_bfloats);
 #else
