@@ -149,6 +149,30 @@ TEST(ShuffleTest, LanesInAnotherOrder) {
   for (int n = 0; n < 8; ++n) EXPECT_EQ(element(2, n), element(0, n) + element(1, 7 - n));
 }
 
+/// In iteration 0, lanes 1 to 3 of the result are read, which are lanes 0, 3 and 1 of the operand.
+TEST(ShuffleTest, AConditionChoosesLanesOfTheResult) {
+  te::Tensor A = te::placeholder({16}, "A", Int(32));
+  te::Tensor B = te::extern_op(
+      {16}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto b = ib.buffer_ptr(outs[0]);
+        ib.for_range(0, 16, "i", [&](Var i) { b[i] = 3; });
+        ib.for_range(0, cast(Int(32), floormod(Expr(b[0]), 8)), "i", [&](Var i) {
+          const Expr read =
+              tir::make_shuffle({tir::make_load(ins[0], {tir::make_ramp(i + 1, 1, 4)})},
+                                {Expr(3), Expr(0), Expr(3), Expr(1)});
+          const Expr chosen = tir::make_binary(tir::BinaryOp::Gt, tir::make_ramp(Expr(0), 1, 4),
+                                               tir::make_broadcast(i, 4));
+          ib.emit(tir::make_store(outs[0], select(chosen, read, tir::make_broadcast(Expr(0), 4)),
+                                  {tir::make_ramp(i * 4, 1, 4)}));
+        });
+        return ib.get();
+      },
+      "B", {.dtype = Int(32)});
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+}
+
 TEST(ShuffleTest, OneLaneByItsNumberAndByAnAxis) {
   te::Tensor A = te::placeholder({12}, "A", Float(32, 4));
   te::Tensor fixed = te::compute(

@@ -217,9 +217,35 @@ llvm::Value* FunctionEmitter::emit(const Ramp& n) {
   return builder_.CreateAdd(splat(base, n.lanes), offsets);
 }
 
+llvm::Value* FunctionEmitter::lanes_picked(const Shuffle& n, int begin, int lanes) {
+  llvm::Type* type = llvm::FixedVectorType::get(builder_.getInt1Ty(), static_cast<unsigned>(lanes));
+  llvm::Value* picked = llvm::Constant::getNullValue(type);
+  std::vector<llvm::Constant*> numbers;
+  for (int lane = 0; lane < lanes; ++lane)
+    numbers.push_back(builder_.getInt32(static_cast<std::uint32_t>(begin + lane)));
+  for (std::size_t lane = 0; lane < n.indices.size(); ++lane) {
+    llvm::Value* pick = builder_.CreateZExtOrTrunc(expr(n.indices[lane]), builder_.getInt32Ty());
+    llvm::Value* is_it =
+        builder_.CreateICmpEQ(llvm::ConstantVector::get(numbers), splat(pick, lanes));
+    llvm::Value* is_chosen = splat(builder_.CreateExtractElement(lanes_, lane), lanes);
+    picked = builder_.CreateOr(picked, builder_.CreateAnd(is_it, is_chosen));
+  }
+  return picked;
+}
+
 llvm::Value* FunctionEmitter::emit(const Shuffle& n) {
   std::vector<llvm::Value*> vectors;
-  for (const Expr& v : n.vectors) vectors.push_back(expr(v));
+  llvm::Value* chosen = lanes_;
+  const bool is_masked = chosen && lane_count(chosen) == static_cast<int>(n.indices.size());
+  int begin = 0;
+  for (const Expr& v : n.vectors) {
+    const int lanes = v.dtype().lanes;
+    // Each read of a vector is masked by the lanes of it that the chosen lanes pick.
+    if (is_masked && lanes > 1 && contains<Load>(v)) lanes_ = lanes_picked(n, begin, lanes);
+    vectors.push_back(expr(v));
+    lanes_ = chosen;
+    begin += lanes;
+  }
   llvm::Value* all = concatenate(vectors);
   if (!all->getType()->isVectorTy()) return splat(all, static_cast<int>(n.indices.size()));
   if (n.indices.size() == 1) return builder_.CreateExtractElement(all, expr(n.indices[0]));

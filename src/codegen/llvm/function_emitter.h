@@ -98,6 +98,9 @@ class FunctionEmitter {
   /// the lanes of its side.
   llvm::Value* choose_lanes(llvm::Value* condition, const tir::Expr& if_true,
                             const tir::Expr& if_false);
+  /// Returns the lanes of an operand of the shuffle that the active lanes pick. The operand has the
+  /// lanes from `begin` on of all operands together.
+  llvm::Value* lanes_picked(const tir::Shuffle& n, int begin, int lanes);
   /// Returns the value of `e` if any lane is active, otherwise 0.
   llvm::Value* evaluate_for_any_lane(const tir::Expr& e);
   /// Returns a position in memory or a loop bound in 64 bits. It is assumed not to overflow its
