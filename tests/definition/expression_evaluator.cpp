@@ -2,10 +2,28 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
+#include "tenon/tir/make.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::testing {
 
 using namespace tir;
+
+Expr lane_of(const Expr& e, int lane) {
+  if (e.dtype().is_scalar()) return e;
+  if (const Ramp* n = e.as<Ramp>()) return n->base + n->stride * lane;
+  if (const Broadcast* n = e.as<Broadcast>()) return n->value;
+  if (const Cast* n = e.as<Cast>()) return make_cast(e.dtype().element(), lane_of(n->value, lane));
+  if (const Shuffle* n = e.as<Shuffle>()) {
+    std::int64_t picked = constant_int(n->indices[static_cast<std::size_t>(lane)]).value_or(-1);
+    for (const Expr& vector : n->vectors) {
+      if (picked < vector.dtype().lanes) return lane_of(vector, static_cast<int>(picked));
+      picked -= vector.dtype().lanes;
+    }
+  }
+  return map_children(e, [&](const Expr& child) { return lane_of(child, lane); });
+}
 
 Numbers ExpressionEvaluator::all(const std::vector<Expr>& exprs, Bindings& values) {
   Numbers result;

@@ -12,6 +12,9 @@ namespace tenon::testing {
 using Bindings = std::unordered_map<const tir::ExprNode*, Number>;
 using Numbers = std::vector<Number>;
 
+/// The scalar in a lane of a vector; of a scalar, itself.
+tir::Expr lane_of(const tir::Expr& e, int lane);
+
 class ExpressionEvaluator {
  protected:
   virtual ~ExpressionEvaluator() = default;

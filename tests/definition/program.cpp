@@ -3,6 +3,7 @@
 #include "tenon/support/match.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/expr.h"
+#include "tenon/tir/pragma.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::testing {
@@ -101,7 +102,10 @@ void ProgramDefinition::run_loop(const For& loop) {
   const Whole begin = eval(loop.min, bindings_).whole;
   const Whole extent = eval(loop.extent, bindings_).whole;
   const bool is_parallel = loop.kind == ForKind::Parallel;
-  const std::int64_t execution = is_parallel ? ++parallel_loops_ : 0;
+  const bool is_shared = parallel_.empty() && unordered_loops_ != 0;
+  const std::int64_t execution = !is_parallel ? 0
+                                 : is_shared  ? unordered_loops_
+                                              : ++parallel_loops_;
   for (Whole n = 0; n < extent; ++n) {
     bindings_[&loop.var.node()] = wrapped(begin + n, loop.var.dtype());
     if (++steps_ > kMaxSteps) throw NoOpinion("programs that take too long");
@@ -109,6 +113,15 @@ void ProgramDefinition::run_loop(const For& loop) {
     run(loop.body);
     if (is_parallel) parallel_.pop_back();
   }
+}
+
+void ProgramDefinition::run_attribute(const Attr& attribute) {
+  const bool is_region = is_pragma(attribute, PragmaKey::ParallelLaunchPoint);
+  if (is_region) unordered_loops_ = ++parallel_loops_;
+  run(attribute.body);
+  if (is_region) unordered_loops_ = 0;
+  if (unordered_loops_ != 0 && is_pragma(attribute, PragmaKey::ParallelBarrierWhenFinish))
+    unordered_loops_ = ++parallel_loops_;
 }
 
 void ProgramDefinition::run_block(const BlockRealize& realize) {
@@ -135,8 +148,15 @@ void ProgramDefinition::run(const Stmt& stmt) {
   match(
       stmt.node().value,
       [&](const Store& n) {
-        const Number value = eval(n.value, bindings_);
-        element(n.buffer, n.indices, true) = value;
+        // All lanes are evaluated before one is stored.
+        std::vector<std::pair<std::optional<Number>*, Number>> lanes;
+        for (int lane = 0; lane < n.value.dtype().lanes; ++lane) {
+          const Number value = eval(lane_of(n.value, lane), bindings_);
+          std::vector<Expr> at = n.indices;
+          for (Expr& index : at) index = lane_of(index, lane);
+          lanes.emplace_back(&element(n.buffer, at, true), value);
+        }
+        for (const auto& [to, value] : lanes) *to = value;
       },
       [&](const Allocate& n) {
         auto memory = std::make_shared<BufferMemory>();
@@ -163,7 +183,7 @@ void ProgramDefinition::run(const Stmt& stmt) {
         bindings_[&n.var.node()] = eval(n.value, bindings_);
         run(n.body);
       },
-      [&](const Assert& n) { run(n.body); }, [&](const Attr& n) { run(n.body); },
+      [&](const Assert& n) { run(n.body); }, [&](const Attr& n) { run_attribute(n); },
       [&](const Evaluate& n) { eval(n.value, bindings_); },
       [&](const Seq& n) {
         for (const Stmt& each : n.stmts) run(each);

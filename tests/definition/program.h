@@ -35,7 +35,7 @@ struct BufferMemory {
 };
 
 /// Throws NoOpinion for a read of an element that was never written, an access outside a buffer,
-/// vectors, external functions, and programs that take too long.
+/// vectors that are not stored, external functions, and programs that take too long.
 class ProgramDefinition : private ExpressionEvaluator {
  public:
   /// Buffers with the same data pointer share their memory.
@@ -61,6 +61,7 @@ class ProgramDefinition : private ExpressionEvaluator {
                                  bool is_write);
   void note_access(const tir::Buffer& buffer, BufferMemory::History& history, bool is_write);
   void run_loop(const tir::For& loop);
+  void run_attribute(const tir::Attr& attribute);
   void run_block(const tir::BlockRealize& realize);
 
   Bindings bindings_;
@@ -68,6 +69,9 @@ class ProgramDefinition : private ExpressionEvaluator {
   std::int64_t steps_ = 0;
   ParallelIterations parallel_;
   std::int64_t parallel_loops_ = 0;
+  /// The number of the parallel loops since the last barrier of the enclosing region of tasks,
+  /// which nothing orders; 0 outside of regions.
+  std::int64_t unordered_loops_ = 0;
   std::string race_;
 };
 

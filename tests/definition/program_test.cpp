@@ -5,6 +5,7 @@
 
 #include "tenon/tir/block.h"
 #include "tenon/tir/builder.h"
+#include "tenon/tir/make.h"
 
 namespace tenon::testing {
 namespace {
@@ -54,6 +55,28 @@ TEST_F(ProgramDefinitionTest, IterationsOfDifferentExecutionsDoNotRace) {
   });
   result(ib.get());
   EXPECT_EQ(program.race(), "");
+}
+
+TEST_F(ProgramDefinitionTest, TasksRaceForWhatAnotherStoredSinceTheLastBarrier) {
+  for (const bool has_barrier : {false, true}) {
+    ib.scope_attr("parallel_launch_point", 1);
+    ib.for_range(0, 2, "r", [&](Var r) {
+      if (has_barrier) ib.scope_attr("parallel_barrier_when_finish", 1);
+      ib.for_range(0, 3, "i", [&](Var i) { a[i + r] = i; }, {.kind = ForKind::Parallel});
+    });
+    program = ProgramDefinition();
+    result(ib.get());
+    EXPECT_EQ(program.race(), has_barrier ? "" : "A");
+  }
+}
+
+TEST_F(ProgramDefinitionTest, AllLanesAreEvaluatedBeforeOneIsStored) {
+  const Expr all = make_ramp(0, 1, 4);
+  const Expr reversed = make_shuffle({make_load(A, {all})}, {3, 2, 1, 0});
+  const Expr is_chosen =
+      make_binary(BinaryOp::Eq, make_shuffle({all}, {1, 0, 1, 0}), make_broadcast(0, 4));
+  ib.emit(make_store(A, select(is_chosen, reversed, make_broadcast(9, 4)), {all}));
+  EXPECT_EQ(result(ib.get()), (std::vector<int>{9, 3, 9, 1}));
 }
 
 /// The init runs where the reduced iterator has the least value of its domain, the body where the
