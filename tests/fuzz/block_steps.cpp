@@ -82,9 +82,14 @@ std::string BlockSteps::place(Random& random, BlockRV block, const std::vector<s
     sch_.compute_at(block, location, options);
     return "sample_compute_location";
   }
-  const std::vector<LoopRV> targets = sch_.get_loops(sch_.get_block(random.pick(names)));
+  const bool is_producer = kind <= 17;
+  // Mostly a loop around a consumer or a producer: the move to any other block's is refused.
+  std::vector<BlockRV> near;
+  if (!random.one_in(3)) near = is_producer ? sch_.get_consumers(block) : sch_.get_producers(block);
+  if (near.empty()) near.push_back(sch_.get_block(random.pick(names)));
+  const std::vector<LoopRV> targets = sch_.get_loops(random.pick(near));
   if (targets.empty()) return "none";
-  if (kind <= 17) {
+  if (is_producer) {
     sch_.compute_at(block, random.pick(targets), options);
     return "compute_at";
   }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tenon/tir/make.h"
 #include "tenon/tir/walk.h"
+#include "tests/common/special_numbers.h"
 #include "tests/common/ways_to_run.h"
 #include "tests/definition/program.h"
 #include "tests/fuzz/kept.h"
@@ -17,6 +19,7 @@ using tir::ForKind;
 struct Loop {
   Var var;
   int extent;
+  bool is_concurrent = false;
 };
 
 /// The statements of one external operation: first every output in full, then a few nests of loops.
@@ -24,7 +27,11 @@ class BodyWriter {
  public:
   BodyWriter(Random& random, Notes& notes, Kept& kept, std::span<const tir::Buffer> ins,
              std::span<const tir::Buffer> outs, int extent)
-      : random_(random), notes_(notes), kept_(kept), extent_(extent) {
+      : random_(random),
+        notes_(notes),
+        kept_(kept),
+        extent_(extent),
+        is_careful_(random.one_in(2)) {
     for (const tir::Buffer& buffer : ins) ins_.push_back(ib_.buffer_ptr(buffer));
     for (const tir::Buffer& buffer : outs) outs_.push_back(ib_.buffer_ptr(buffer));
     // A condition on the bits of the indices only.
@@ -34,27 +41,56 @@ class BodyWriter {
   tir::Stmt write() {
     for (const tir::BufferRef& out : outs_)
       ib_.for_range(0, extent_, "i", [&](Var i) { out[i] = ins_[0][i]; });
-    for (int n = random_.between(1, 3); n > 0; --n) nest(0);
+    for (int n = random_.between(1, 3); n > 0; --n) random_.one_in(8) ? region() : nest(0);
     return ib_.get();
   }
 
  private:
-  void nest(int depth) {
-    const bool is_parallel = depth == 0 && random_.one_in(2);
+  /// Writes rounds in which tasks share loops, with a barrier after some loops.
+  void region() {
+    noted("region of tasks");
+    const int rounds = random_.between(2, 3);
+    // A loop of one iteration ends the scope of a pragma.
+    ib_.for_range(0, 1, "r", [&](const Var&) {
+      ib_.scope_attr("parallel_launch_point", 1);
+      ib_.for_range(0, rounds, "t", [&](const Var& t) {
+        loops_.push_back({t, rounds});
+        is_in_region_ = true;
+        for (int n = random_.one_in(3) ? 2 : 1; n > 0; --n)
+          ib_.for_range(0, 1, "s", [&](const Var&) {
+            if (random_.one_in(3)) {
+              noted("barrier");
+              ib_.scope_attr("parallel_barrier_when_finish", 1);
+            }
+            nest(0, true);
+          });
+        is_in_region_ = false;
+        loops_.pop_back();
+      });
+    });
+  }
+
+  int random_extent() {
+    if (random_.one_in(20)) return random_.between(0, 1);
+    const int extent = random_.pick(std::vector<int>{2, 3, 4, 8, 8, 16, extent_});
+    return is_careful_ ? std::min(extent, extent_) : extent;
+  }
+
+  /// `is_shared`: the tasks of a region share the outermost loop.
+  void nest(int depth, bool is_shared = false) {
+    const bool is_parallel = is_shared || (depth == 0 && random_.one_in(2));
     // A loop whose variable nothing uses: the same again and again, so that tasks meet.
     const bool repeats = depth == 1 && random_.one_in(6);
-    const int extent = repeats ? random_.between(50, 300)
-                       : random_.one_in(20)
-                           ? random_.between(0, 1)
-                           : random_.pick(std::vector<int>{2, 3, 4, 8, 8, 16, extent_});
+    const int extent = repeats ? random_.between(50, 300) : random_extent();
     ForKind kind = is_parallel ? ForKind::Parallel : ForKind::Serial;
-    if (!repeats && !is_parallel && random_.one_in(3))
+    if (!repeats && !is_parallel && !(is_careful_ && runs_concurrently()) && random_.one_in(3))
       kind = random_.one_in(3) ? ForKind::Unrolled : ForKind::Vectorized;
     if (kind == ForKind::Unrolled && extent > 16) kind = ForKind::Serial;
     noted(kind == ForKind::Parallel     ? "parallel loop"
           : kind == ForKind::Vectorized ? "vectorized loop"
           : kind == ForKind::Unrolled   ? "unrolled loop"
                                         : "serial loop");
+    const bool is_concurrent = kind == ForKind::Parallel || kind == ForKind::Vectorized;
     // A vector has no loops inside; a loop that repeats has none, so that it ends in time.
     const bool is_innermost =
         kind == ForKind::Vectorized || depth == 2 || repeats || random_.one_in(2);
@@ -65,7 +101,7 @@ class BodyWriter {
     }
     ib_.for_range(0, range, std::string(1, "ijk"[depth]),
                   [&](Var i) {
-                    if (!repeats) loops_.push_back({i, extent});
+                    if (!repeats) loops_.push_back({i, extent, is_concurrent});
                     if (is_innermost) {
                       for (int n = random_.between(1, 3); n > 0; --n) statement();
                     } else {
@@ -88,7 +124,8 @@ class BodyWriter {
   }
 
   void kept_statement() {
-    if (random_.one_in(12)) return bind_twice();
+    if (random_.one_in(12) && may_conflict()) return bind_twice();
+    if (random_.one_in(16) && !runs_concurrently()) return store_shuffled();
     if (random_.one_in(3)) {
       noted("guarded store");
       const Expr c = condition();
@@ -103,7 +140,7 @@ class BodyWriter {
       noted("allocated memory");
       tir::BufferRef local = ib_.allocate(type_, {4}, "local");
       ib_.for_range(0, 4, "l", [&](Var l) { local[l] = value(); });
-      const Expr at = position();
+      const Expr at = stored_position();
       random_.pick(outs_)[at] = local[floormod(at, 4)] + local[0];
       return;
     }
@@ -128,8 +165,10 @@ class BodyWriter {
 
   void store() {
     const tir::BufferRef& out = random_.pick(outs_);
-    const Expr at = position();
-    switch (random_.between(0, 5)) {
+    const Expr at = stored_position();
+    const int kind = random_.between(0, 5);
+    const bool accesses_others = kind == 2 || kind == 3;
+    switch (accesses_others && !may_conflict() ? 4 : kind) {
       case 0:
       case 1:
         noted("update in place");
@@ -152,14 +191,74 @@ class BodyWriter {
       }
       default:
         noted("plain store");
-        out[at] = value();
+        out[narrowed(at)] = value();
     }
+  }
+
+  /// Sometimes the position as a sum that wraps in a narrow type: 12 as 20 + 248 in uint8.
+  Expr narrowed(const Expr& at) {
+    if (!random_.one_in(8)) return at;
+    noted("index that wraps");
+    static const std::vector<DataType> kNarrow = {Int(8), Int(16), UInt(8), UInt(16)};
+    const DataType type = random_.pick(kNarrow);
+    const int offset = random_.between(1, (1 << type.bits) - 1);
+    const testing::Number back = testing::wrapped(-offset, type);
+    return cast(type, at + offset) + testing::constant_of(back, type);
+  }
+
+  /// Stores elements in another order, in the lanes that a condition chooses.
+  void store_shuffled() {
+    noted("shuffled vector");
+    constexpr int kLanes = 4;
+    const auto vector = [&] {
+      const Expr base = min(position(), extent_ - kLanes);
+      return tir::make_ramp(base, 1, kLanes);
+    };
+    std::vector<Expr> picks;
+    for (int n = 0; n < kLanes; ++n) picks.emplace_back(random_.between(0, kLanes - 1));
+    const tir::BufferRef& in = random_.pick(ins_);
+    const Expr read = tir::make_shuffle({tir::make_load(in.buffer(), {vector()})}, picks);
+    const Expr last = loops_.empty() ? Expr(2) : Expr(random_.pick(loops_).var);
+    const Expr chosen =
+        tir::make_binary(random_.one_in(2) ? tir::BinaryOp::Le : tir::BinaryOp::Gt,
+                         tir::make_ramp(0, 1, kLanes), tir::make_broadcast(last, kLanes));
+    const Expr other = tir::make_broadcast(make_const(type_, random_.between(0, 3)), kLanes);
+    ib_.emit(
+        tir::make_store(random_.pick(outs_).buffer(), select(chosen, read, other), {vector()}));
   }
 
   /// An element as a number in [0, extent).
   Expr element_in(const tir::BufferRef& array, int extent) {
-    const Expr at = loops_.empty() ? Expr(0) : floormod(random_.pick(loops_).var, extent_);
+    const Expr at = !may_conflict()  ? own_position()
+                    : loops_.empty() ? Expr(0)
+                                     : floormod(random_.pick(loops_).var, extent_);
     return cast(Int(32), floormod(cast(Int(64), Expr(array[at])), make_const(Int(64), extent)));
+  }
+
+  bool runs_concurrently() const { return std::ranges::any_of(loops_, &Loop::is_concurrent); }
+
+  /// Whether an access may conflict with one of another iteration that runs at the same time. Few
+  /// do in half of the programs, so that one pair of accesses decides whether a program is built.
+  bool may_conflict() { return !runs_concurrently() || !is_careful_ || random_.one_in(8); }
+
+  /// A position for each iteration of the loops that run theirs at the same time.
+  Expr own_position() const {
+    Expr at = 0;
+    int last = 0;
+    for (const Loop& loop : loops_) {
+      if (!loop.is_concurrent) continue;
+      at = is_zero(at) ? Expr(loop.var) : at * loop.extent + loop.var;
+      last = (last + 1) * loop.extent - 1;
+    }
+    return last < extent_ ? at : floormod(at, extent_);
+  }
+
+  Expr stored_position() {
+    if (!may_conflict()) return own_position();
+    // Another task's element in every round.
+    if (is_in_region_ && random_.one_in(2))
+      return floormod(own_position() + loops_[0].var, extent_);
+    return position();
   }
 
   /// In [0, extent_).
@@ -169,7 +268,9 @@ class BodyWriter {
     const auto inside = [&](const Expr& e, int most) {
       return most < extent_ ? e : floormod(e, extent_);
     };
-    switch (random_.between(0, 10)) {
+    switch (random_.between(0, 11)) {
+      case 11:
+        return inside(a.var + b.var, a.extent + b.extent - 2);
       case 10:
         noted("index of written data");
         return element_in(random_.pick(outs_), extent_);
@@ -196,7 +297,9 @@ class BodyWriter {
   }
 
   Expr value() {
-    const Expr e = random_.pick(random_.one_in(4) ? outs_ : ins_)[position()];
+    const bool is_written = random_.one_in(4);
+    const Expr at = is_written && !may_conflict() ? own_position() : narrowed(position());
+    const Expr e = random_.pick(is_written ? outs_ : ins_)[at];
     return random_.one_in(3) ? e + make_const(type_, random_.between(1, 3)) : e;
   }
 
@@ -206,7 +309,8 @@ class BodyWriter {
     switch (random_.between(0, 5)) {
       case 5:
         noted("condition of written data");
-        return random_.pick(outs_)[floormod(a.var, extent_)] > make_const(type_, 1);
+        return random_.pick(outs_)[may_conflict() ? floormod(a.var, extent_) : own_position()] >
+               make_const(type_, 1);
       case 0:
         return a.var < random_.between(0, a.extent);
       case 1:
@@ -231,6 +335,10 @@ class BodyWriter {
   tir::IRBuilder ib_;
   std::vector<tir::BufferRef> ins_, outs_;
   std::vector<Loop> loops_;
+  /// The outermost loop is then that of the rounds.
+  bool is_in_region_ = false;
+  /// Whether few accesses may conflict.
+  bool is_careful_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "tests/fuzz/random_expression.h"
 
+#include <algorithm>
+
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/make.h"
@@ -17,12 +19,27 @@ const std::vector<DataType>& types() {
   return all;
 }
 
+bool has_elements(const Expr& e) {
+  return tir::contains<tir::Load>(e) || tir::contains<tir::ProducerLoad>(e) ||
+         tir::contains<tir::Reduce>(e);
+}
+
+bool has_index_type(const Expr& e) { return e.dtype().is_int() && e.dtype().bits >= 32; }
+
+/// Whether the integer is data that becomes a constant where axes have one value. Constants are
+/// positions.
+bool is_foldable_data(const Expr& e) { return has_index_type(e) && is_data(e) && !has_elements(e); }
+
+bool is_variable_position(const Expr& e) { return !tir::constant_int(e) && !is_data(e); }
+
 /// The operation on integers. Of positions, which may be taken not to overflow, it is on small
 /// ones.
 template <class F>
 Expr without_overflow(const Expr& a, const Expr& b, const F& operation) {
   Expr result = operation(a, b);
-  if (is_data(result)) return result;
+  const bool meets_position = (is_foldable_data(a) && is_variable_position(b)) ||
+                              (is_foldable_data(b) && is_variable_position(a));
+  if (is_data(result) && !meets_position) return result;
   constexpr std::int64_t kMax = 1000;
   const auto small = [](const Expr& e) {
     const std::optional<std::int64_t> value = tir::constant_int(e);
@@ -33,27 +50,26 @@ Expr without_overflow(const Expr& a, const Expr& b, const F& operation) {
   return operation(small(a), small(b));
 }
 
-bool has_index_type(const Expr& e) { return e.dtype().is_int() && e.dtype().bits >= 32; }
-
 /// A division by the constant 0 is refused.
 Expr not_zero_constant(const Expr& e) { return tir::is_zero(e) ? make_const(e.dtype(), 3) : e; }
 
 }  // namespace
 
-bool is_data(const Expr& e, bool has_folded_casts) {
+bool is_data(const Expr& e, bool has_folded_constants) {
   using tir::Intrin;
   if (!has_index_type(e)) return true;
-  bool found = tir::contains<tir::Load>(e) || tir::contains<tir::ProducerLoad>(e) ||
-               tir::contains<tir::Reduce>(e);
+  bool found = has_elements(e);
+  const auto is_folded = [&](const Expr& operand) {
+    return has_folded_constants && !tir::uses_var(operand, [](const Expr&) { return true; });
+  };
   tir::walk(e, [&](const tir::Cast& n) {
-    const bool is_folded = has_folded_casts && tir::constant_int(n.value);
-    found = found || !(has_index_type(n.value) || n.value.dtype().is_bool() || is_folded);
+    found = found || !(has_index_type(n.value) || n.value.dtype().is_bool() || is_folded(n.value));
   });
   tir::walk(e, [&](const tir::Call& n) {
-    bool is_of_positions = false;
+    bool is_of_positions = std::ranges::all_of(n.args, is_folded);
     for (const Intrin intrin :
-         {Intrin::if_then_else, Intrin::likely, Intrin::shift_left, Intrin::shift_right,
-          Intrin::bitwise_and, Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not})
+         {Intrin::if_then_else, Intrin::likely, Intrin::shift_right, Intrin::bitwise_and,
+          Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not})
       is_of_positions = is_of_positions || n.is(intrin);
     found = found || !is_of_positions;
   });
@@ -297,8 +313,18 @@ Expr ExpressionMaker::comparison(int depth) {
   }
 }
 
+/// Whether an integer is between two constants, or outside of them.
+Expr ExpressionMaker::in_range(int depth) {
+  DataType type = random_type(*random_);
+  if (type.is_bool() || type.is_floating()) type = random_->one_in(2) ? Int(64) : UInt(64);
+  const Expr x = value(type, depth), low = constant(type), high = constant(type);
+  const bool is_strict = random_->one_in(2);
+  const Expr above = is_strict ? low < x : x >= low, below = is_strict ? x < high : x <= high;
+  return noted("a range", random_->one_in(2) ? above && below : !above || !below);
+}
+
 Expr ExpressionMaker::boolean(int depth) {
-  switch (random_->between(0, 8)) {
+  switch (random_->between(0, 9)) {
     case 0:
     case 1:
       return noted("!", !value(Bool(), depth));
@@ -323,6 +349,8 @@ Expr ExpressionMaker::boolean(int depth) {
       const int kind = random_->between(0, 2);
       return noted("isnan and such", kind == 0 ? isnan(x) : kind == 1 ? isinf(x) : isfinite(x));
     }
+    case 6:
+      return in_range(depth);
     default:
       return comparison(depth);
   }

@@ -46,6 +46,7 @@ class ExpressionMaker {
   Expr floating(DataType type, int depth);
   Expr boolean(int depth);
   Expr comparison(int depth);
+  Expr in_range(int depth);
   Expr quotient(DataType type, int depth);
   Expr divided(const Expr& a, const Expr& b);
   Expr shifted(DataType type, int depth);
@@ -65,9 +66,9 @@ class ExpressionMaker {
 
 /// Whether the integer wraps: it has a narrow type, or it contains an element or the result of a
 /// conversion or call. Otherwise it is a position, which may be taken not to overflow. This repeats
-/// arith::wraps, so that a fault there does not change the programs. `has_folded_casts`:
-/// conversions of constants are constants.
-bool is_data(const Expr& e, bool has_folded_casts = false);
+/// arith::wraps, so that a fault there does not change the programs. `has_folded_constants`:
+/// conversions and calls of constants are constants.
+bool is_data(const Expr& e, bool has_folded_constants = false);
 
 /// Every type of elements, each as likely.
 DataType random_type(Random& random);

@@ -105,7 +105,7 @@ class NestWriter {
         noted("loop", "triangular");
       }
     } else if (random_.one_in(8)) {
-      least = random_.one_in(3) ? kFarBegin - random_.between(0, 3) : random_.between(1, 3);
+      least = random_.one_in(2) ? kFarBegin - random_.between(0, 3) : random_.between(1, 3);
       range = std::to_string(least) + ", " + std::to_string(least + extent);
       noted("loop", least > 3 ? "near the end of int32" : "from 1 to 3");
     } else if (reads_positions() && !is_never_run_ && random_.one_in(24)) {
@@ -139,8 +139,11 @@ class NestWriter {
       iter = {name, loop.least, loop.most};
       value = loop.name;
       if (loop.least > kMaxExtent) {
-        value = loop.name + " - " + std::to_string(loop.least);
+        const bool is_backwards = random_.one_in(2);
+        value = is_backwards ? std::to_string(loop.most) + " - " + loop.name
+                             : loop.name + " - " + std::to_string(loop.least);
         iter = {name, 0, loop.most - loop.least};
+        if (is_backwards) noted("iterator", "counting down from near the end of int32");
       } else if (from.size() > 1 && random_.one_in(6)) {
         const Bounded& other = from[from[0].name == loop.name ? 1 : 0];
         if (other.least == 0 && other.most < kMaxExtent) {
@@ -197,10 +200,7 @@ class NestWriter {
       return iter.name + " + " + std::to_string(random_.between(1, std::min(slack, 3)));
     if (iter.least > 0 && random_.one_in(3)) return iter.name + " - 1";
     if (random_.one_in(8)) return std::to_string(extent - 1) + " - " + iter.name;
-    if (random_.one_in(12)) {
-      noted("element", "of an earlier iteration");
-      return random_.one_in(2) ? iter.name + " // 2" : "T.max(" + iter.name + " - 1, 0)";
-    }
+    if (random_.one_in(12)) return earlier(iter);
     if (reads_positions() && random_.one_in(48)) {
       noted("element", "at a position of data");
       return position(iters, extent);
@@ -486,9 +486,50 @@ class NestWriter {
     }
   }
 
+  /// An index of at most `iter`, and at least 0.
+  std::string earlier(const Bounded& iter) {
+    static const std::vector<std::string> kParts = {"", " // 2", " % 3", " // 3"};
+    noted("element", "of an earlier iteration");
+    if (random_.one_in(4)) return "T.max(" + iter.name + " - 1, 0)";
+    return iter.name + random_.pick(kParts);
+  }
+
+  /// Writes rows in the iterations of a loop that also read earlier rows. No other nest accesses
+  /// the array.
+  void write_rows(const Array& array) {
+    noted("nest", "that reads earlier rows");
+    loops_ = {{"i", 0, array.shape[0] - 1}};
+    const std::string rows = std::to_string(array.shape[0]);
+    line(0, "for i in T.serial(" + rows + "):");
+    const auto row = [&](int depth, const std::string& block) {
+      line(depth, "with T.block(\"" + block + "\"):");
+      line(depth + 1, "vi = T.axis.spatial(" + rows + ", i)");
+      return Bounded{"vi", 0, array.shape[0] - 1};
+    };
+    int depth = 1;
+    std::string at = "vi";
+    if (array.shape.size() > 1)
+      line(depth++, "for j in T.serial(" + std::to_string(array.shape[1]) + "):");
+    std::vector<Bounded> iters = {row(depth, array.name)};
+    if (array.shape.size() > 1) {
+      iters.push_back({"vj", 0, array.shape[1] - 1});
+      line(depth + 1, "vj = T.axis.spatial(" + std::to_string(array.shape[1]) + ", j)");
+      at += ", vj";
+    }
+    line(depth + 1, array.name + "[" + at + "] = " + value(iters));
+    open_loop(1);
+    iters = {row(2, "X" + std::to_string(blocks_++))};
+    iters.push_back(bind("v1", false, {loops_.back()}, 3));
+    std::string read = array.name + "[" + earlier(iters.front());
+    if (array.shape.size() > 1) read += ", " + index(array.shape[1], iters);
+    line(3, element(random_.pick(arrays_), iters) + " = " + read + "] + " + value(iters));
+    forgotten_.push_back(array);
+  }
+
   /// Allocated memory is written in full first: by one loop per dimension, or by loops that run
   /// some of its elements more than once.
   void write_allocated(const Array& array) {
+    if (random_.one_in(4)) return write_rows(array);
     loops_.clear();
     std::vector<Bounded> iters;
     int depth = 0;
@@ -512,11 +553,19 @@ class NestWriter {
     line(depth, array.name + "[" + at + "] = " + value(iters));
     arrays_.push_back(array);
     if (!is_repeated || random_.one_in(2)) return;
-    // Later iterations read what the first one has stored. No other nest accesses the array.
+    // Later iterations read what the first one has stored, in loops of their own or in the same
+    // ones. No other nest accesses the array.
     noted("nest", "that keeps values");
     loops_ = {{"z", 0, 1}};
-    open_loop(1);
-    write_block(2);
+    if (random_.one_in(2)) {
+      depth = 1;
+      open_loop(depth++);
+    } else {
+      --depth;
+      for (std::size_t d = 0; d < array.shape.size(); ++d)
+        loops_.push_back({std::string(1, "ij"[d]), 0, array.shape[d] - 1});
+    }
+    write_block(depth);
     forgotten_.push_back(array);
     arrays_.pop_back();
   }

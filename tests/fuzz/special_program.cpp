@@ -1,7 +1,9 @@
 #include "tests/fuzz/special_program.h"
 
+#include <algorithm>
 #include <sstream>
 
+#include "tests/common/special_numbers.h"
 #include "tests/fuzz/noted_schedule.h"
 #include "tests/fuzz/random_expression.h"
 
@@ -18,6 +20,12 @@ using Axes = std::vector<Axis>;
 struct KnownTensor {
   te::Tensor tensor;
   std::vector<int> shape;
+};
+
+/// A stage of integers whose elements the generator knows.
+struct Places {
+  KnownTensor stage;
+  std::vector<testing::Number> elements;
 };
 
 /// An index and the conditions under which it is inside a dimension.
@@ -53,7 +61,8 @@ class SpecialProgramMaker {
       return is_odd && random_.one_in(2) ? odd_name() : plain;
     };
     for (int n = 0; n < inputs; ++n) add_input(name(std::string(1, static_cast<char>('A' + n))));
-    const int stages = has_functions_ ? 1 : random_.between(1, 3);
+    if (!has_functions_ && random_.one_in(3)) add_places(name("P"));
+    const int stages = has_functions_ ? 1 : random_.between(places_ ? 2 : 1, 3);
     for (int n = 0; n < stages; ++n) add_stage(name("T" + std::to_string(n)));
     return std::move(program_);
   }
@@ -123,6 +132,28 @@ class SpecialProgramMaker {
       return has_functions_ && type.is_floating() ? function_of(maker, e) : e;
     });
     if (has_functions_ && type.is_floating()) program_.tolerance = tolerance_of(type);
+  }
+
+  /// Adds the stage of known elements: multiples of a small step, from any number of the type on.
+  void add_places(const std::string& name) {
+    DataType type = random_type(random_);
+    if (!type.is_integral() || type.is_bool()) type = random_.one_in(2) ? UInt(64) : Int(64);
+    const int count = random_.between(1, 16), step = random_.between(0, 7);
+    const int last = step * (count - 1);
+    std::mt19937 engine = random_.engine();
+    testing::Number first = testing::special_number(type, engine);
+    if (random_.one_in(2)) first = testing::Number::of(random_.between(0, 20));
+    first.whole = std::min(first.whole, greatest_of(type) - last);
+    add(name, {count}, [&](const Axes& axes) {
+      return cast(type, axes[0].index * step) + testing::constant_of(first, type);
+    });
+    places_ = Places{known_.back(), {}};
+    for (int n = 0; n < count; ++n)
+      places_->elements.push_back(testing::Number::of(first.whole + n * step));
+  }
+
+  static testing::Whole greatest_of(DataType type) {
+    return (testing::Whole{1} << (type.is_uint() ? type.bits : type.bits - 1)) - 1;
   }
 
   struct Reduction {
@@ -299,13 +330,14 @@ class SpecialProgramMaker {
   }
 
   std::optional<Expr> leaf(const Axes& axes, DataType type) {
+    if ((type == Int(32) || type == Int(64)) && random_.one_in(5)) return shifted_bits(axes, type);
     if (is_of_axes_ ? !random_.one_in(4) : random_.one_in(8)) {
       const Expr i = random_.pick(axes).index * random_.between(1, 3) + random_.between(-300, 300);
       return noted("an axis as data", cast(type, i));
     }
     if (type.is_bool() && random_.one_in(3)) return protected_comparison(axes);
-    if (type == Int(32) && random_.one_in(4))
-      if (const auto shifted = shifted_bits(axes, type)) return shifted;
+    if (places_ && random_.one_in(3))
+      if (const auto element = element_at_known_data(axes)) return cast(type, *element);
     std::vector<const KnownTensor*> fitting;
     for (const KnownTensor& k : known_)
       if (k.tensor.dtype() == type) fitting.push_back(&k);
@@ -313,17 +345,19 @@ class SpecialProgramMaker {
     return read(*random_.pick(fitting), axes);
   }
 
-  /// A narrow element, shifted so far that its upper bits are dropped.
-  std::optional<Expr> shifted_bits(const Axes& axes, DataType type) {
+  /// An axis or a narrow element, shifted so far that its upper bits are dropped.
+  Expr shifted_bits(const Axes& axes, DataType type) {
     std::vector<const KnownTensor*> narrow;
     for (const KnownTensor& k : known_)
       if (const DataType own = k.tensor.dtype();
           own.is_integral() && !own.is_bool() && own.bits < type.bits && !has_no_elements(k))
         narrow.push_back(&k);
-    if (narrow.empty()) return std::nullopt;
-    const Expr element = plain_read(*random_.pick(narrow), axes);
-    const int by = type.bits - random_.between(1, element.dtype().bits);
-    return noted("narrow data shifted", cast(type, element) << make_const(type, by));
+    const bool is_axis = narrow.empty() || is_of_axes_ || random_.one_in(2);
+    const Expr bits = is_axis ? random_.pick(axes).index + random_.between(0, 3)
+                              : plain_read(*random_.pick(narrow), axes);
+    const int by = type.bits - random_.between(1, is_axis ? 5 : bits.dtype().bits);
+    return noted(is_axis ? "an axis shifted" : "narrow data shifted", cast(type, bits)
+                                                                          << make_const(type, by));
   }
 
   /// An index in bounds for all values of the axes.
@@ -382,6 +416,68 @@ class SpecialProgramMaker {
         return {e, {not_negative(e), below(e)}};
       }
     }
+  }
+
+  /// An element of a stage at an index that is computed from known data.
+  std::optional<Expr> element_at_known_data(const Axes& axes) {
+    std::vector<const KnownTensor*> stages;
+    for (const KnownTensor& k : known_)
+      if (!k.tensor.op().as<te::Placeholder>() && !has_no_elements(k)) stages.push_back(&k);
+    const KnownTensor& from = *random_.pick(stages);
+    std::vector<Expr> at;
+    for (std::size_t d = 0; d + 1 < from.shape.size(); ++d)
+      at.push_back(plain_index(axes, d, from.shape[d]));
+    const auto last = index_of_known_data(axes, from.shape.back());
+    if (!last) return std::nullopt;
+    at.push_back(*last);
+    return noted("at known data", from.tensor(at));
+  }
+
+  /// An index that a few operators with constants compute from a known element. It is in
+  /// [0, extent) for all known elements.
+  std::optional<Expr> index_of_known_data(const Axes& axes, int extent) {
+    constexpr int kTrials = 20;
+    const Expr element = plain_read(places_->stage, axes);
+    for (int n = 0; n < kTrials; ++n) {
+      Expr e = element;
+      std::vector<testing::Number> values = places_->elements;
+      try {
+        for (int m = random_.between(1, 3); m > 0; --m) apply_operator(e, values);
+      } catch (const testing::NoOpinion&) {
+        continue;
+      }
+      if (std::ranges::all_of(values, [&](const testing::Number& value) {
+            return value.whole >= 0 && value.whole < extent;
+          }))
+        return random_.one_in(4) ? cast(Int(32), e) : e;
+    }
+    return std::nullopt;
+  }
+
+  testing::Number constant_for(DataType type) {
+    std::mt19937 engine = random_.engine();
+    return random_.one_in(3) ? testing::Number::of(random_.between(1, 16))
+                             : testing::special_number(type, engine);
+  }
+
+  /// Applies an operator with a constant, or a clamp, to an expression and to its values.
+  void apply_operator(Expr& e, std::vector<testing::Number>& values) {
+    using tir::BinaryOp;
+    static const std::vector<BinaryOp> kOperators = {
+        BinaryOp::Add,      BinaryOp::Sub,      BinaryOp::Mul,      BinaryOp::FloorDiv,
+        BinaryOp::FloorMod, BinaryOp::TruncDiv, BinaryOp::TruncMod, BinaryOp::Max};
+    const DataType type = e.dtype();
+    const auto apply = [&](BinaryOp op, const testing::Number& by) {
+      e = tir::make_binary(op, e, testing::constant_of(by, type));
+      for (testing::Number& value : values) value = testing::combined(op, value, by, type);
+    };
+    const BinaryOp op = random_.pick(kOperators);
+    const testing::Number by = constant_for(type);
+    if (op == BinaryOp::Max || random_.one_in(4)) {
+      apply(BinaryOp::Max, by);
+      return apply(BinaryOp::Min, constant_for(type));
+    }
+    if (by.whole != 0) apply(op, by);
   }
 
   static bool has_no_elements(const KnownTensor& from) {
@@ -484,6 +580,7 @@ class SpecialProgramMaker {
   RandomProgram program_;
   std::vector<int> shape_;
   std::vector<KnownTensor> known_;
+  std::optional<Places> places_;
 };
 
 }  // namespace
