@@ -202,8 +202,10 @@ constexpr const char* kFloorRemainder = R"($T $N($T a, $T b) {
   return ($T)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
 }
 )";
+// With `bits -= bits >> 1 & ...`, GCC 12 recognises the function, and with AVX512VPOPCNTDQ it
+// leaves the count out of the last vector of a loop.
 constexpr const char* kPopcount = R"(int32_t $N(uint64_t bits) {
-  bits -= bits >> 1 & 0x5555555555555555u;
+  bits = (bits & 0x5555555555555555u) + (bits >> 1 & 0x5555555555555555u);
   bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
   bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
   return (int32_t)(bits * 0x0101010101010101u >> 56);
