@@ -7,6 +7,8 @@
 
 #include "tenon/inspect/bounds_report.h"
 #include "tenon/te/reduce.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::te {
 namespace {

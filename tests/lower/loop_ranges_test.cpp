@@ -53,7 +53,19 @@ TEST(RebaseLoops, FarFromZeroTheyBeginThere) {
     B[(i - 2147483636)] = A[(2147483643 - i)]
   })"),
             R"(for (i: int32, 0, 2) {
-  B[((i + 2147483636) - 2147483636)] = A[(2147483643 - (i + 2147483636))]
+  B[i] = A[((0 - i) + 7)]
+}
+)");
+}
+
+/// 15 + 2147483637 is beyond int32.
+TEST(RebaseLoops, TheirConstantsAreAddedUpAtOnce) {
+  EXPECT_EQ(rebased(R"(
+  for (i: int32, 2147483637, 2147483642) {
+    B[(15 - (2147483641 - i))] = A[((i - 2147483637)*4)]
+  })"),
+            R"(for (i: int32, 0, 5) {
+  B[((0 - (0 - i)) + 11)] = A[(i*4)]
 }
 )");
 }

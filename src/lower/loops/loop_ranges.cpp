@@ -44,18 +44,68 @@ PrimFunc bind_loop_ranges(const PrimFunc& func, const PassOptions&) {
 
 // ---- rebase_loops -------------------------------------------------------------------------------
 
-// Rebases loops that begin far from 0, so that constants next to their variables stay small.
-// Otherwise rewriting would combine constants near the end of int32 and overflow. Not used for TVM
-// 0.9 text.
+// Rebases loops that begin far from 0, and adds up the constants next to their variables, which are
+// small then. Otherwise rewriting would combine constants near the end of int32 and overflow. Not
+// used for TVM 0.9 text.
 //
 //   for (i, 2147483636, 2147483638) {          for (i, 0, 2) {
-//     A[(7 - (i - 2147483636))] = 0f32    =>     A[(7 - ((i + 2147483636) - 2147483636))] = 0f32
+//     A[(7 - (i - 2147483636))] = 0f32    =>     A[((0 - i) + 7)] = 0f32
 //   }                                          }
 
 namespace {
 
 /// The minimum distance from 0 of a rebased loop: small multiples of closer constants fit int32.
 constexpr std::int64_t kFar = std::int64_t{1} << 24;
+
+/// The expression `base + constant`.
+struct Shifted {
+  Expr base;
+  std::int64_t constant;
+};
+
+/// Adds up the constants of sums that use the variable.
+class ConstantCollector {
+ public:
+  explicit ConstantCollector(const Var& var) : var_(var) {}
+
+  Stmt stmt(const Stmt& s) const {
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  Expr expr(const Expr& e) const {
+    if (!uses_var(e, var_)) return e;
+    const std::optional<Shifted> sum = shifted(e);
+    if (sum && fits(sum->constant, e.dtype()))
+      return fold(BinaryOp::Add, sum->base, make_int(e.dtype(), sum->constant));
+    return map_children(e, [&](const Expr& child) { return expr(child); });
+  }
+
+  /// Returns nullopt unless the expression has the type of the variable, or if a constant
+  /// overflows.
+  std::optional<Shifted> shifted(const Expr& e) const {
+    if (e.dtype() != var_.dtype()) return std::nullopt;
+    if (const IntImm* n = e.as<IntImm>()) return Shifted{make_int(e.dtype(), 0), n->value};
+    const Binary* n = e.as<Binary>();
+    const bool is_sum = n && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub);
+    const auto scale = n && n->op == BinaryOp::Mul ? constant_int(n->b) : std::nullopt;
+    if (!is_sum && !scale)
+      return Shifted{map_children(e, [&](const Expr& child) { return expr(child); }), 0};
+    const std::optional<Shifted> a = shifted(n->a);
+    const std::optional<Shifted> b = scale ? Shifted{n->b, 0} : shifted(n->b);
+    std::int64_t constant = 0;
+    const bool overflows =
+        !a || !b ||
+        (scale                    ? __builtin_mul_overflow(a->constant, *scale, &constant)
+         : n->op == BinaryOp::Add ? __builtin_add_overflow(a->constant, b->constant, &constant)
+                                  : __builtin_sub_overflow(a->constant, b->constant, &constant));
+    if (overflows) return std::nullopt;
+    return Shifted{fold(n->op, a->base, b->base), constant};
+  }
+
+  const Var& var_;
+};
 
 std::optional<Stmt> rebased(const For& n) {
   const std::int64_t begin = constant_int(n.min).value_or(0);
@@ -64,7 +114,8 @@ std::optional<Stmt> rebased(const For& n) {
   For loop = n;
   loop.var = var;
   loop.min = make_int(n.min.dtype(), 0);
-  loop.body = substitute(n.body, {{&n.var.node(), var + n.min}});
+  const Stmt body = substitute(n.body, {{&n.var.node(), var + n.min}});
+  loop.body = ConstantCollector(var).stmt(body);
   return make_stmt(std::move(loop));
 }
 
