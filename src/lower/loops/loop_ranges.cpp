@@ -76,32 +76,28 @@ class ConstantCollector {
  private:
   Expr expr(const Expr& e) const {
     if (!uses_var(e, var_)) return e;
-    const std::optional<Shifted> sum = shifted(e);
-    if (sum && fits(sum->constant, e.dtype()))
-      return fold(BinaryOp::Add, sum->base, make_int(e.dtype(), sum->constant));
+    if (e.dtype() != var_.dtype()) return with_children(e);
+    const auto [base, constant] = shifted(e);
+    return fold(BinaryOp::Add, base, make_int(e.dtype(), wrap(constant, e.dtype())));
+  }
+
+  Expr with_children(const Expr& e) const {
     return map_children(e, [&](const Expr& child) { return expr(child); });
   }
 
-  /// Returns nullopt unless the expression has the type of the variable, or if a constant
-  /// overflows.
-  std::optional<Shifted> shifted(const Expr& e) const {
-    if (e.dtype() != var_.dtype()) return std::nullopt;
-    if (const IntImm* n = e.as<IntImm>()) return Shifted{make_int(e.dtype(), 0), n->value};
+  /// The constant is computed modulo 2^64.
+  Shifted shifted(const Expr& e) const {
+    if (const IntImm* n = e.as<IntImm>()) return {make_int(e.dtype(), 0), n->value};
     const Binary* n = e.as<Binary>();
-    const bool is_sum = n && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub);
     const auto scale = n && n->op == BinaryOp::Mul ? constant_int(n->b) : std::nullopt;
-    if (!is_sum && !scale)
-      return Shifted{map_children(e, [&](const Expr& child) { return expr(child); }), 0};
-    const std::optional<Shifted> a = shifted(n->a);
-    const std::optional<Shifted> b = scale ? Shifted{n->b, 0} : shifted(n->b);
-    std::int64_t constant = 0;
-    const bool overflows =
-        !a || !b ||
-        (scale                    ? __builtin_mul_overflow(a->constant, *scale, &constant)
-         : n->op == BinaryOp::Add ? __builtin_add_overflow(a->constant, b->constant, &constant)
-                                  : __builtin_sub_overflow(a->constant, b->constant, &constant));
-    if (overflows) return std::nullopt;
-    return Shifted{fold(n->op, a->base, b->base), constant};
+    if (!scale && !(n && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub)))
+      return {with_children(e), 0};
+    const auto [a, of_a] = shifted(n->a);
+    const auto [b, of_b] = scale ? Shifted{n->b, 0} : shifted(n->b);
+    const auto x = static_cast<std::uint64_t>(of_a),
+               y = static_cast<std::uint64_t>(scale.value_or(of_b));
+    const std::uint64_t sum = scale ? x * y : n->op == BinaryOp::Add ? x + y : x - y;
+    return {fold(n->op, a, b), static_cast<std::int64_t>(sum)};
   }
 
   const Var& var_;

@@ -316,32 +316,24 @@ bool covers(const Range& outer, const Range& inner, const Expr& size, const arit
          (at_most(inner.min + inner.extent, end) || at_most(size, end));
 }
 
-/// Extends the regions of each buffer so that one of them covers the accessed region.
+/// Extends the first region of each buffer if none covers the accessed region.
 bool extend(std::vector<BufferRegion>& declared, const std::vector<BufferRegion>& accessed,
             const arith::Facts& facts) {
   bool is_changed = false;
   for (const BufferRegion& access : accessed) {
-    const Buffer& buffer = access.buffer;
-    std::vector<std::vector<Range>> boxes;
+    BufferRegion* first = nullptr;
     bool is_covered = false;
-    for (const BufferRegion& region : declared) {
-      if (!region.buffer.same_as(buffer)) continue;
-      boxes.push_back(region.region);
+    for (BufferRegion& region : declared) {
+      if (!region.buffer.same_as(access.buffer)) continue;
+      if (!first) first = &region;
       bool covers_all = true;
-      for (std::size_t d = 0; d < buffer->shape.size(); ++d)
-        covers_all =
-            covers_all && covers(region.region[d], access.region[d], buffer->shape[d], facts);
+      for (std::size_t d = 0; d < region.region.size(); ++d)
+        covers_all = covers_all &&
+                     covers(region.region[d], access.region[d], access.buffer->shape[d], facts);
       is_covered = is_covered || covers_all;
     }
-    if (is_covered || boxes.empty()) continue;
-    boxes.push_back(access.region);
-    const auto first = std::ranges::find_if(
-        declared, [&](const BufferRegion& region) { return region.buffer.same_as(buffer); });
-    first->region = hull_of(boxes, buffer, facts);
-    declared.erase(
-        std::remove_if(first + 1, declared.end(),
-                       [&](const BufferRegion& region) { return region.buffer.same_as(buffer); }),
-        declared.end());
+    if (is_covered || !first) continue;
+    first->region = hull_of({first->region, access.region}, access.buffer, facts);
     is_changed = true;
   }
   return is_changed;

@@ -271,8 +271,7 @@ class GraphBuilder {
     const Compute* compute = graph_.stage(reader).op.as<Compute>();
     const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
     const auto is_read = [&](const tir::ProducerLoad& read) {
-      const std::optional<StageId> producer = graph_.find(Tensor::of(read).op());
-      return producer == id;
+      return graph_.find(Tensor::of(read).op()) == id;
     };
     return reduction && std::ranges::any_of(reduction->init, [&](const Expr& start) {
              return tir::any_node(start, is_read);
