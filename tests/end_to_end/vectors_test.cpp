@@ -61,6 +61,25 @@ TEST(VectorsTest, OfBytesRepeatTheLastElement) {
   EXPECT_NO_THROW(compile(s, {A, B}, Target("llvm -mcpu=icelake-server")));
 }
 
+TEST(VectorsTest, OfBfloat16StoreOneLaneAtTheEnd) {
+  te::Tensor A = te::placeholder({7, 9, 9}, "A", BFloat(16));
+  te::Tensor T = te::compute(
+      {33}, {"i"},
+      [&](Var i) {
+        const Expr is_even = floormod(i, 2) == 0, tile = floordiv(i, 8);
+        return max(A(floormod(if_then_else(is_even, i, i * 2 + 2), 4), tile,
+                     floormod(if_then_else(is_even, i * 4 + 3, i * 2 + 2), 9)),
+                   A(tile, tile, floormod(i, 9))) +
+               3.0;
+      },
+      "T");
+  te::Schedule s = te::create_schedule(T);
+  const auto [outer, inner] = s[T].split(s[T].axis(0), 8);
+  s[T].tile(inner, outer, 5, 2);
+  EXPECT_EQ(compare_with_default(s, {A, T}, {.build = {.autotune_loops = true, .opt_level = 3}}),
+            "");
+}
+
 TEST(ConversionsTest, OfShiftedIntegersAreInfiniteInFloat16) {
   for (const DataType type : {Int(32), UInt(32), Int(64), UInt(64)}) {
     te::Tensor A = te::placeholder({16}, "A", type);

@@ -141,6 +141,23 @@ void define_unloaded_lanes(llvm::IntrinsicInst& load) {
                                      lanes, llvm::Constant::getNullValue(type->getScalarType())));
 }
 
+/// Replaces a masked store of a single lane, which the mask determines, by a plain store.
+void replace_store_of_one_lane(llvm::IntrinsicInst& store) {
+  auto* mask = llvm::dyn_cast<llvm::Constant>(store.getArgOperand(store.arg_size() - 1));
+  if (!mask) return;
+  std::vector<unsigned> stored;
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    if (const llvm::Constant* bit = mask->getAggregateElement(lane); !bit || !bit->isNullValue())
+      stored.push_back(lane);
+  if (stored.size() != 1) return;
+  llvm::IRBuilder<> builder(&store);
+  llvm::Value* value = builder.CreateExtractElement(store.getArgOperand(0), stored.front());
+  builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(
+                                 value->getType(), store.getArgOperand(1), stored.front()));
+  store.eraseFromParent();
+}
+
 void avoid_faults_of_code_generators(llvm::Module& module, int opt_level) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& each : llvm::make_early_inc_range(llvm::instructions(function))) {
@@ -148,6 +165,8 @@ void avoid_faults_of_code_generators(llvm::Module& module, int opt_level) {
       if (auto* n = llvm::dyn_cast<llvm::IntrinsicInst>(&each);
           n && n->getIntrinsicID() == llvm::Intrinsic::masked_load)
         define_unloaded_lanes(*n);
+      else if (n && n->getIntrinsicID() == llvm::Intrinsic::masked_store)
+        replace_store_of_one_lane(*n);
     }
 }
 
