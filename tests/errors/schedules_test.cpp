@@ -190,7 +190,7 @@ TEST_F(ChainTest, Storage) {
   refused([&] { s[D].rolling_buffer(); }, {"rolling_buffer", "`D`", "output"});
   refused([&] { s[D].round_up(s[D].axis(0)); }, {"round_up", "`D`", "output"});
   refused([&] { s[A].round_up(s[B].axis(0)); }, {"round_up", "`A`", "placeholder"});
-  refused([&] { s[C].round_up(k); }, {"round_up", "`k`", "`C`", "`i`"});
+  refused([&] { s[C].round_up(s[B].axis(0)); }, {"round_up", "`i`", "`C`", "`k`"});
   refused(
       [&] {
         s[B].transform_layout([](Var i, Var j) { return std::vector<Expr>{floordiv(i, 2), j}; });
