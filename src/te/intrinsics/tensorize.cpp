@@ -383,6 +383,9 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
 /// Adds the view of a region whose dimensions were compared when the operation was declared.
 void add_declared_view(IntrinCall& call, const Tensor& tensor, const std::vector<Range>& region,
                        const Tensor& theirs, const Program& program) {
+  if (call.inputs.size() < call.intrin.inputs.size() && program.buffers.stored_buffer_of(tensor))
+    call.refuse("the layout of `" + tensor.name() +
+                "` is transformed, but the region of a tensor_compute is in the original layout");
   Facts facts;
   std::vector<Expr> extents;
   for (const Range& range : region) extents.push_back(arith::simplify(range.extent, facts));
