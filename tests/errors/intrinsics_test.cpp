@@ -517,6 +517,26 @@ TEST_F(IntrinsicTest, AnOperationOnRegionsIsNotTensorizedAgain) {
                                      {"tensorize", "`i`", "`T`"}));
 }
 
+TEST_F(IntrinsicTest, AnOperationOnRegionsReadsInputsInTheirOriginalLayout) {
+  const te::TensorIntrin sum = intrin([](Expr a, Expr b) { return a + b; });
+  te::Tensor T = te::tensor_compute(
+      {8, 16}, {"i"},
+      [&](Var i) {
+        return sum({A.region({i, Range(0, 16)}), B.region({i, Range(0, 16)})});
+      },
+      "T");
+  te::Schedule s = te::create_schedule(T);
+  const te::Tensor cached = s.cache_read(A, "global", {T});
+  s[cached].transform_layout([](Var i, Var j) {
+    return std::vector<Expr>{floordiv(j, 2), i, floormod(j, 2)};
+  });
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B, T});
+      },
+      {"tensor_compute `T`", "layout", "original layout"}));
+}
+
 // ---- declarations -------------------------------------------------------------------------------
 
 TEST_F(IntrinsicTest, RegionsMustHaveTheIntrinsicsExtents) {
