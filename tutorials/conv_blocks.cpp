@@ -13,7 +13,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "tutorials/common/block_steps.h"
+#include "tutorials/common/block_programs.h"
 
 using namespace tenon;
 

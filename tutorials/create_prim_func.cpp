@@ -13,8 +13,7 @@
 
 #include <iostream>
 
-#include "tutorials/common/block_steps.h"
-#include "tutorials/common/relu_product.h"
+#include "tutorials/common/block_programs.h"
 
 using namespace tenon;
 

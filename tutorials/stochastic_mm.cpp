@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "tutorials/common/block_steps.h"
+#include "tutorials/common/block_programs.h"
 
 using namespace tenon;
 

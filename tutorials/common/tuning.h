@@ -9,7 +9,7 @@
 #include <tenon/tune/tasks.h>
 #include <tenon/tune/tune.h>
 
-#include "tutorials/common/random_arrays.h"
+#include "tutorials/common/block_programs.h"
 
 /// --size, --trials, --threads, --target, --work-dir, --seed, --report, --page, --save
 struct TuningArguments {

@@ -1,5 +1,5 @@
 // The binding of tenon/arith: simplification, proofs, intervals.
-#include "bindings/arith.h"
+#include "bindings/rooms.h"
 
 #include "bindings/tir.h"
 #include "tenon/arith/interval.h"

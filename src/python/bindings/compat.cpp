@@ -2,8 +2,8 @@
 //
 //   _compat.kind(C.op)           # "ComputeOp"
 //   _compat.stage_fields(s[C])   # {"attach": "root", "relations": [...], ...}
-#include "bindings/compat.h"
 #include "bindings/arguments.h"
+#include "bindings/rooms.h"
 #include "tenon/driver/lower.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/match.h"

@@ -1,4 +1,4 @@
-#include "bindings/inspect.h"
+#include "bindings/rooms.h"
 
 #include "bindings/driver.h"
 #include "bindings/tir.h"

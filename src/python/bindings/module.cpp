@@ -1,15 +1,9 @@
 // The extension module `tenon._tenon`. The package `tenon` names its parts.
-#include "bindings/arith.h"
-#include "bindings/compat.h"
 #include "bindings/driver.h"
 #include "bindings/errors.h"
-#include "bindings/inspect.h"
-#include "bindings/runtime.h"
-#include "bindings/s_tir.h"
+#include "bindings/rooms.h"
 #include "bindings/te.h"
 #include "bindings/tir.h"
-#include "bindings/topi.h"
-#include "bindings/tune.h"
 
 namespace tenon::python {
 

@@ -1,5 +1,5 @@
 // Compiled functions and modules.
-#include "bindings/runtime.h"
+#include "bindings/rooms.h"
 
 #include <nanobind/stl/filesystem.h>
 

@@ -1,4 +1,4 @@
-#include "bindings/s_tir.h"
+#include "bindings/rooms.h"
 
 #include "bindings/tir.h"
 #include "tenon/s_tir/reducers.h"

@@ -1,4 +1,4 @@
-#include "bindings/topi.h"
+#include "bindings/rooms.h"
 
 #include <nanobind/stl/array.h>
 
@@ -56,6 +56,18 @@ std::array<int, 4> to_padding(const OneOrMore<int>& value) {
 
 std::optional<DataType> to_type(const std::optional<DTypeLike>& type) {
   return type ? std::optional<DataType>(*type) : std::nullopt;
+}
+
+topi::ConvolutionOptions convolution_options(const OneOrMore<int>& stride,
+                                             const OneOrMore<int>& dilation,
+                                             const OneOrMore<int>& padding,
+                                             const std::optional<DTypeLike>& out_dtype,
+                                             const std::string& name) {
+  return {.stride = to_pair(stride, "stride"),
+          .dilation = to_pair(dilation, "dilation"),
+          .padding = to_padding(padding),
+          .out_dtype = to_type(out_dtype),
+          .name = name};
 }
 
 void bind_broadcasts(PyModule& topi) {
@@ -334,22 +346,14 @@ void bind_networks(PyModule& topi) {
   pool("avg_pool2d", topi::avg_pool2d);
   using Convolution =
       Tensor (*)(const Tensor&, const Tensor&, topi::ConvolutionOptions, SourceLocation);
-  auto options_of = [](const OneOrMore<int>& stride, const OneOrMore<int>& dilation,
-                       const OneOrMore<int>& padding, const std::optional<DTypeLike>& out_dtype,
-                       const std::string& name) {
-    return topi::ConvolutionOptions{.stride = to_pair(stride, "stride"),
-                                    .dilation = to_pair(dilation, "dilation"),
-                                    .padding = to_padding(padding),
-                                    .out_dtype = to_type(out_dtype),
-                                    .name = name};
-  };
   auto convolution = [&](const char* name, Convolution f) {
     topi.def(
         name,
         [=](const Tensor& x, const Tensor& kernel, const OneOrMore<int>& stride,
             const OneOrMore<int>& dilation, const OneOrMore<int>& padding,
             const std::optional<DTypeLike>& out_dtype, const std::string& op_name) {
-          return f(x, kernel, options_of(stride, dilation, padding, out_dtype, op_name), here());
+          return f(x, kernel, convolution_options(stride, dilation, padding, out_dtype, op_name),
+                   here());
         },
         "x"_a, "kernel"_a, "stride"_a = 1, "dilation"_a = 1, "padding"_a = 0,
         "out_dtype"_a = nb::none(), "name"_a = "");
@@ -363,7 +367,8 @@ void bind_networks(PyModule& topi) {
           const OneOrMore<int>& dilation, const OneOrMore<int>& padding,
           const std::optional<DTypeLike>& out_dtype, const std::string& name) {
         return topi::group_conv2d_nchw(
-            x, kernel, groups, options_of(stride, dilation, padding, out_dtype, name), here());
+            x, kernel, groups, convolution_options(stride, dilation, padding, out_dtype, name),
+            here());
       },
       "x"_a, "kernel"_a, "groups"_a, "stride"_a = 1, "dilation"_a = 1, "padding"_a = 0,
       "out_dtype"_a = nb::none(), "name"_a = "");
@@ -412,6 +417,18 @@ void bind_library_schedules(PyModule& topi) {
         "out"_a, "target"_a = target);
   };
   PyModule cpu = topi.def_submodule("cpu", "Schedules of operators for CPUs.");
+  cpu.def(
+      "fastest_conv2d_nchw",
+      [](const Tensor& x, const Tensor& kernel, const TargetLike& target,
+         const OneOrMore<int>& stride, const OneOrMore<int>& dilation,
+         const OneOrMore<int>& padding, const std::optional<DTypeLike>& out_dtype,
+         const std::string& name) {
+        return topi::cpu::fastest_conv2d_nchw(
+            x, kernel, to_target(target).facts(),
+            convolution_options(stride, dilation, padding, out_dtype, name), here());
+      },
+      "x"_a, "kernel"_a, "target"_a = "llvm", "stride"_a = 1, "dilation"_a = 1, "padding"_a = 0,
+      "out_dtype"_a = nb::none(), "name"_a = "");
   bind(cpu, "schedule_matmul", topi::cpu::schedule_matmul, "llvm");
   bind(cpu, "schedule_conv2d", topi::cpu::schedule_conv2d, "llvm");
   bind(cpu, "schedule_conv2d_winograd", topi::cpu::schedule_conv2d_winograd, "llvm");

@@ -1,4 +1,4 @@
-#include "bindings/tune.h"
+#include "bindings/rooms.h"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>

@@ -1,15 +1,49 @@
-#include "tutorials/common/block_steps.h"
+#include "tutorials/common/block_programs.h"
 
+#include <tenon/tooling/check.h>
 #include <tenon/tooling/profile_run.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 
-#include "tutorials/common/random_arrays.h"
+#include "tenon/tir/expr.h"
 
 using namespace tenon;
 namespace po = boost::program_options;
+
+std::vector<runtime::NDArray> random_arrays(const tir::IRModule& mod) {
+  std::vector<runtime::NDArray> result;
+  for (const tir::BufferParam& array : mod.functions.begin()->second.buffers) {
+    runtime::NDArray::Shape shape;
+    for (const Expr& extent : array.declared->shape)
+      shape.push_back(tir::constant_int(extent).value());
+    result.push_back(runtime::NDArray::random(shape, array.declared->dtype));
+  }
+  return result;
+}
+
+ReluProduct::ReluProduct(int size)
+    : a(runtime::NDArray::random({size, size}, Float(32), {.seed = 1})),
+      b(runtime::NDArray::random({size, size}, Float(32), {.seed = 2})),
+      expected(runtime::NDArray::zeros({size, size}, Float(32))) {
+  const float *from = a.data<float>(), *with = b.data<float>();
+  float* to = expected.data<float>();
+  for (int i = 0; i < size; ++i)
+    for (int j = 0; j < size; ++j) {
+      float sum = 0;
+      for (int k = 0; k < size; ++k) sum += from[i * size + k] * with[k * size + j];
+      to[i * size + j] = std::max(sum, 0.0f);
+    }
+}
+
+bool ReluProduct::is_right(const runtime::Function& function) const {
+  const auto c = runtime::NDArray::full(expected.shape(), Float(32), NAN);
+  function(a, b, c);
+  return compare(c, expected, {.relative = 1e-5, .absolute = 1e-5}).fine();
+}
 
 BlockSteps::BlockSteps(int argc, char** argv, std::string title) : title_(std::move(title)) {
   std::string emit = "script", target = "llvm";
