@@ -35,15 +35,63 @@ using namespace tir;
 
 namespace {
 
-/// Whether the elements of the memory or its address are used.
-bool mentions_memory(const Stmt& s, const Var& data) {
-  return uses_var(s, data) ||
-         any_node(
-             s, [&](const Store& store) { return store.buffer->data.same_as(data); },
-             [&](const Load& load) { return load.buffer->data.same_as(data); });
-}
+/// The uses of all memory of a function. Statements are numbered in the order of the text, so that
+/// the uses inside of a statement are found without visiting it.
+class MemoryUses {
+ public:
+  explicit MemoryUses(const Stmt& s) { visit(s); }
 
-bool mentions_memory(const Expr& e, const Var& data) { return uses_var(e, data) || reads(e, data); }
+  /// Whether the statement uses the elements of the memory or its address.
+  bool are_in(const Stmt& s, const Var& data) const {
+    const auto& [begin, end] = spans_.at(&s.node());
+    const auto first = std::ranges::lower_bound(of(data), begin, {}, &Use::statement);
+    return first != of(data).end() && first->statement < end;
+  }
+
+  /// Whether the memory is only loaded from and stored to, as elements of its own type.
+  bool are_plain(const Allocate& memory) const {
+    return std::ranges::all_of(of(memory.data), [&](const Use& use) {
+      return use.buffer && use.buffer->dtype == memory.dtype &&
+             (use.indices == 1 || use.indices == memory.extents.size());
+    });
+  }
+
+ private:
+  struct Use {
+    std::size_t statement;
+    /// Null for a use of the address.
+    const BufferNode* buffer;
+    std::size_t indices;
+  };
+
+  void visit(const Stmt& s) {
+    const std::size_t number = count_++;
+    const auto add = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
+      uses_[&buffer->data.node()].push_back({number, buffer.get(), indices.size()});
+    };
+    if (const Store* store = s.as<Store>()) add(store->buffer, store->indices);
+    for_each_child(
+        s,
+        [&](const Expr& e) {
+          walk(e, [&](const Load& load) { add(load.buffer, load.indices); });
+          for (const Var& var : free_vars(e))
+            if (var.dtype().is_handle()) uses_[&var.node()].push_back({number, nullptr, 0});
+        },
+        [&](const Stmt& child) { visit(child); });
+    // A part that occurs several times has the same uses everywhere.
+    spans_[&s.node()] = {number, count_};
+  }
+
+  const std::vector<Use>& of(const Var& data) const {
+    static const std::vector<Use> kNone;
+    const auto found = uses_.find(&data.node());
+    return found == uses_.end() ? kNone : found->second;
+  }
+
+  std::size_t count_ = 0;
+  std::unordered_map<const StmtNode*, std::pair<std::size_t, std::size_t>> spans_;
+  std::unordered_map<const ExprNode*, std::vector<Use>> uses_;
+};
 
 /// The maximum number of statements to simulate.
 constexpr int kMaxSteps = 1024;
@@ -52,8 +100,9 @@ constexpr int kMaxSteps = 1024;
 /// it has not stored.
 class Filling {
  public:
-  Filling(const Allocate& memory, std::int64_t elements)
-      : data_(memory.data),
+  Filling(const Allocate& memory, std::int64_t elements, const MemoryUses& uses)
+      : uses_(uses),
+        data_(memory.data),
         extents_(memory.extents),
         is_stored_(static_cast<std::size_t>(elements), false),
         missing_(elements) {}
@@ -73,7 +122,7 @@ class Filling {
       return follow(let->body);
     }
     if (const Store* store = s.as<Store>()) return follow(*store);
-    if (!mentions_memory(s, data_)) return true;
+    if (!uses_.are_in(s, data_)) return true;
     if (const Attr* attr = s.as<Attr>()) return follow(attr->body);
     if (const Allocate* inner = s.as<Allocate>()) return follow(inner->body);
     const For* loop = s.as<For>();
@@ -135,6 +184,7 @@ class Filling {
     return sum;
   }
 
+  const MemoryUses& uses_;
   const Var& data_;
   const std::vector<Expr>& extents_;
   std::vector<bool> is_stored_;
@@ -155,68 +205,75 @@ std::optional<std::int64_t> constant_elements(const Allocate& memory) {
   return elements;
 }
 
-/// Whether the memory is only loaded from and stored to, as elements of its own type.
-bool has_plain_uses(const Allocate& memory) {
-  bool plain = !uses_var(memory.body, memory.data);
-  const auto check = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
-    if (!buffer->data.same_as(memory.data)) return;
-    plain = plain && buffer->dtype == memory.dtype &&
-            (indices.size() == 1 || indices.size() == memory.extents.size());
-  };
-  walk(
-      memory.body, [&](const Store& store) { check(store.buffer, store.indices); },
-      [&](const Load& load) { check(load.buffer, load.indices); });
-  return plain;
-}
+/// Moves allocations into the innermost loop that contains all uses and refills the memory in each
+/// iteration.
+class Privatization {
+ public:
+  explicit Privatization(const Stmt& body) : uses_(body) {}
 
-/// Whether the statement stores every element of the memory before it loads any. The analysis
-/// simulates each iteration, so it returns false for large memory and for symbolic extents.
-/// Precondition: the memory has plain uses.
-bool fills_first(const Stmt& s, const Allocate& memory) {
-  const auto elements = constant_elements(memory);
-  return elements && *elements <= kMaxSteps && Filling(memory, *elements).comes_first_in(s);
-}
+  Stmt stmt(const Stmt& s) {
+    if (const Allocate* memory = s.as<Allocate>())
+      if (const std::optional<Stmt> loop_body = place_of(*memory)) {
+        std::vector<Allocate>& moved = moved_[&loop_body->node()];
+        const auto is_same = [&](const Allocate& one) { return one.data.same_as(memory->data); };
+        if (std::ranges::none_of(moved, is_same)) moved.push_back(*memory);
+        return stmt(memory->body);
+      }
+    Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    const auto here = moved_.find(&s.node());
+    if (here == moved_.end()) return result;
+    for (auto memory = here->second.rbegin(); memory != here->second.rend(); ++memory) {
+      Allocate own = *memory;
+      own.body = result;
+      result = make_stmt(std::move(own));
+    }
+    return result;
+  }
 
-/// Moves the allocation from around `s` into the innermost loop that contains all uses and refills
-/// the memory in each iteration; nullopt if no loop does.
-std::optional<Stmt> sunk(const Stmt& s, const Allocate& memory) {
-  const Stmt* user = nullptr;
-  bool is_only = true;
-  for_each_child(
-      s, [&](const Expr& e) { is_only &= !mentions_memory(e, memory.data); },
-      [&](const Stmt& child) {
-        if (!mentions_memory(child, memory.data)) return;
-        is_only &= !user;
-        user = &child;
-      });
-  if (!user || !is_only) return std::nullopt;
-  const std::optional<Stmt> inside = sunk(*user, memory);
-  if (!inside && !(s.as<For>() && fills_first(*user, memory))) return std::nullopt;
-  return map_statements(s, [&](const Stmt& child) {
-    if (!child.same_as(*user)) return child;
-    if (inside) return *inside;
-    Allocate own = memory;
-    own.body = child;
-    return make_stmt(std::move(own));
-  });
-}
+ private:
+  /// Returns the body of the loop into which the memory moves; nullopt if there is no such loop.
+  std::optional<Stmt> place_of(const Allocate& memory) const {
+    const std::optional<std::int64_t> elements = constant_elements(memory);
+    if (memory.double_buffer || !is_true(memory.condition) || !elements ||
+        *elements > kMaxPrivateBytes / memory.dtype.bytes() || !uses_.are_plain(memory))
+      return std::nullopt;
+    std::vector<Stmt> bodies;
+    for (std::optional<Stmt> s = memory.body; s;) {
+      const std::optional<Stmt> user = only_user(*s, memory.data);
+      if (user && s->as<For>()) bodies.push_back(*user);
+      s = user;
+    }
+    const auto place = std::ranges::find_if(bodies.rbegin(), bodies.rend(), [&](const Stmt& body) {
+      return *elements <= kMaxSteps && Filling(memory, *elements, uses_).comes_first_in(body);
+    });
+    return place == bodies.rend() ? std::nullopt : std::optional(*place);
+  }
 
-/// Visits inner allocations first.
-Stmt privatized(const Stmt& s) {
-  const Stmt inside = map_statements(s, privatized);
-  const Allocate* memory = inside.as<Allocate>();
-  if (!memory || memory->double_buffer || !is_true(memory->condition)) return inside;
-  const std::optional<std::int64_t> elements = constant_elements(*memory);
-  if (!elements || *elements > kMaxPrivateBytes / memory->dtype.bytes() || !has_plain_uses(*memory))
-    return inside;
-  return sunk(memory->body, *memory).value_or(inside);
-}
+  /// Returns the part of the statement that has all uses of the memory in it; nullopt if several
+  /// have some.
+  std::optional<Stmt> only_user(const Stmt& s, const Var& data) const {
+    std::optional<Stmt> user;
+    bool is_only = true;
+    for_each_child(
+        s, [&](const Expr& e) { is_only &= !uses_var(e, data) && !reads(e, data); },
+        [&](const Stmt& child) {
+          if (!uses_.are_in(child, data)) return;
+          is_only &= !user;
+          user = child;
+        });
+    return is_only ? user : std::nullopt;
+  }
+
+  const MemoryUses uses_;
+  /// The memory that moves to each loop body, outermost first.
+  std::unordered_map<const StmtNode*, std::vector<Allocate>> moved_;
+};
 
 }  // namespace
 
 PrimFunc privatize_buffers(const PrimFunc& func, const PassOptions&) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  return with_body(func, privatized(func.body));
+  return with_body(func, Privatization(func.body).stmt(func.body));
 }
 
 }  // namespace tenon::lowering
