@@ -156,10 +156,10 @@ std::optional<std::string> code_key(std::string_view flow,
                                     const std::vector<TargetedModule>& modules,
                                     const BuildOptions& options) {
   static const std::string kIdentity = compiler_identity();
-  // The functions already reflect binds, bounds and check_intrinsics.
+  // The functions already reflect binds, bounds, check_intrinsics and separate_constants.
   const auto& [simple_mode, symbol, binds, link, fast_math, instrument_bounds, bounds,
-               check_intrinsics, allows_race, alignment, autotune, opt_level, stage_comments,
-               profile, use_cache, passes, on_step, on_warning] = options;
+               check_intrinsics, allows_race, alignment, autotune, separates, opt_level,
+               stage_comments, profile, use_cache, passes, on_step, on_warning] = options;
   if (!use_cache || !cache() || kIdentity.empty()) return std::nullopt;
   if (!link.empty() || profile || on_step || passes.on_pass) return std::nullopt;
   ByteWriter out;
@@ -445,13 +445,18 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
       Compilation compilation(schedule, args, options, where);
       for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
       const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
+      // The function of the constants does not depend on sizes.
+      const auto with_size_checks = [&](const tir::PrimFunc& func) {
+        const std::string& name = func.attrs.global_symbol;
+        return name == options.name ? lowering::with_size_checks(func, conditions) : func;
+      };
       tir::IRModule loops;
-      loops.functions.emplace(options.name,
-                              lowering::with_size_checks(compilation.loops(), conditions));
+      for (const tir::PrimFunc& func : compilation.programs())
+        loops.functions.emplace(func.attrs.global_symbol, with_size_checks(func));
       return compile_once("schedule", {{loops, target}}, options, where, watcher, [&] {
         tir::IRModule module;
         for (const auto& [name, func] : compilation.module().functions)
-          module.functions.emplace(name, lowering::with_size_checks(func, conditions));
+          module.functions.emplace(name, with_size_checks(func));
         return std::vector<TargetedModule>{{module, target}};
       });
     });

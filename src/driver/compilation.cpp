@@ -3,6 +3,7 @@
 #include <chrono>
 #include <iostream>
 
+#include "driver/constants.h"
 #include "tenon/driver/checks.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/user_line.h"
@@ -79,19 +80,33 @@ const tir::PrimFunc& Compilation::loops() {
   return *loops_;
 }
 
+const std::vector<tir::PrimFunc>& Compilation::programs() {
+  if (!programs_) {
+    std::vector<tir::Var> constants;
+    for (std::size_t n = 0; options_.separate_constants && n < args_.size(); ++n) {
+      const te::Tensor* tensor = std::get_if<te::Tensor>(&args_[n]);
+      if (tensor && te::is_constant_input(*tensor)) constants.push_back(loops().params[n]);
+    }
+    programs_ = constants.empty() ? std::vector{loops()} : separate_constants(loops(), constants);
+  }
+  return *programs_;
+}
+
 const tir::IRModule& Compilation::module() {
   if (!module_) {
-    tir::PrimFunc checked = loops();
-    lowering::refuse_wrong_accesses(checked);
-    // check_reads (te) has checked the reads of stages.
-    if (!options_.simple_mode && tir::contains(checked.body, tir::AttrKind::ExternScope))
-      checked = lowering::with_size_checks(checked, lowering::size_conditions(checked));
     module_.emplace();
-    module_->functions.emplace(
-        options_.name,
-        lowering::run_pipeline(std::move(checked), {.simple_mode = options_.simple_mode,
-                                                    .instrument_bounds = options_.instrument_bounds,
-                                                    .passes = options_.passes}));
+    for (tir::PrimFunc checked : programs()) {
+      lowering::refuse_wrong_accesses(checked);
+      // check_reads (te) has checked the reads of stages.
+      if (!options_.simple_mode && tir::contains(checked.body, tir::AttrKind::ExternScope))
+        checked = lowering::with_size_checks(checked, lowering::size_conditions(checked));
+      const std::string name = checked.attrs.global_symbol;
+      module_->functions.emplace(
+          name, lowering::run_pipeline(std::move(checked),
+                                       {.simple_mode = options_.simple_mode,
+                                        .instrument_bounds = options_.instrument_bounds,
+                                        .passes = options_.passes}));
+    }
   }
   return *module_;
 }

@@ -32,7 +32,10 @@ class Compilation {
   /// The loop program before any pass, over multi-dimensional buffers. Conflicts between iterations
   /// of its loops are noted in the function; refuse_conflicts (driver/checks.h) throws them.
   const tir::PrimFunc& loops();
-  /// The lowered function. Throws BoundError for an access that is provably out of bounds.
+  /// The functions before any pass: `loops`, and the function of its constants if
+  /// `options.separate_constants` is set and there are any.
+  const std::vector<tir::PrimFunc>& programs();
+  /// The lowered functions. Throws BoundError for an access that is provably out of bounds.
   const tir::IRModule& module();
 
   /// Reports the warnings of the schedule that have not been reported yet, to `options.on_warning`
@@ -53,6 +56,7 @@ class Compilation {
   std::optional<te::Bounds> bounds_;
   std::optional<std::vector<arith::SizeCondition>> read_conditions_;
   std::optional<tir::PrimFunc> loops_;
+  std::optional<std::vector<tir::PrimFunc>> programs_;
   std::optional<tir::IRModule> module_;
 };
 

@@ -61,6 +61,12 @@ struct BuildOptions {
   /// te::Schedule count as unscheduled. In every case the compiler chooses registers, vector widths
   /// and instructions.
   std::optional<bool> autotune_loops = std::nullopt;
+  /// Whether stages that depend only on inputs declared by te::constant_input, such as packed
+  /// weights, are computed by a function of their own, `<name>_constants`. Their arrays are the
+  /// last parameters of both functions, and the other function has no parameters for constants that
+  /// it does not read itself. Only for schedules. Stages inside of loops, and those whose shape is
+  /// symbolic, stay where they are.
+  bool separate_constants = false;
   /// Optimization level, 0 to 3.
   int opt_level = 3;
   /// Whether C, OpenCL C and CUDA C text has comments that name the stage of the loops and its

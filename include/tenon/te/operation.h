@@ -195,6 +195,13 @@ using MultiBody = IndexFunction<std::vector<Expr>>;
 Tensor placeholder(std::vector<Expr> shape, Name name = "placeholder", DataType dtype = Float(32),
                    SourceLocation where = SourceLocation::current());
 
+/// Declares an input that has the same elements in all calls, such as the weights of a network (see
+/// BuildOptions::separate_constants). Throws the errors of placeholder.
+Tensor constant_input(std::vector<Expr> shape, Name name = "constant", DataType dtype = Float(32),
+                      SourceLocation where = SourceLocation::current());
+/// Whether the tensor is a constant_input.
+bool is_constant_input(const Tensor& tensor);
+
 /// The tag and attributes of an operation.
 struct ComputeOptions {
   Name tag = "";

@@ -17,6 +17,7 @@ namespace tenon::te {
 struct Placeholder {
   std::vector<Expr> shape;
   DataType dtype;
+  bool is_constant = false;
 };
 
 /// An expression per element. Either no body is a Reduce, or body[i] is component i of one common

@@ -119,6 +119,8 @@ class Stage {
   const std::vector<Relation>& relations(SourceLocation where = SourceLocation::current()) const;
   const StageData& data(SourceLocation where = SourceLocation::current()) const;
   bool is_group() const { return is_group_; }
+  /// Returns the stages that read an output of this one, in the order of their creation.
+  std::vector<Stage> readers() const;
   /// Returns the group that contains the stage.
   std::optional<Stage> group() const;
   std::string name() const;

@@ -132,6 +132,7 @@ BuildOptions build_options(const nb::kwargs& kwargs, const char* what) {
   keywords.take("allow_parallel_reduction_race", "a bool", options.allow_parallel_reduction_race);
   keywords.take("argument_alignment", "an int", options.argument_alignment);
   keywords.take("autotune_loops", "a bool or None", options.autotune_loops);
+  keywords.take("separate_constants", "a bool", options.separate_constants);
   keywords.take("opt_level", "an int", options.opt_level);
   keywords.take("stage_comments", "a bool", options.stage_comments);
   keywords.take("profile", "a bool", options.profile);
@@ -158,7 +159,7 @@ namespace {
 constexpr const char* kOptions =
     "\n\nOptions, as keywords: simple_mode, name, binds, link, fast_math, instrument_bounds, bounds "
     "(\"default\" or \"exact\"), check_intrinsics, allow_parallel_reduction_race, "
-    "argument_alignment, autotune_loops, opt_level, stage_comments, profile, cache, passes (a dict), "
+    "argument_alignment, autotune_loops, separate_constants, opt_level, stage_comments, profile, cache, passes (a dict), "
     "on_step, on_warning.";
 
 /// The functions of one build: a module, or several with or without their own targets.

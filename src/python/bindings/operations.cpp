@@ -381,6 +381,12 @@ void bind_operations(PyModule& te) {
       },
       "shape"_a, "name"_a = "placeholder", "dtype"_a = DTypeLike{Float(32)});
   te.def(
+      "constant_input",
+      [](const OneOrMore<Operand>& shape, const std::string& name, const DTypeLike& dtype) {
+        return te::constant_input(to_exprs(shape.items), name, dtype, here());
+      },
+      "shape"_a, "name"_a = "constant", "dtype"_a = DTypeLike{Float(32)});
+  te.def(
       "compute",
       [](const OneOrMore<Operand>& shape, const nb::callable& body, const std::string& name,
          const std::string& tag, const std::map<std::string, std::string>& attrs,

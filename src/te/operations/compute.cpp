@@ -131,11 +131,27 @@ std::vector<Tensor> declare_compute(std::vector<Expr> shape, std::vector<std::st
 
 // ---- constructors -------------------------------------------------------------------------------
 
+namespace {
+
+Tensor input(const char* function, const Name& name, Placeholder kind,
+             const SourceLocation& where) {
+  const std::string what = function + (" `" + name + "`");
+  check_shape(kind.shape, what, where);
+  check_element_type(kind.dtype, what, where);
+  return make_operation(name, "", std::move(kind), where).output(0);
+}
+
+}  // namespace
+
 Tensor placeholder(std::vector<Expr> shape, Name name, DataType dtype, SourceLocation where) {
-  const std::string what = "placeholder `" + name + "`";
-  check_shape(shape, what, where);
-  check_element_type(dtype, what, where);
-  return make_operation(std::move(name), "", Placeholder{std::move(shape), dtype}, where).output(0);
+  return input("placeholder", name, {std::move(shape), dtype}, where);
+}
+Tensor constant_input(std::vector<Expr> shape, Name name, DataType dtype, SourceLocation where) {
+  return input("constant_input", name, {std::move(shape), dtype, true}, where);
+}
+bool is_constant_input(const Tensor& tensor) {
+  const Placeholder* input = tensor.op().as<Placeholder>();
+  return input && input->is_constant;
 }
 
 Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body,

@@ -128,6 +128,12 @@ const std::vector<Relation>& Stage::relations(SourceLocation where) const {
   return data(where).relations;
 }
 
+std::vector<Stage> Stage::readers() const {
+  std::vector<Stage> result;
+  for (StageNumber reader : schedule_->readers_by_age(StageNumber(number_)))
+    result.push_back(Stage(schedule_, reader));
+  return result;
+}
 std::optional<Stage> Stage::group() const {
   const std::optional<GroupNumber> outer = match(
       target(), [&](StageNumber stage) { return schedule_->stage(stage).group; },

@@ -1,0 +1,272 @@
+#include "driver/constants.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "tenon/tir/make.h"
+#include "tenon/tir/stmt.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon {
+
+namespace {
+
+using tir::Buffer;
+using tir::BufferNode;
+using tir::Expr;
+using tir::PrimFunc;
+using tir::Realize;
+using tir::Stmt;
+using tir::Var;
+
+using Buffers = std::set<const BufferNode*>;
+
+/// A statement outside of all loops, with the buffers that it accesses.
+struct Step {
+  Buffers reads, writes;
+  /// The buffers that are accessed through views or prefetched.
+  Buffers viewed;
+  /// Whether its effects are the writes to buffers, and only elements of buffers affect it.
+  bool is_closed = true;
+};
+
+Step step_of(const Stmt& s) {
+  Step step;
+  Buffers own;
+  tir::walk(
+      s, [&](const tir::Load& load) { step.reads.insert(load.buffer.get()); },
+      [&](const tir::Store& store) { step.writes.insert(store.buffer.get()); },
+      [&](const Realize& realize) { own.insert(realize.buffer.get()); },
+      [&](const tir::BufferView& view) {
+        step.is_closed = false;
+        own.insert(view.view.get());
+        for (Buffers* accessed : {&step.reads, &step.writes, &step.viewed})
+          accessed->insert(view.source.get());
+      },
+      [&](const tir::Prefetch& prefetch) { step.viewed.insert(prefetch.buffer.get()); },
+      [&](const tir::Call& call) {
+        const tir::Intrin* intrin = std::get_if<tir::Intrin>(&call.callee);
+        step.is_closed &= intrin && tir::effect_of(*intrin) == tir::Effect::Pure;
+      },
+      [&](const tir::While&) { step.is_closed = false; },
+      [&](const tir::Assert&) { step.is_closed = false; });
+  for (Buffers* accessed : {&step.reads, &step.writes})
+    std::erase_if(*accessed, [&](const BufferNode* buffer) { return own.contains(buffer); });
+  step.is_closed &= std::ranges::none_of(tir::free_vars(s),
+                                         [](const Var& var) { return !var.dtype().is_handle(); });
+  return step;
+}
+
+/// Whether the memory can be an array argument: a whole array of constant shape.
+bool is_plain(const Realize& realize) {
+  return !realize.traits.double_buffer && !realize.traits.rolling_buffer &&
+         tir::is_true(realize.condition) && realize.buffer->scope() == tir::StorageScope::Global &&
+         std::ranges::all_of(realize.bounds, [](const tir::Range& range) {
+           return tir::is_zero(range.min) && tir::constant_int(range.extent);
+         });
+}
+
+/// Returns the strides of memory in which some are padded.
+std::vector<Expr> padded_strides(const Realize& realize) {
+  std::vector<Expr> strides(realize.bounds.size(), 1);
+  std::int64_t stride = 1;
+  for (std::size_t n = strides.size(); n-- > 0;) {
+    for (const Realize::DimAlign& align : realize.traits.align)
+      if (static_cast<std::size_t>(align.dim) == n)
+        stride += ((align.offset - stride) % align.factor + align.factor) % align.factor;
+    strides[n] = tir::make_const(Int(32), stride);
+    stride *= *tir::constant_int(realize.bounds[n].extent);
+  }
+  return strides;
+}
+
+/// An array parameter in place of memory. It has one dimension if strides are padded.
+struct Replacement {
+  Buffer array;
+  /// The padded strides; empty if there are none.
+  std::vector<Expr> strides;
+
+  std::vector<Expr> indices(const std::vector<Expr>& of_memory) const {
+    if (strides.empty()) return of_memory;
+    Expr flat = of_memory.back();
+    for (std::size_t n = 0; n + 1 < strides.size(); ++n) flat = flat + of_memory[n] * strides[n];
+    return {flat};
+  }
+};
+
+class Separation {
+ public:
+  Separation(const PrimFunc& func, const std::vector<Var>& constants) : func_(func) {
+    for (const tir::BufferParam& array : func.buffers)
+      if (std::ranges::any_of(constants,
+                              [&](const Var& constant) { return constant.same_as(array.param); }))
+        constant_.insert(array.buffer.get());
+    collect(func.body);
+    const Buffers inputs = constant_;
+    for (const auto& [buffer, realize] : realized_)
+      if (is_plain(realize)) constant_.insert(buffer);
+    // The views of padded memory have several dimensions.
+    for (const Step& step : steps_)
+      for (const BufferNode* buffer : step.viewed)
+        if (const auto found = realized_.find(buffer);
+            found != realized_.end() && !found->second.traits.align.empty())
+          constant_.erase(buffer);
+    while (remove_one()) {
+    }
+    for (const Step& step : steps_)
+      for (const BufferNode* buffer : step.reads)
+        if (!moves(step) && constant_.contains(buffer) && !inputs.contains(buffer))
+          add_shared(realized_.at(buffer));
+  }
+
+  std::vector<PrimFunc> functions() const {
+    if (shared_.empty()) return {func_};
+    PrimFunc rest = func_, prepared = func_;
+    prepared.attrs.global_symbol += "_constants";
+    prepared.body = *with_shared(part(func_.body, true));
+    rest.body = *with_shared(part(func_.body, false));
+    for (PrimFunc* one : {&rest, &prepared}) keep_used_parameters(*one, one == &prepared);
+    return {rest, prepared};
+  }
+
+ private:
+  /// Collects the statements and allocations outside of all loops.
+  void collect(const Stmt& s) {
+    if (const tir::Seq* seq = s.as<tir::Seq>()) {
+      for (const Stmt& child : seq->stmts) collect(child);
+    } else if (const Realize* realize = s.as<Realize>()) {
+      realized_.emplace(realize->buffer.get(), *realize);
+      collect(realize->body);
+    } else {
+      steps_.push_back(step_of(s));
+    }
+  }
+
+  /// Whether the step belongs to the function of the constants.
+  bool moves(const Step& step) const {
+    const auto is_constant = [&](const BufferNode* buffer) { return constant_.contains(buffer); };
+    return step.is_closed && !step.writes.empty() && std::ranges::all_of(step.reads, is_constant) &&
+           std::ranges::all_of(step.writes, is_constant);
+  }
+
+  /// Removes a buffer that is written by a step that does not move, or after a step that does not
+  /// move has read it. Returns whether there was one.
+  bool remove_one() {
+    Buffers read;
+    for (const Step& step : steps_) {
+      const bool is_moved = moves(step);
+      for (const BufferNode* buffer : step.writes)
+        if ((!is_moved || read.contains(buffer)) && constant_.erase(buffer) > 0) return true;
+      if (!is_moved) read.insert(step.reads.begin(), step.reads.end());
+    }
+    return false;
+  }
+
+  void add_shared(const Realize& realize) {
+    constexpr int kAlignment = 64;
+    if (replaced_.contains(realize.buffer.get())) return;
+    std::vector<Expr> shape;
+    for (const tir::Range& range : realize.bounds) shape.push_back(range.extent);
+    std::vector<Expr> strides;
+    if (!realize.traits.align.empty()) {
+      strides = padded_strides(realize);
+      shape = {shape.front() * strides.front()};
+    }
+    const Buffer array = tir::decl_buffer(
+        shape, realize.buffer->dtype, {.name = realize.buffer->name, .data_alignment = kAlignment});
+    replaced_.emplace(realize.buffer.get(), Replacement{array, strides});
+    shared_.push_back({Var(array->name, Handle()), array, array});
+  }
+
+  /// Returns the statements that move, or those that do not; nullopt if there are none.
+  std::optional<Stmt> part(const Stmt& s, bool moved) const {
+    if (const tir::Seq* seq = s.as<tir::Seq>()) {
+      std::vector<Stmt> kept;
+      for (const Stmt& child : seq->stmts)
+        if (const std::optional<Stmt> own = part(child, moved)) kept.push_back(*own);
+      return kept.empty() ? std::nullopt : std::optional(tir::make_seq(kept));
+    }
+    if (const Realize* realize = s.as<Realize>()) {
+      const std::optional<Stmt> body = part(realize->body, moved);
+      const BufferNode* buffer = realize->buffer.get();
+      if (!body || replaced_.contains(buffer) || constant_.contains(buffer) != moved) return body;
+      Realize copy = *realize;
+      copy.body = *body;
+      return tir::make_stmt(copy);
+    }
+    return moves(step_of(s)) == moved ? std::optional(s) : std::nullopt;
+  }
+
+  std::optional<Stmt> with_shared(const std::optional<Stmt>& s) const {
+    if (!s) return s;
+    const auto replaced = [&](const Buffer& buffer) -> const Replacement* {
+      const auto found = replaced_.find(buffer.get());
+      return found == replaced_.end() ? nullptr : &found->second;
+    };
+    return tir::rewrite(
+        *s,
+        [&](const tir::Load& load, const Expr&) -> std::optional<Expr> {
+          const Replacement* to = replaced(load.buffer);
+          return to ? std::optional(tir::make_load(to->array, to->indices(load.indices)))
+                    : std::nullopt;
+        },
+        [&](const tir::Store& store, const Stmt&) -> std::optional<Stmt> {
+          const Replacement* to = replaced(store.buffer);
+          return to ? std::optional(
+                          tir::make_store(to->array, store.value, to->indices(store.indices)))
+                    : std::nullopt;
+        },
+        [&](const tir::BufferView& view, const Stmt&) -> std::optional<Stmt> {
+          const Replacement* to = replaced(view.source);
+          if (!to) return std::nullopt;
+          return tir::make_stmt(tir::BufferView{view.view, to->array, view.region, view.body});
+        },
+        [&](const tir::Prefetch& prefetch, const Stmt&) -> std::optional<Stmt> {
+          const Replacement* to = replaced(prefetch.buffer);
+          return to ? std::optional(tir::make_stmt(tir::Prefetch{to->array, prefetch.region}))
+                    : std::nullopt;
+        });
+  }
+
+  /// Removes the constants that the function does not access, and, from the function of the
+  /// constants, all other parameters. Adds the shared arrays.
+  void keep_used_parameters(PrimFunc& func, bool is_of_constants) const {
+    Buffers used;
+    for (const Step& step : steps_)
+      if (moves(step) == is_of_constants) used.insert(step.reads.begin(), step.reads.end());
+    std::vector<Var> params;
+    for (const Var& param : func.params) {
+      const tir::BufferParam* array = func.buffer_of(param);
+      const bool is_constant = array && constant_.contains(array->buffer.get());
+      if (is_constant ? used.contains(array->buffer.get()) : !is_of_constants)
+        params.push_back(param);
+    }
+    std::erase_if(func.buffers, [&](const tir::BufferParam& array) {
+      return std::ranges::none_of(params,
+                                  [&](const Var& param) { return param.same_as(array.param); });
+    });
+    for (const tir::BufferParam& array : shared_) {
+      params.push_back(array.param);
+      func.buffers.push_back(array);
+    }
+    func.params = params;
+  }
+
+  const PrimFunc& func_;
+  std::vector<Step> steps_;
+  std::unordered_map<const BufferNode*, Realize> realized_;
+  /// The buffers of which all elements depend on constants only.
+  Buffers constant_;
+  /// The parameters of both functions, and the buffers in whose place they are.
+  std::vector<tir::BufferParam> shared_;
+  std::unordered_map<const BufferNode*, Replacement> replaced_;
+};
+
+}  // namespace
+
+std::vector<PrimFunc> separate_constants(const PrimFunc& func, const std::vector<Var>& constants) {
+  return Separation(func, constants).functions();
+}
+
+}  // namespace tenon
