@@ -2,8 +2,14 @@
 // numbers are those of the loops that nothing was done to.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "tenon/driver/build.h"
 #include "tenon/driver/target.h"
+#include "tenon/runtime/ndarray.h"
 #include "tenon/te/relation.h"
+#include "tenon/te/stage_data.h"
 #include "tenon/tir/print.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/cpu.h"
@@ -361,6 +367,22 @@ TEST(CpuAttention, RefusesWhatIsNone) {
   EXPECT_THROW(cpu::schedule_attention(relu(A), Target("llvm").facts()), ScheduleError);
 }
 
+/// Whether the tensor is computed outside of the loops of other stages.
+bool has_own_loops(const te::Schedule& s, const Tensor& x) {
+  return std::holds_alternative<te::AttachRoot>(s[x].data().attach);
+}
+
+TEST(CpuAttention, IsScheduledBelowATransposition) {
+  const Tensor Q = te::placeholder({3, 20, 16}, "Q"), K = te::placeholder({3, 24, 16}, "K"),
+               V = te::placeholder({3, 24, 16}, "V");
+  const Tensor O = attention(Q, K, V), Y = reshape(transpose(O, {1, 0, 2}), {20, 48});
+  EXPECT_EQ(checked(chosen, Y, {Q, K, V, Y}), "");
+  const te::Schedule s = chosen(Y, Target("llvm").facts(), {});
+  EXPECT_TRUE(has_own_loops(s, O));
+  const Tensor power = O.op().inputs()[1].op().inputs()[0], scores = power.op().inputs()[0];
+  EXPECT_FALSE(has_own_loops(s, scores)) << "the scores of a block are computed with it";
+}
+
 // ---- graphs -------------------------------------------------------------------------------------
 
 TEST(TopiSchedule, OfTwoLayersAndSoftmax) {
@@ -386,6 +408,56 @@ TEST(TopiSchedule, OfAConvolutionItsPoolAndAProductOfThat) {
   const Tensor C = relu(conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}}));
   const Tensor Y = dense(max(C, {2, 3}), W);
   EXPECT_EQ(checked(chosen, Y, {X, K, W, Y}), "");
+}
+
+TEST(TopiSchedule, ComputesOneOfTwoConvolutionsWithTheirSum) {
+  const Tensor X = te::placeholder({1, 16, 9, 9}, "X"), W = te::placeholder({20, 16, 3, 3}, "W"),
+               V = te::placeholder({20, 16, 1, 1}, "V");
+  const Tensor A = conv2d_nchw(X, W, {.padding = {1, 1, 1, 1}, .name = "A"}),
+               B = conv2d_nchw(X, V, {.name = "B"}), Y = relu(add(A, B));
+  EXPECT_EQ(checked(chosen, Y, {X, W, V, Y}), "");
+  const te::Schedule s = chosen(Y, Target("llvm").facts(), {});
+  EXPECT_NE(has_own_loops(s, A), has_own_loops(s, B));
+}
+
+TEST(TopiSchedule, PacksTheConstantOfALayerOutsideOfItsLoops) {
+  const Tensor X = te::placeholder({20, 100}, "X"), W = te::constant_input({50, 100}, "W"),
+               V = te::placeholder({50, 100}, "V");
+  for (const Tensor& weight : {W, V}) {
+    const Tensor Y = relu(dense(X, weight));
+    EXPECT_EQ(checked(chosen, Y, {X, weight, Y}), "");
+    const te::Schedule s = chosen(Y, Target("llvm").facts(), {});
+    const auto is_packed = [&](const te::Stage& stage) {
+      return stage.name() == weight.name() + ".global" && has_own_loops(s, stage.op().output(0));
+    };
+    EXPECT_EQ(std::ranges::any_of(s.stages(), is_packed), weight.same_as(W));
+  }
+}
+
+TEST(TopiSchedule, LetsAnotherFunctionPackTheConstantsOfALayer) {
+  const Tensor X = te::placeholder({40, 30}, "X"), W = te::constant_input({50, 30}, "W"),
+               Y = relu(dense(X, W));
+  const Target target("llvm");
+  const te::Schedule s = chosen(Y, target.facts(), {});
+  const BuildOptions options{.separate_constants = true};
+  const tir::IRModule module = lower(s, {X, W, Y}, options);
+  const runtime::Module lib = build(s, {X, W, Y}, target, options);
+  runtime::NDArray::Shape shape;
+  for (const tir::Expr& extent : module.functions.at("main").buffers.back().declared->shape)
+    shape.push_back(*tir::constant_int(extent));
+  const auto x = runtime::NDArray::random({40, 30}, Float(32), {.seed = 1}),
+             w = runtime::NDArray::random({50, 30}, Float(32), {.seed = 2}),
+             y = runtime::NDArray::full({40, 50}, Float(32), NAN),
+             packed = runtime::NDArray::full(shape, Float(32), NAN);
+  lib["main_constants"](w, packed);
+  lib["main"](x, y, packed);
+  for (int i = 0; i < 40; ++i)
+    for (int j = 0; j < 50; ++j) {
+      double sum = 0;
+      for (int k = 0; k < 30; ++k)
+        sum += double{x.data<float>()[i * 30 + k]} * double{w.data<float>()[j * 30 + k]};
+      EXPECT_NEAR(y.data<float>()[i * 50 + j], std::max(sum, 0.0), 1e-5) << i << ", " << j;
+    }
 }
 
 TEST(TopiSchedule, OfWhatSeveralOthersRead) {

@@ -25,6 +25,9 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
 bool arrange_running_sums(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& target);
 
+/// Whether `x` is the result of an operator on rows, or a map of an operator's elements, so that
+/// another schedule than that of maps applies to it.
+bool has_own_schedule(const Schedule& s, const Tensor& x);
 /// Whether `x` is a matmul, dense or batch_matmul, a convolution, or an operator on the windows of
 /// each channel.
 bool is_core(const Tensor& x);

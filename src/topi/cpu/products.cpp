@@ -25,6 +25,13 @@ using tir::Var;
 /// Returns the second factor.
 Tensor b_of(const Request& request) { return request.core.op().inputs().back(); }
 
+/// Whether the packed factor is a copy of a constant, perhaps through a copy in registers.
+bool reads_constant(const Tensor& packed) {
+  const Tensor source = packed.op().inputs().front();
+  return te::is_constant_input(source) ||
+         (!source.op().inputs().empty() && te::is_constant_input(source.op().inputs().front()));
+}
+
 /// The tile of sums in registers: rows of vectors. The other registers hold the vectors of a row of
 /// B and an element of A.
 struct ProductTile {
@@ -478,7 +485,7 @@ class MatmulSchedule {
     const std::vector<IterVar> loops =
         lay_out_in_panels(stage, rank - 1, rank - 2, tile_.rows, tile_.rows);
     stage.pragma(loops[rank - 2], kPartitioned, 1);
-    place(stage, loops[rank - 2], out, std::nullopt);
+    place(packed, loops[rank - 2], out, std::nullopt);
   }
 
   /// Whether there are several bands of C for each thread. Otherwise threads share the loops below
@@ -498,6 +505,7 @@ class MatmulSchedule {
     constexpr std::int64_t kNear = 1024;
     if (neighbours_ > 1) return true;
     if (!has_own_b() || extents_.columns == 0) return false;
+    if (te::is_constant_input(b_of(request_))) return true;
     constexpr int kFew = 3;
     const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
     if (is_transposed(request_.core, 1)) return rows > kFew;
@@ -528,14 +536,14 @@ class MatmulSchedule {
       const IterVar panels = lay_out_turned_panels(schedule_, packed, tile_.width(),
                                                    std::min(lanes_, 2 * tile_.width()));
       stage.pragma(panels, kPartitioned, 1);
-      return place(stage, panels, out, jo);
+      return place(packed, panels, out, jo);
     }
     const std::size_t rank = stage.op().axis().size();
     const std::vector<IterVar> loops =
         lay_out_in_panels(stage, rank - 1, rank - 2, tile_.width(), tile_.lanes);
     const IterVar& panels = loops[rank - 2];
     stage.pragma(panels, kPartitioned, 1);
-    place(stage, panels, out, jo);
+    place(packed, panels, out, jo);
   }
 
   void lay_out_in_groups(const Tensor& packed, const Stage& out, const IterVar& jo) const {
@@ -544,7 +552,7 @@ class MatmulSchedule {
     const IterVar panels =
         lay_out_neighbours(schedule_, packed, rank - (is_turned ? 1 : 2),
                            rank - (is_turned ? 2 : 1), tile_.width(), tile_.lanes, neighbours_);
-    place(schedule_[packed], panels, out, jo);
+    place(packed, panels, out, jo);
   }
 
   /// Stores adjacent elements of A's rows contiguously.
@@ -552,20 +560,26 @@ class MatmulSchedule {
     const Tensor turned =
         schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums});
     const IterVar rows = transpose_by_tiles(schedule_, turned, lanes_);
-    place(schedule_[turned], rows, out, std::nullopt);
+    place(turned, rows, out, std::nullopt);
   }
 
   /// Places the packed factor: at the panel where it is read, if no other band reads it again; at
-  /// the batch, if there is one; otherwise as `pieces` for the threads.
-  void place(const Stage& factor, const IterVar& pieces, const Stage& out,
+  /// the batch, if there is one; otherwise as `pieces` for the threads. A constant is packed
+  /// outside of all loops.
+  void place(const Tensor& packed, const IterVar& pieces, const Stage& out,
              const std::optional<IterVar>& panel) const {
-    if (panel && has_one_band())
+    const Stage factor = schedule_[packed];
+    const bool is_constant = reads_constant(packed);
+    if (is_constant)
+      factor.parallel(pieces);
+    else if (panel && has_one_band())
       factor.compute_at(out, *panel);
     else if (is_batched())
       factor.compute_at(out, out.op().axis().front());
     else if (steps_of_a_block_)
       factor.compute_at(out, out.op().reduce_axis(0));
-    if (has_threads_ && !is_batched() && !(panel && has_one_band())) factor.parallel(pieces);
+    if (!is_constant && has_threads_ && !is_batched() && !(panel && has_one_band()))
+      factor.parallel(pieces);
   }
 
   const Schedule& schedule_;
@@ -722,8 +736,8 @@ class TileRegisterSchedule {
          load_tile_a("global", block_.tile));
     load(tiles_of_b, schedule_[sums], steps, block_.tile.transpose_b, block_.tile.k, block_.tile.n,
          load_tile_b("global", block_.tile));
-    if (is_packed) place(schedule_[a], lay_out_a(a), out, place_of_a(band, it));
-    place(schedule_[b], lay_out_b(b), out, bands() == 1 ? std::optional(panels) : std::nullopt);
+    if (is_packed) place(a, lay_out_a(a), out, place_of_a(band, it));
+    place(b, lay_out_b(b), out, bands() == 1 ? std::optional(panels) : std::nullopt);
   }
 
  private:
@@ -872,10 +886,13 @@ class TileRegisterSchedule {
   }
 
   /// Places the packed factor: in the loop, if there is one; at the batch, if there is one;
-  /// otherwise as `pieces` for the threads.
-  void place(const Stage& factor, const IterVar& pieces, const Stage& out,
+  /// otherwise as `pieces` for the threads. A constant is packed outside of all loops.
+  void place(const Tensor& packed, const IterVar& pieces, const Stage& out,
              const std::optional<IterVar>& loop) const {
-    if (loop)
+    const Stage factor = schedule_[packed];
+    if (reads_constant(packed))
+      factor.parallel(pieces);
+    else if (loop)
       factor.compute_at(out, *loop);
     else if (is_batched(request_))
       factor.compute_at(out, out.op().axis().front());

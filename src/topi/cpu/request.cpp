@@ -1,9 +1,11 @@
 #include "topi/cpu/request.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
+#include "topi/cpu/arrange.h"
 
 namespace tenon::topi::cpu {
 
@@ -25,9 +27,32 @@ bool reads(const Operation& reader, const Operation& op) {
 bool is_only_for(const Schedule& s, const Stage& stage, const std::vector<Operation>& readers) {
   const Operation op = stage.op();
   if (!te::is_untouched(stage) || is_one_of(op, s.outputs())) return false;
-  for (const Stage& reader : s.stages())
-    if (reads(reader.op(), op) && !is_one_of(reader.op(), readers)) return false;
-  return true;
+  const std::vector<Stage> all = stage.readers();
+  return std::ranges::all_of(all,
+                             [&](const Stage& reader) { return is_one_of(reader.op(), readers); });
+}
+
+std::vector<Operation> group_with(
+    const Schedule& s, const Operation& out, const std::function<bool(const Operation&)>& continues,
+    const std::function<bool(const Operation&, const std::vector<Operation>&)>& joins) {
+  // All operations above `out`, producers first.
+  std::vector<Operation> above;
+  std::unordered_set<const te::OperationNode*> seen{out.get()};
+  std::vector<std::pair<Operation, std::size_t>> path{{out, 0}};
+  while (!path.empty()) {
+    auto& [op, next] = path.back();
+    if (next < op.inputs().size() && (next > 0 || path.size() == 1 || continues(op))) {
+      const Operation input = op.inputs()[next++].op();
+      if (input.as<te::Compute>() && seen.insert(input.get()).second) path.emplace_back(input, 0);
+      continue;
+    }
+    above.push_back(op);
+    path.pop_back();
+  }
+  std::vector<Operation> group{out};
+  for (auto op = above.rbegin() + 1; op != above.rend(); ++op)
+    if (is_only_for(s, s[*op], group) && joins(*op, group)) group.push_back(*op);
+  return group;
 }
 
 void leave_loops_to_compiler(const Schedule& s, const std::vector<Operation>& scheduled) {
@@ -39,26 +64,30 @@ void Request::inline_between(const Schedule& s) const {
   for (const Operation& op : between) s[op].compute_inline();
 }
 
+namespace {
+
+/// Whether the operation has one output, of the rank of `out`.
+bool has_rank_of(const Operation& op, const Tensor& out) {
+  return op.num_outputs() == 1 && op.output(0).ndim() == out.ndim();
+}
+bool is_map_like(const Operation& op, const Tensor& out) {
+  return has_rank_of(op, out) && te::is_broadcast(op);
+}
+
+}  // namespace
+
 std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore is_core) {
   if (is_core(out)) return Request{out, out, {}};
   if (!te::is_broadcast(out.op())) return std::nullopt;
-  // Visits readers first, so that all readers of an operation are known.
-  std::vector<Operation> maps{out.op()};
   std::optional<Tensor> core;
-  const std::vector<Stage> stages = s.stages();
-  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
-    const Operation op = stage->op();
-    if (op.num_outputs() != 1 || op.output(0).ndim() != out.ndim()) continue;
-    const bool is_read =
-        std::any_of(maps.begin(), maps.end(), [&](const Operation& map) { return reads(map, op); });
-    if (!is_read || !is_only_for(s, *stage, maps)) continue;
-    if (is_core(op.output(0))) {
-      if (core) return std::nullopt;
-      core = op.output(0);
-    } else if (te::is_broadcast(op)) {
-      maps.push_back(op);
-    }
-  }
+  const std::vector<Operation> maps = group_with(
+      s, out.op(), [&](const Operation& op) { return is_map_like(op, out); },
+      [&](const Operation& op, const std::vector<Operation>&) {
+        if (is_map_like(op, out)) return true;
+        const bool is_last_core = !core && has_rank_of(op, out) && is_core(op.output(0));
+        if (is_last_core) core = op.output(0);
+        return false;
+      });
   if (!core) return std::nullopt;
   // Maps that do not read the operator are left unchanged.
   std::vector<Operation> from_core{core->op()};
@@ -85,14 +114,10 @@ Request checked_request(const char* function, const Schedule& s, const Tensor& o
 }
 
 void inline_maps(const Schedule& s, const Tensor& out) {
-  std::vector<Operation> group{s[out].op()};
-  const std::vector<Stage> stages = s.stages();
-  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
-    const Operation op = stage->op();
-    if (is_one_of(op, group) || op.as<te::Placeholder>() || !te::is_injective(op)) continue;
-    if (!is_only_for(s, *stage, group)) continue;
-    group.push_back(op);
-  }
+  const std::vector<Operation> group = group_with(
+      s, s[out].op(), te::is_injective, [&](const Operation& op, const std::vector<Operation>&) {
+        return te::is_injective(op) && !has_own_schedule(s, op.output(0));
+      });
   for (auto op = group.begin() + 1; op != group.end(); ++op) s[*op].compute_inline();
 }
 

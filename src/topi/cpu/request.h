@@ -2,6 +2,8 @@
 // result, or a map with the maps of its inputs.
 #pragma once
 
+#include <functional>
+
 #include "tenon/te/schedule.h"
 
 namespace tenon::topi::cpu {
@@ -27,6 +29,14 @@ std::optional<Request> find_request(const te::Schedule& s, const Tensor& out, Is
 /// `kind` as the description of the expected operator.
 Request checked_request(const char* function, const te::Schedule& s, const Tensor& out,
                         IsCore is_core, const char* kind, const SourceLocation& where);
+
+/// Returns, readers first, the operations that can be computed with `out`, which is the first:
+/// those that `joins` accepts and that only other operations of the group read. `joins` gets the
+/// operation and the group so far. The inputs of an operation are visited if `continues` holds.
+std::vector<te::Operation> group_with(
+    const te::Schedule& s, const te::Operation& out,
+    const std::function<bool(const te::Operation&)>& continues,
+    const std::function<bool(const te::Operation&, const std::vector<te::Operation>&)>& joins);
 
 /// Whether the stage is unscheduled and only the given operations read it.
 bool is_only_for(const te::Schedule& s, const te::Stage& stage,

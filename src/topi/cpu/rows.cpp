@@ -112,14 +112,13 @@ bool reads_own_row(const Operation& reader, const Operation& input, std::size_t 
 class RowGroup {
  public:
   RowGroup(const Schedule& s, const Tensor& out, std::size_t rows) : rows_(rows) {
-    std::vector<Operation> group{out.op()};
-    const std::vector<Stage> stages = s.stages();
-    for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
-      const Operation op = stage->op();
-      if (!op.as<te::Compute>() || is_one_of(op, group) || !is_only_for(s, *stage, group)) continue;
-      if (is_core(op.output(0)) || !are_own_rows(group, op)) continue;
-      group.push_back(op);
-    }
+    const std::vector<Operation> group = group_with(
+        s, out.op(), [](const Operation& op) { return !is_core(op.output(0)); },
+        [&](const Operation& op, const std::vector<Operation>& readers) {
+          // Without rows, a reduction to several results is an operator of its own.
+          const bool is_own = rows_ == 0 && !op.reduce_axis().empty() && !op.axis().empty();
+          return !is_own && !is_core(op.output(0)) && are_own_rows(readers, op);
+        });
     members_.assign(group.begin() + 1, group.end());
   }
 
@@ -359,6 +358,11 @@ void keep_tile_in_registers(const Stage& tile, int lanes) {
 }
 
 }  // namespace
+
+bool has_own_schedule(const Schedule& s, const Tensor& x) {
+  const auto is_operator = [](const Tensor& core) { return is_core(core); };
+  return find_request(s, x, is_operator) || find_attention(x) || group_of(s, x);
+}
 
 bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   const std::optional<Attention> found = find_attention(out);

@@ -272,7 +272,8 @@ class WinogradSchedule {
     const IterVar panels = stage.fuse(loops[2], vectors);
     stage.pragma(panels, kPartitioned, 1);
     of(turned).compute_at(stage, panels);
-    if (sizes_.has_blocks_of_filters)
+    // Constant filters are transformed outside of all loops.
+    if (sizes_.has_blocks_of_filters && !te::is_constant_input(w_.kernel.op().inputs().front()))
       stage.compute_at(out, block);
     else if (has_threads_)
       stage.parallel(panels);
