@@ -19,4 +19,51 @@ bool wraps(const Expr& e, const Facts& facts) { return wraps(e, facts.state()); 
 
 void bind_data(const Var& var, Facts& facts) { facts.state().add_data(var); }
 
+namespace {
+
+Expr as_data(const Expr& e) { return make_call(e.dtype(), Intrin::reinterpret, {e}); }
+
+/// Marks operands as data where an operation in `e`, which does not wrap, may overflow.
+Expr mark_overflow(const Expr& e, const Facts::State& state) {
+  if (!e.dtype().is_int() || wraps(e)) return e;
+  const Expr result = map_children(e, [&](const Expr& c) { return mark_overflow(c, state); });
+  if (wraps(result)) return result;
+  if (const Cast* n = e.as<Cast>()) {
+    const bool fits = !may_wrap(bound_of(n->value, state), n->value.dtype(), e.dtype());
+    return fits ? e : make_cast(e.dtype(), as_data(n->value));
+  }
+  const InData scope(state, true);
+  const Binary* n = e.as<Binary>();
+  if (!n || !root_may_overflow(e, state)) return e;
+  if (is_constant(n->a)) return make_binary(n->op, n->a, as_data(n->b));
+  return make_binary(n->op, as_data(n->a), n->b);
+}
+
+/// Whether `before` wraps and `after` does not.
+bool loses_data(const Expr& before, const Expr& after) {
+  return after.dtype().is_int() && !after.same_as(before) && wraps(before) && !wraps(after);
+}
+
+}  // namespace
+
+Expr keep_wrapping(const Expr& before, const Expr& after, const std::vector<IterVar>& axes) {
+  if (!loses_data(before, after)) return after;
+  const Facts facts;
+  const Assumption domains = Assumption::of_axes(facts, axes);
+  return mark_overflow(after, facts.state());
+}
+
+Expr keep_wrapping(const Expr& before, const Expr& after, const Stmt& program) {
+  if (!loses_data(before, after)) return after;
+  Facts facts;
+  walk(
+      program,
+      [&](const For& n) { facts.bind(n.var, Range::from_min_extent(n.min, n.extent), true); },
+      [&](const BlockRealize& n) {
+        for (const IterVar& iter : n.block->iters)
+          if (iter.dom()) facts.bind(iter.var(), *iter.dom(), true);
+      });
+  return mark_overflow(after, facts.state());
+}
+
 }  // namespace tenon::arith

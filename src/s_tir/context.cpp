@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
@@ -206,11 +207,12 @@ std::vector<Range> element_at(const std::vector<Expr>& indices) {
 }
 
 Expr replace_loads(const Expr& e, const Buffer& buffer,
-                   FunctionRef<Expr(const std::vector<Expr>&)> value) {
-  return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-    if (!load.buffer.same_as(buffer)) return std::nullopt;
-    return value(load.indices);
-  });
+                   FunctionRef<Expr(const std::vector<Expr>&)> value, const Stmt& domains) {
+  Expr result =
+      map_children(e, [&](const Expr& c) { return replace_loads(c, buffer, value, domains); });
+  if (const Load* load = result.as<Load>(); load && load->buffer.same_as(buffer))
+    result = value(load->indices);
+  return arith::keep_wrapping(e, result, domains);
 }
 
 std::vector<Stmt> parts_of(const Stmt& s) {

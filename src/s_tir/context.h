@@ -82,9 +82,11 @@ tir::VarMap bindings_of(const tir::BlockRealize& realize);
 
 /// Returns the region of one element.
 std::vector<tir::Range> element_at(const std::vector<tir::Expr>& indices);
-/// Returns the expression with each load of the buffer replaced by `value` of its indices.
+/// Returns the expression with each load of the buffer replaced by `value` of its indices, which
+/// remains data. `domains`: the loops and blocks with the domains of the values' variables.
 tir::Expr replace_loads(const tir::Expr& e, const tir::Buffer& buffer,
-                        FunctionRef<tir::Expr(const std::vector<tir::Expr>&)> value);
+                        FunctionRef<tir::Expr(const std::vector<tir::Expr>&)> value,
+                        const tir::Stmt& domains = tir::make_nop());
 /// Returns the statement as a list of statements in sequence.
 std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
 /// Returns the body of a loop or block, and any other statement itself.

@@ -49,6 +49,19 @@ TEST(Wraps, ArithmeticOnDataWraps) {
     EXPECT_TRUE(wraps(e)) << e;
 }
 
+TEST(Wraps, AValueOfAnElementIsMarkedWhereItMayOverflow) {
+  const std::vector<IterVar> axes = {IterVar(Range(0, 8), i, IterKind::DataParallel)};
+  const auto kept = [&](const Expr& before, const Expr& after) {
+    return keep_wrapping(before, after, axes);
+  };
+  EXPECT_TRUE(wraps(kept(element() * 576383424, (i * 2) * 576383424)));
+  EXPECT_TRUE(wraps(kept(element(), i * 576383424)));
+  EXPECT_TRUE(wraps(kept(cast(Int(32), element(Int(64))), cast(Int(32), cast(Int(64), i) << 40))));
+  const Expr small = i * 2 + 9, choice = select(i * 576383424 < 0, i, 0);
+  EXPECT_TRUE(kept(element() + 9, small).same_as(small));
+  EXPECT_TRUE(kept(element(), choice).same_as(choice));
+}
+
 TEST(Wraps, ALetOfDataDoesWithoutFacts) {
   const Var data = Var::let("x", element()), position = Var::let("y", i + 1);
   EXPECT_TRUE(wraps(data * 4));

@@ -316,6 +316,38 @@ TEST(DataArithmetic, Uint32IsTheSameInlineAndAtRoot) {
   expect_the_same_inline<std::uint32_t>(UInt(32));
 }
 
+TEST(DataArithmetic, AnInlinedElementWrapsInAnIndexThoughItHasNoDataInside) {
+  using Map = std::function<Expr(const Expr&)>;
+  const Map elements = [](const Expr& i) { return i * 2 + 9; };
+  const auto computed = [](const Map& value, const Map& index, bool is_inline, const char* target) {
+    std::vector<int> data(14);
+    for (int n = 0; n < 14; ++n) data[static_cast<std::size_t>(n)] = n;
+    te::Tensor A = te::placeholder({14}, "A", Int(32));
+    te::Tensor P = te::compute(
+        {15}, {"i"}, [&](Var i) { return value(i); }, "P");
+    te::Tensor C = te::compute(
+        {15}, {"i"}, [&](Var i) { return A(index(P(i))); }, "C");
+    te::Schedule s = te::create_schedule({C});
+    if (is_inline) s[P].compute_inline();
+    const auto a = runtime::NDArray::from(data, {14});
+    auto c = runtime::NDArray::empty({15}, Int(32));
+    build(s, {A, C}, Target(target))["main"](a, c);
+    return std::vector<int>(c.data<int>(), c.data<int>() + 15);
+  };
+  const auto clamped = [](const Expr& e) { return min(max(e, 0), 13); };
+  const std::vector<std::pair<Map, Map>> programs = {
+      {elements, [&](const Expr& p) { return clamped(p * 576383424); }},
+      {elements, [](const Expr& p) { return floormod(p * 576383424, 14); }},
+      {elements, [](const Expr& p) { return select((p - 9) * 100000000 < 0, 3, 5); }},
+      {[](const Expr& i) { return i * 200000000; }, clamped},
+      {[](const Expr& i) { return cast(Int(64), i) * 1500000000; },
+       [&](const Expr& p) { return clamped(cast(Int(32), p)); }}};
+  for (const auto& [value, index] : programs)
+    for (const char* target : {"llvm", "c"})
+      EXPECT_EQ(computed(value, index, true, target), computed(value, index, false, "llvm"))
+          << index(value(Var("i"))) << " by " << target;
+}
+
 TEST(DataArithmetic, Uint64IsComparedAndDividedUpToItsEnd) {
   const std::vector<std::uint64_t> x{0, 3, 5, 6, 1ULL << 40, 1ULL << 63, (1ULL << 63) + 5, ~0ULL};
   const int n = static_cast<int>(x.size());

@@ -91,6 +91,19 @@ def main(A: T.Buffer[8, "int32"], O: T.Buffer[8, "int32"]) -> None:
                       "\n");
 }
 
+TEST(ComputeInline, AnElementWrapsInAnIndexThoughItsValueHasNoData) {
+  Schedule sch(producer_and_consumer("B[v] = v * 2 + 9",
+                                     "O[v] = A[T.min(T.max(B[v] * 576383424, 0), 7)] + B[v]"));
+  const tir::PrimFunc before = sch.mod().functions.begin()->second;
+  sch.compute_inline(sch.get_block("b"));
+  const std::string text = print_script(sch.mod());
+  EXPECT_NE(text.find("T.reinterpret(v * 2 + 9, dtype=\"int32\") * 576383424"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("] + (v * 2 + 9)"), std::string::npos) << text;
+  EXPECT_EQ(print_script(parse_script(text)), text);
+  EXPECT_EQ(first_other_result(before, sch.mod().functions.begin()->second), "");
+}
+
 const char* const kMatch =
     "M = T.match_buffer(A[0:8], [8], dtype=\"int32\", offset_factor=1)\n            ";
 

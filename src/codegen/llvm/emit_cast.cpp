@@ -177,6 +177,8 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
 llvm::Value* FunctionEmitter::reinterpret(llvm::Value* value, DataType from, DataType to) {
   if (from.is_handle()) value = builder_.CreatePtrToInt(value, builder_.getInt64Ty());
   if (to.is_handle()) return builder_.CreateIntToPtr(value, type(to));
+  // The same bits as a value that is not an index, so that its arithmetic wraps.
+  if (from == to) return builder_.CreateFreeze(value);
   return builder_.CreateBitCast(value, type(to));
 }
 

@@ -56,28 +56,24 @@ PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
 }
 
 /// Rewrites the blocks that read a buffer, innermost first, and their enclosing blocks.
-class Inliner {
- public:
-  Inliner(const Buffer& buffer, std::function<Expr(const std::vector<Expr>&)> value)
-      : buffer_(buffer), value_(std::move(value)) {}
+struct Inliner {
+  const Stmt& program;
+  const Buffer& buffer;
+  std::function<Expr(const std::vector<Expr>&)> value;
 
   Stmt stmt(const Stmt& s) const {
     if (const BlockRealize* realize = s.as<BlockRealize>();
-        realize && is_excluded_by_signature(*realize->block, buffer_))
+        realize && is_excluded_by_signature(*realize->block, buffer))
       return map_bindings(s, [&](const Expr& e) { return expr(e); });
     const Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
     const BlockRealize* realize = result.as<BlockRealize>();
-    if (!realize || !mentions(realize->block->reads, buffer_)) return result;
+    if (!realize || !mentions(realize->block->reads, buffer)) return result;
     return make_block(realize->values, realize->predicate,
                       arith::with_found_access(*realize->block));
   }
 
- private:
-  Expr expr(const Expr& e) const { return replace_loads(e, buffer_, value_); }
-
-  const Buffer& buffer_;
-  std::function<Expr(const std::vector<Expr>&)> value_;
+  Expr expr(const Expr& e) const { return replace_loads(e, buffer, value, program); }
 };
 
 /// A block to inline and its store, whose value replaces reads of its buffer.
@@ -210,9 +206,9 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   if (!has_same_value_anywhere(inlining))
     require_read_by_blocks(caller, program, n, *program.scope(n));
   for (const int consumer : consumers(program, n)) require_same_value(inlining, consumer);
-  const Inliner inliner(buffer, [&](const std::vector<Expr>& indices) {
-    return substitute(store.value, inlining.at(indices));
-  });
+  const Inliner inliner{program.func().body, buffer, [&](const std::vector<Expr>& indices) {
+                          return substitute(store.value, inlining.at(indices));
+                        }};
   const PrimFunc removed = program.with_body(without(program, n));
   PrimFunc result = removed;
   result.body = inliner.stmt(removed.body);
@@ -347,7 +343,8 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
                        describe(program, producer) + " does not write in the same iteration");
   const VarMap map = paired_instances(caller, program, n, producer, *read, source->indices);
   // The value with the read element replaced by the producer's value.
-  const Expr value = replace_loads(store.value, buffer, [&](const auto&) { return source->value; });
+  const Expr value = replace_loads(
+      store.value, buffer, [&](const auto&) { return source->value; }, program.func().body);
   // Substitutes only the consumer's iterators; the producer's are distinct variables.
   std::vector<Expr> indices;
   for (const Expr& index : store.indices) indices.push_back(substitute(index, map));

@@ -6,6 +6,7 @@
 #include "te/operations/body.h"
 #include "te/schedule/schedule_data.h"
 #include "te/schedule/stage_edit.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::te {
@@ -61,6 +62,7 @@ class Expander {
       result = tir::map_children(e, [&](const Expr& child) { return visit(child, frame); });
       if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
         result = read(*load, result);
+      result = arith::keep_wrapping(e, result, reader_.op.root_iter_vars());
     }
     frame.done.try_emplace(&e.node(), result);
     return result;
