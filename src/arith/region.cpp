@@ -8,6 +8,8 @@
 
 #include "arith/canonicalizer.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::arith {
@@ -178,12 +180,68 @@ class RegionEstimate {
   bool is_empty_ = false;
 };
 
+using DomainList = std::vector<std::pair<Var, Range>>;
+
+void add_conjuncts(const Expr& e, std::vector<Expr>& list) {
+  const Binary* both = as_binary(e, BinaryOp::And);
+  if (!both) return list.push_back(e);
+  add_conjuncts(both->a, list);
+  add_conjuncts(both->b, list);
+}
+
+/// Replaces a sum that a condition `sum < c` of the predicate limits by a new variable of the
+/// domain, and the condition by true. Returns false unless the sum takes every value below `c`, and
+/// variables of the sum occur nowhere else.
+bool narrow(std::vector<Range>& region, DomainList& domain, Expr& predicate) {
+  std::vector<Expr> conditions;
+  add_conjuncts(predicate, conditions);
+  for (Expr& condition : conditions) {
+    const Binary* less = as_binary(condition, BinaryOp::Lt);
+    const auto limit = less ? constant_int(less->b) : std::nullopt;
+    const auto values =
+        limit ? RegionEstimate(domain)({Range::from_min_extent(less->a, 1)}, make_true())
+              : std::nullopt;
+    if (!values || !values->front().is_bounded()) continue;
+    const auto first = constant_int(simplify(*values->front().min())),
+               last = constant_int(simplify(*values->front().max()));
+    if (!first || !last || *first >= *limit) continue;
+    const Expr sum = less->a;
+    const Var below("below", sum.dtype());
+    const auto narrowed = [&](const Expr& e) {
+      return rewrite(e, [&](const auto&, const Expr& part) -> std::optional<Expr> {
+        return structural_equal(part, sum) ? std::optional<Expr>(below) : std::nullopt;
+      });
+    };
+    condition = make_true();
+    for (Expr& other : conditions) other = narrowed(other);
+    std::vector<Expr> uses = conditions;
+    for (Range& range : region) {
+      range.min = narrowed(range.min);
+      uses.push_back(range.min);
+    }
+    for (const Var& var : free_vars(sum))
+      for (const Expr& use : uses)
+        if (uses_var(use, var)) return false;
+    domain.emplace_back(
+        below,
+        Range::from_min_extent(make_int(sum.dtype(), *first),
+                               make_int(sum.dtype(), std::min(*last, *limit - 1) - *first + 1)));
+    predicate = make_true();
+    for (const Expr& each : conditions) predicate = predicate && each;
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-std::optional<std::vector<Interval>> region_lower_bound(
-    const std::vector<Range>& region, const std::vector<std::pair<Var, Range>>& domain,
-    const Expr& predicate, const Facts&) {
-  return RegionEstimate(domain)(region, predicate);
+std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
+                                                        DomainList domain, Expr predicate,
+                                                        const Facts& facts) {
+  auto result = RegionEstimate(domain)(region, predicate);
+  return !result && narrow(region, domain, predicate)
+             ? region_lower_bound(region, domain, predicate, facts)
+             : result;
 }
 
 }  // namespace tenon::arith

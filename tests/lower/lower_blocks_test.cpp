@@ -251,6 +251,26 @@ TEST(LowerBlocks, ABufferIsInsideTheLoopWhoseReaderHasAnotherConditionAsWell) {
   EXPECT_GT(text.find("buffer_realize B"), text.find("for (i, 0, 16)")) << text;
 }
 
+/// The split's last part has a guard, which excludes no element that is read.
+TEST(LowerBlocks, ABufferIsInsideTheLoopWhoseGuardedSplitFillsWhatIsRead) {
+  const Chain p;
+  const Var j("j"), k("k");
+  const auto text = [&](const Expr& at, int end, const Expr& index, int count) {
+    const Stmt store = make_store(p.b, make_load(p.a, {p.i, at}), {index});
+    const Stmt filled = loop(j, 3, loop(k, 3, make_stmt(If{at < end, store, std::nullopt})));
+    const Var r("r");
+    const Stmt read = loop(r, count, make_store(p.c, make_load(p.b, {p.i + r}), {p.i}));
+    return loops(p.func({p.b}, loop(p.i, 8, make_seq({filled, read}))));
+  };
+  const auto is_inside = [](const std::string& loops) {
+    return loops.find("buffer_realize B") > loops.find("for (i, 0, 8)");
+  };
+  const Expr at = j * 3 + k;
+  EXPECT_TRUE(is_inside(text(at, 8, p.i + at, 8)));
+  EXPECT_FALSE(is_inside(text(at, 7, p.i + at, 8)));
+  EXPECT_FALSE(is_inside(text(at, 8, p.i + j, 3)));
+}
+
 TEST(LowerBlocks, AnIteratorKeepsItsValueWhereTheBlockWritesWhatItReads) {
   const Chain p;
   const Expr value = floormod(make_load(p.c, {p.i}), 16);

@@ -66,9 +66,10 @@ Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Fa
 
 /// Return a box of a region, or an interval within a union, whose elements are provably all
 /// covered. Nullopt if none can be derived.
-std::optional<std::vector<Interval>> region_lower_bound(
-    const std::vector<Range>& region, const std::vector<std::pair<Var, Range>>& domain,
-    const Expr& predicate, const Facts& facts = Facts());
+std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
+                                                        std::vector<std::pair<Var, Range>> domain,
+                                                        Expr predicate,
+                                                        const Facts& facts = Facts());
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts = Facts());
 
 /// Returns the values of `var` for which the condition provably holds for all relaxed values of the

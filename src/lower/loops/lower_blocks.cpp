@@ -411,6 +411,23 @@ class BlockBufferPlanner {
     return result;
   }
 
+  /// Returns a box that the store fills where the condition holds; nullopt if none is known.
+  std::optional<std::vector<Interval>> narrow_box_of(const BlockAccess& store, std::size_t place,
+                                                     const Expr& condition) const {
+    std::vector<std::pair<Var, Range>> domain;
+    for (std::size_t scope = store.scope; scope != place; scope = parent(scope)) {
+      if (let_of(scope)) return std::nullopt;
+      if (const For* loop = loop_of(scope))
+        domain.emplace_back(loop->var, Range::from_min_extent(loop->min, loop->extent));
+    }
+    std::vector<Range> region;
+    for (const Expr& first : *store.first) {
+      if (contains<Load>(first)) return std::nullopt;
+      region.push_back(Range::from_min_extent(first, 1));
+    }
+    return arith::region_lower_bound(region, domain, condition);
+  }
+
   // ---- lifetimes ----
 
   /// Whether a run of the place may read an element stored by an earlier run. This is so if some
@@ -441,15 +458,18 @@ class BlockBufferPlanner {
     const std::size_t top = common(store.scope, load.scope);
     if (!is_inside(top, place)) return false;
     const arith::Facts facts = facts_at(top);
+    Expr narrowing = make_true();
     for (const Condition& condition : store.conditions) {
       const bool is_shared = std::ranges::any_of(load.conditions, [&](const Condition& other) {
         return other.stmt == condition.stmt || (memory_.is_stable(condition.holds) &&
                                                 structural_equal(other.holds, condition.holds));
       });
-      if (!is_shared && !holds(a, store, condition, top)) return false;
+      if (!is_shared && !holds(a, store, condition, top)) narrowing = narrowing && condition.holds;
     }
-    const std::vector<Interval> stored = box_of(a, store, top, facts);
-    const std::vector<Interval> loaded = box_of(a, load, top, facts);
+    const auto found = is_true(narrowing) ? std::optional(box_of(a, store, top, facts))
+                                          : narrow_box_of(store, top, narrowing);
+    if (!found) return false;
+    const std::vector<Interval>&stored = *found, loaded = box_of(a, load, top, facts);
     for (std::size_t d = 0; d < stored.size(); ++d) {
       if (stored[d].is_empty() || loaded[d].is_empty()) continue;
       if (!stored[d].is_bounded() || !loaded[d].is_bounded()) return false;
@@ -471,7 +491,13 @@ class BlockBufferPlanner {
   /// bounds, or it holds in the first iterations of the reduction.
   bool holds(const Allocated& a, const BlockAccess& store, const Condition& condition,
              std::size_t place) const {
-    return condition.is_beginning || keeps_inside(a, store, condition.holds) ||
+    if (condition.is_beginning) return true;
+    arith::Facts inside;
+    std::vector<arith::Facts::Scope> known;
+    for (std::size_t d = 0; d < store.first->size(); ++d)
+      known.push_back(
+          inside.assume((*store.first)[d] >= 0 && (*store.first)[d] < a.buffer->shape[d]));
+    return arith::can_prove(condition.holds, inside) ||
            arith::can_prove(substitute(condition.holds, beginning(store, place)));
   }
 
@@ -485,22 +511,6 @@ class BlockBufferPlanner {
           if (condition.is_beginning && uses_var(condition.holds, loop->var))
             set(result, loop->var, loop->min);
     return result;
-  }
-
-  static bool keeps_inside(const Allocated& a, const BlockAccess& store, const Expr& part) {
-    const Binary* bound = part.as<Binary>();
-    if (!bound) return false;
-    for (std::size_t d = 0; d < store.first->size(); ++d) {
-      const Expr &index = (*store.first)[d], &size = a.buffer->shape[d];
-      const auto is_index = [&](const Expr& e) { return arith::can_prove_equal(e, index); };
-      if (bound->op == BinaryOp::Lt && is_index(bound->a) && arith::can_prove(bound->b >= size))
-        return true;
-      if (bound->op == BinaryOp::Ge && is_index(bound->a) && arith::can_prove(bound->b <= 0))
-        return true;
-      if (bound->op == BinaryOp::Le && is_index(bound->b) && arith::can_prove(bound->a <= 0))
-        return true;
-    }
-    return false;
   }
 
   /// Whether an enclosing loop has no iterations. The extents of loops inside it are then
