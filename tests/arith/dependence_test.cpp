@@ -126,6 +126,19 @@ TEST(Dependence, GuardsOfOneIterationTellItFromOthers) {
   EXPECT_TRUE(is_independent(loop_of(i, 8, once)));
 }
 
+TEST(Dependence, AGuardThatAdmitsOneIterationTellsItFromOthers) {
+  const Buffer a = memory({1});
+  const Var i("i"), j("j");
+  const auto guarded = [&](const Expr& condition) {
+    const Stmt sum = make_store(a, make_load(a, {Expr(0)}) + j, {Expr(0)});
+    return loop_of(i, 3, loop_of(j, 12, make_stmt(If{condition, sum, std::nullopt})));
+  };
+  EXPECT_TRUE(is_independent(guarded(1 <= i && i < 2)));
+  EXPECT_TRUE(is_independent(guarded(i < 1)));
+  EXPECT_TRUE(is_independent(guarded(i == 1)));
+  EXPECT_FALSE(is_independent(guarded(1 <= i && i < 3)));
+}
+
 TEST(Dependence, RangesThatBeginAtTheIterationsPartAreDisjoint) {
   const Buffer a = memory({64});
   const Var p("p"), j("j");

@@ -622,13 +622,17 @@ class Prover {
 
   bool never_conflict(const Instances& both, Scopes& scopes) {
     const auto& [first, second, values] = both;
-    for (const auto& [access, instance] :
-         {std::pair(&first, &values.first), std::pair(&second, &values.second)})
-      for (const Expr& guard : access->guards) {
-        const Expr condition = simplify(resolved(guard, *instance, values), facts_);
-        if (is_zero(condition)) return true;
-        scopes.push_back(facts_.assume(condition));
-      }
+    const auto is_ahead = [&](const Expr& var) { return values.ahead.contains(&var.node()); };
+    // A bound of the earlier iteration may decide a guard of the later one, but not the reverse.
+    for (const bool is_later : {false, true})
+      for (const auto& [access, instance] :
+           {std::pair(&first, &values.first), std::pair(&second, &values.second)})
+        for (const Expr& guard : access->guards) {
+          if (uses_var(instance->in(guard), is_ahead) != is_later) continue;
+          const Expr condition = simplify(resolved(guard, *instance, values), facts_);
+          if (is_zero(condition)) return true;
+          scopes.push_back(facts_.assume(condition));
+        }
     return differ(both) || have_different_owners(both);
   }
 
