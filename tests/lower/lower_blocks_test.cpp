@@ -271,6 +271,19 @@ TEST(LowerBlocks, ABufferIsInsideTheLoopWhoseGuardedSplitFillsWhatIsRead) {
   EXPECT_FALSE(is_inside(text(at, 8, p.i + j, 3)));
 }
 
+TEST(LowerBlocks, ABufferIsOutsideOfTheLoopWhoseStoresLeaveGapsThatAreRead) {
+  const Chain p;
+  const Var j("j"), r("r");
+  const auto is_inside = [&](const Expr& index, int count) {
+    const Stmt filled = loop(j, 4, make_store(p.b, make_load(p.a, {p.i, j}), {index}));
+    const Stmt read = loop(r, count, make_store(p.c, make_load(p.b, {p.i + r}), {p.i}));
+    const std::string text = loops(p.func({p.b}, loop(p.i, 8, make_seq({filled, read}))));
+    return text.find("buffer_realize B") > text.find("for (i, 0, 8)");
+  };
+  EXPECT_TRUE(is_inside(p.i + j, 4));
+  EXPECT_FALSE(is_inside(p.i + j * 2, 7));
+}
+
 TEST(LowerBlocks, AnIteratorKeepsItsValueWhereTheBlockWritesWhatItReads) {
   const Chain p;
   const Expr value = floormod(make_load(p.c, {p.i}), 16);

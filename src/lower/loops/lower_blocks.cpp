@@ -411,6 +411,23 @@ class BlockBufferPlanner {
     return result;
   }
 
+  /// Whether the indices of the store take every value between those of the first and the last
+  /// iteration of the loops inside of the place, each of which occurs in one index.
+  bool is_dense(const BlockAccess& store, std::size_t place) const {
+    const auto is_inner = [&](const Expr& var) {
+      for (std::size_t scope = store.scope; scope != place; scope = parent(scope))
+        if (const For* loop = loop_of(scope); loop && loop->var.same_as(var)) return true;
+      return false;
+    };
+    return std::ranges::none_of(*store.first, [&](const Expr& index) {
+      return any_node(index, [&](const Binary& n) {
+        const bool has_gaps =
+            n.op == BinaryOp::Mul || n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
+        return has_gaps && (uses_var(n.a, is_inner) || uses_var(n.b, is_inner));
+      });
+    });
+  }
+
   /// Returns a box that the store fills where the condition holds; nullopt if none is known.
   std::optional<std::vector<Interval>> narrow_box_of(const BlockAccess& store, std::size_t place,
                                                      const Expr& condition) const {
@@ -466,8 +483,11 @@ class BlockBufferPlanner {
       });
       if (!is_shared && !holds(a, store, condition, top)) narrowing = narrowing && condition.holds;
     }
-    const auto found = is_true(narrowing) ? std::optional(box_of(a, store, top, facts))
-                                          : narrow_box_of(store, top, narrowing);
+    // The threads of a block fill shared memory together.
+    const bool fills_box =
+        is_true(narrowing) && (is_shared_memory(a.buffer->scope()) || is_dense(store, top));
+    const auto found = fills_box ? std::optional(box_of(a, store, top, facts))
+                                 : narrow_box_of(store, top, narrowing);
     if (!found) return false;
     const std::vector<Interval>&stored = *found, loaded = box_of(a, load, top, facts);
     for (std::size_t d = 0; d < stored.size(); ++d) {
