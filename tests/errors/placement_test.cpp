@@ -328,6 +328,26 @@ TEST(InPlace, AnElementwiseOutputMayBeBoundToTheBufferOfItsInput) {
   EXPECT_EQ(x.data<float>()[15], 9);
 }
 
+TEST(InPlace, OutputsAreStoredAfterAllOfThemAreComputed) {
+  Tensor A = placeholder({10}, "A"), B = placeholder({10}, "B");
+  const std::vector<Tensor> C = compute_multi(
+      {10}, {"i"},
+      [&](Var i) -> std::vector<Expr> {
+        return {A(i) + B(i), A(i) - B(i)};
+      },
+      "C");
+  const tir::Buffer a = tir::decl_buffer({Expr(10)}, Float(32), {.name = "a"}),
+                    b = tir::decl_buffer({Expr(10)}, Float(32), {.name = "b"});
+  const Schedule s = create_schedule(C[0]);
+  s[C[0]].vectorize(s[C[0]].split(s[C[0]].axis(0), 4).inner);
+  auto f = build(s, {a, b}, Target("llvm"), {.binds = {{A, a}, {B, b}, {C[0], a}, {C[1], b}}});
+  auto x = runtime::NDArray::full({10}, Float(32), 3),
+       y = runtime::NDArray::full({10}, Float(32), 1);
+  f["main"](x, y);
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(10, 4));
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(10, 2));
+}
+
 TEST(InPlace, OtherReadsAreRefused) {
   Tensor A = placeholder({16}, "A");
   Tensor B = compute(

@@ -473,16 +473,16 @@ std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr
 }
 
 Stmt make_stores(const FrozenStage& stage, const Program& program, const ComputeNest& nest) {
-  const std::vector<Expr> indices = element_indices(stage, program, nest.main.vars);
-  std::vector<Stmt> stores;
-  for (int k = 0; k < stage.op.num_outputs(); ++k) {
-    Expr value = program.lower(stage.op.body()[static_cast<std::size_t>(k)], nest.main.vars);
+  std::vector<Expr> values;
+  for (const Expr& body : stage.op.body()) {
+    Expr value = program.lower(body, nest.main.vars);
     for (const Expr& guard : nest.fill_guards)
       value = make_call(value.dtype(), Intrin::if_then_else,
                         {guard, value, make_const(value.dtype(), 0)});
-    stores.push_back(make_store(program.buffers.buffer_of(stage.op.output(k)), value, indices));
+    values.push_back(std::move(value));
   }
-  return make_seq(std::move(stores));
+  return store_together(output_buffers(stage, program), std::move(values),
+                        element_indices(stage, program, nest.main.vars));
 }
 
 ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
