@@ -14,6 +14,7 @@
 #include "tenon/te/stage_data.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/walk.h"
+#include "tenon/topi/blas.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/cpu.h"
@@ -1355,6 +1356,345 @@ TEST(LibraryRandomTest, InlinedGraphsComputeWhatTheDefaultScheduleComputes) {
     inlined += graph.inlined_count();
   }
   EXPECT_GT(inlined, 200u);
+}
+
+// ---- BLAS ---------------------------------------------------------------------------------------
+
+using runtime::NDArray;
+
+/// Small integers, so that every order of a sum has the same result.
+class Integers {
+ public:
+  int next() { return static_cast<int>(random_() % 7) - 3; }
+
+ private:
+  std::mt19937 random_{1};
+};
+
+/// A vector or a matrix in memory with gaps, whose other elements are to stay as they are.
+template <class T>
+class Strided {
+ public:
+  /// A vector. A negative stride begins at the end of the memory.
+  Strided(std::int64_t n, std::int64_t stride, Integers& integers) : shape_{n}, strides_{stride} {
+    fill(n * std::abs(stride) + 3, stride < 0 ? (n - 1) * -stride + 1 : 1, integers);
+  }
+  /// A matrix.
+  Strided(std::int64_t m, std::int64_t n, std::int64_t row, Integers& integers)
+      : shape_{m, n}, strides_{row, 1} {
+    fill(m * row + 3, 1, integers);
+  }
+
+  NDArray array() {
+    // The memory of an array without elements is not accessed.
+    return NDArray::wrap(memory_.data() + std::max<std::int64_t>(first_, 0), shape_,
+                         {.strides = strides_});
+  }
+  T& operator()(std::int64_t i) { return memory_.at(index(i * strides_[0])); }
+  T& operator()(std::int64_t i, std::int64_t j) { return memory_.at(index(i * strides_[0] + j)); }
+  const std::vector<T>& memory() const { return memory_; }
+
+ private:
+  void fill(std::int64_t size, std::int64_t first, Integers& integers) {
+    first_ = first;
+    for (std::int64_t n = 0; n < size; ++n) memory_.push_back(static_cast<T>(integers.next()));
+  }
+  std::size_t index(std::int64_t offset) const { return static_cast<std::size_t>(first_ + offset); }
+
+  std::vector<std::int64_t> shape_, strides_;
+  std::int64_t first_ = 0;
+  std::vector<T> memory_;
+};
+
+/// Runs f with a value of each type and each kind of strides.
+void for_each_kind(const std::function<void(DataType type, std::int64_t stride)>& f) {
+  for (const DataType type : {Float(32), Float(64)})
+    for (const std::int64_t stride : {1, 2, -1, -3}) f(type, stride);
+}
+
+struct BlasTest : ::testing::Test {
+  static inline const Target kTarget = Target("llvm -num-cores=2");
+  static constexpr std::int64_t kLengths[] = {0, 1, 5, 16, 67, 997, 20011, 70001};
+  static constexpr std::int64_t kSides[] = {0, 1, 3, 4, 7, 13, 31, 64, 67, 129, 401};
+
+  runtime::Function compiled(const tir::PrimFunc& func) {
+    const std::string name = func.attrs.global_symbol;
+    return build(tir::IRModule{{{name, func}}}, kTarget)[name];
+  }
+  /// Compiles each routine once for each options.
+  template <class Options>
+  const runtime::Function& compiled(tir::PrimFunc (*routine)(const Options&,
+                                                             const tir::TargetFacts&,
+                                                             SourceLocation),
+                                    const Options& options) {
+    std::ostringstream key;
+    key << reinterpret_cast<const void*>(routine) << options.dtype.str() << options.unit_strides;
+    if constexpr (requires { options.transposed; }) key << options.transposed;
+    if constexpr (requires { options.lower; }) key << options.lower << options.unit_diagonal;
+    const auto found = functions_.find(key.str());
+    if (found != functions_.end()) return found->second;
+    return functions_
+        .emplace(key.str(), compiled(routine(options, kTarget.facts(), SourceLocation::current())))
+        .first->second;
+  }
+
+  Integers integers;
+
+ private:
+  std::map<std::string, runtime::Function> functions_;
+};
+
+template <class F>
+void with_element_type(DataType type, const F& f) {
+  if (type == Float(32))
+    f(float());
+  else
+    f(double());
+}
+
+TEST_F(BlasTest, VectorsAreUpdated) {
+  for_each_kind([&](DataType type, std::int64_t stride) {
+    with_element_type(type, [&]<class T>(T) {
+      const topi::blas::VectorOptions options{.dtype = type, .unit_strides = stride == 1};
+      for (const std::int64_t n : kLengths) {
+        SCOPED_TRACE(::testing::Message() << type.str() << " stride " << stride << " n " << n);
+        Strided<T> x(n, stride, integers), y(n, stride == 2 ? -1 : stride, integers);
+        Strided<T> expected_x = x, expected_y = y;
+        for (std::int64_t i = 0; i < n; ++i) expected_y(i) += 2 * x(i);
+        compiled(topi::blas::axpy, options)(2.0, x.array(), y.array());
+        EXPECT_EQ(y.memory(), expected_y.memory());
+        for (std::int64_t i = 0; i < n; ++i) {
+          expected_x(i) = 3 * x(i) + 2 * y(i);
+          expected_y(i) = 3 * y(i) - 2 * x(i);
+        }
+        compiled(topi::blas::rot, options)(x.array(), y.array(), 3.0, 2.0);
+        EXPECT_EQ(x.memory(), expected_x.memory());
+        EXPECT_EQ(y.memory(), expected_y.memory());
+      }
+    });
+  });
+}
+
+TEST_F(BlasTest, VectorsAreReduced) {
+  for_each_kind([&](DataType type, std::int64_t stride) {
+    with_element_type(type, [&]<class T>(T) {
+      const topi::blas::VectorOptions options{.dtype = type, .unit_strides = stride == 1};
+      const NDArray result = NDArray::zeros({}, type), index = NDArray::zeros({}, Int(32));
+      for (const std::int64_t n : kLengths) {
+        SCOPED_TRACE(::testing::Message() << type.str() << " stride " << stride << " n " << n);
+        Strided<T> x(n, stride, integers), y(n, stride == 2 ? -1 : stride, integers);
+        double dot = 0, asum = 0, squares = 0;
+        std::int32_t greatest = n == 0 ? -1 : 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+          dot += x(i) * y(i);
+          asum += std::abs(x(i));
+          squares += x(i) * x(i);
+          if (std::abs(x(i)) > std::abs(x(greatest))) greatest = static_cast<std::int32_t>(i);
+        }
+        compiled(topi::blas::dot, options)(x.array(), y.array(), result);
+        EXPECT_EQ(result.data<T>()[0], dot);
+        compiled(topi::blas::asum, options)(x.array(), result);
+        EXPECT_EQ(result.data<T>()[0], asum);
+        compiled(topi::blas::nrm2, options)(x.array(), result);
+        EXPECT_EQ(result.data<T>()[0], static_cast<T>(std::sqrt(squares)));
+        compiled(topi::blas::iamax, options)(x.array(), index);
+        EXPECT_EQ(index.data<std::int32_t>()[0], greatest);
+      }
+    });
+  });
+}
+
+TEST_F(BlasTest, ANormNeitherOverflowsNorUnderflows) {
+  const auto norm = [&]<class T>(std::vector<T> values) {
+    const NDArray result = NDArray::zeros({}, runtime::data_type_of<T>());
+    compiled(topi::blas::nrm2, topi::blas::VectorOptions{.dtype = runtime::data_type_of<T>()})(
+        NDArray::wrap(values.data(), {static_cast<std::int64_t>(values.size())}), result);
+    return result.data<T>()[0];
+  };
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (const double scale : {1e300, 1.0, 1e-160, 1e-300})
+    EXPECT_NEAR(norm(std::vector<double>{3 * scale, -4 * scale, 0}) / scale, 5, 1e-12) << scale;
+  for (const float scale : {1e37f, 1.0f, 1e-20f, 1e-37f})
+    EXPECT_NEAR(norm(std::vector<float>{3 * scale, -4 * scale, 0}) / scale, 5, 1e-5) << scale;
+  EXPECT_NEAR(norm(std::vector<double>{1e300, 1e-300, 1}) / 1e300, 1, 1e-12);
+  EXPECT_EQ(norm(std::vector<double>{1, -kInfinite}), kInfinite);
+  EXPECT_EQ(norm(std::vector<double>{5e-324}), 5e-324);
+  EXPECT_TRUE(std::isnan(norm(std::vector<double>{kInfinite, NAN})));
+  EXPECT_TRUE(std::isnan(norm(std::vector<float>{1, NAN})));
+}
+
+TEST_F(BlasTest, NanIsLessThanAnyNumberForIamax) {
+  for (const std::int64_t n : {3, 100, 5000, 70001})
+    for (const std::int64_t at : {std::int64_t{0}, n / 2, n - 1}) {
+      std::vector<float> values(static_cast<std::size_t>(n), NAN);
+      const NDArray index = NDArray::zeros({}, Int(32));
+      const auto found = [&] {
+        compiled(topi::blas::iamax, topi::blas::VectorOptions())(NDArray::wrap(values.data(), {n}),
+                                                                 index);
+        return index.data<std::int32_t>()[0];
+      };
+      EXPECT_EQ(found(), 0);
+      values[static_cast<std::size_t>(at)] = 0;
+      EXPECT_EQ(found(), at) << n;
+      values.back() = -std::numeric_limits<float>::infinity();
+      EXPECT_EQ(found(), n - 1);
+    }
+}
+
+TEST_F(BlasTest, MatricesAreMultipliedAndUpdated) {
+  for_each_kind([&](DataType type, std::int64_t stride) {
+    with_element_type(type, [&]<class T>(T) {
+      for (const bool transposed : {false, true}) {
+        const topi::blas::MatrixOptions options{
+            .dtype = type, .unit_strides = stride == 1, .transposed = transposed};
+        for (const std::int64_t m : kSides)
+          for (const std::int64_t n : {m, std::int64_t{5}, std::int64_t{1100}}) {
+            SCOPED_TRACE(::testing::Message()
+                         << type.str() << " stride " << stride << " transposed " << transposed
+                         << ": " << m << " x " << n);
+            Strided<T> A(m, n, n + stride * stride, integers);
+            Strided<T> of_rows(m, stride, integers), of_columns(n, stride, integers);
+            Strided<T>&y = transposed ? of_columns : of_rows,
+            &x = transposed ? of_rows : of_columns;
+            Strided<T> expected = y, expected_A = A;
+            for (std::int64_t i = 0; i < (transposed ? n : m); ++i) expected(i) *= 3;
+            for (std::int64_t i = 0; i < m; ++i)
+              for (std::int64_t j = 0; j < n; ++j)
+                expected(transposed ? j : i) += 2 * A(i, j) * x(transposed ? i : j);
+            compiled(topi::blas::gemv, options)(2.0, A.array(), x.array(), 3.0, y.array());
+            EXPECT_EQ(y.memory(), expected.memory());
+            if (transposed) continue;
+            for (std::int64_t i = 0; i < m; ++i)
+              for (std::int64_t j = 0; j < n; ++j) expected_A(i, j) += 2 * y(i) * x(j);
+            compiled(topi::blas::ger, options)(2.0, y.array(), x.array(), A.array());
+            EXPECT_EQ(A.memory(), expected_A.memory());
+          }
+      }
+    });
+  });
+}
+
+/// An element of the matrix that a triangle stands for.
+template <class T>
+T element(Strided<T>& A, const topi::blas::TriangleOptions& options, bool is_symmetric,
+          std::int64_t i, std::int64_t j) {
+  if (options.transposed) std::swap(i, j);
+  if (i == j) return options.unit_diagonal ? T{1} : A(i, i);
+  if (options.lower == (j < i)) return A(i, j);
+  return is_symmetric ? A(j, i) : T{0};
+}
+
+/// Runs f with all combinations of options of the triangle. Few of them have each type and stride.
+void for_each_triangle(
+    bool is_symmetric,
+    const std::function<void(const topi::blas::TriangleOptions&, std::int64_t stride)>& f) {
+  for (int bits = 0; bits < (is_symmetric ? 2 : 8); ++bits) {
+    topi::blas::TriangleOptions options{
+        .lower = (bits & 1) != 0, .transposed = (bits & 2) != 0, .unit_diagonal = (bits & 4) != 0};
+    f(options, 1);
+    options.dtype = Float(64);
+    options.unit_strides = false;
+    f(options, 2);
+    f(options, -1);
+    if (bits == 0) {
+      options.unit_strides = true;
+      f(options, 1);
+      options.dtype = Float(32);
+      options.unit_strides = false;
+      f(options, -3);
+    }
+  }
+}
+
+TEST_F(BlasTest, SymmetricMatricesAreMultipliedAndUpdated) {
+  for_each_triangle(true, [&](const topi::blas::TriangleOptions& options, std::int64_t stride) {
+    with_element_type(options.dtype, [&]<class T>(T) {
+      for (const std::int64_t n : kSides) {
+        SCOPED_TRACE(::testing::Message() << options.dtype.str() << " lower " << options.lower
+                                          << " stride " << stride << " n " << n);
+        Strided<T> A(n, n, n + 3, integers), x(n, stride, integers), y(n, stride, integers);
+        Strided<T> expected = y, expected_A = A;
+        for (std::int64_t i = 0; i < n; ++i) {
+          expected(i) *= 3;
+          for (std::int64_t j = 0; j < n; ++j)
+            expected(i) += 2 * element(A, options, true, i, j) * x(j);
+        }
+        compiled(topi::blas::symv, options)(2.0, A.array(), x.array(), 3.0, y.array());
+        EXPECT_EQ(y.memory(), expected.memory());
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            if (i == j || options.lower == (j < i))
+              expected_A(i, j) += 2 * (x(i) * y(j) + y(i) * x(j));
+        compiled(topi::blas::syr2, options)(2.0, x.array(), y.array(), A.array());
+        EXPECT_EQ(A.memory(), expected_A.memory());
+      }
+    });
+  });
+}
+
+TEST_F(BlasTest, TrianglesAreMultipliedAndSolved) {
+  for_each_triangle(false, [&](const topi::blas::TriangleOptions& options, std::int64_t stride) {
+    with_element_type(options.dtype, [&]<class T>(T) {
+      for (const std::int64_t n : kSides) {
+        SCOPED_TRACE(::testing::Message()
+                     << options.dtype.str() << " lower " << options.lower << " transposed "
+                     << options.transposed << " unit_diagonal " << options.unit_diagonal
+                     << " stride " << stride << " n " << n);
+        Strided<T> A(n, n, n + 3, integers), x(n, stride, integers);
+        // Elements of the other triangle, and those of a unit diagonal, are not read.
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j) {
+            if (i == j) A(i, i) = options.unit_diagonal ? T(NAN) : T(i % 2 == 0 ? 2 : -1);
+            if (i != j && options.lower != (j < i)) A(i, j) = T(NAN);
+          }
+        const Strided<T> given = x;
+        Strided<T> expected = x;
+        for (std::int64_t i = 0; i < n; ++i) {
+          expected(i) = 0;
+          for (std::int64_t j = 0; j < n; ++j)
+            if (const T a = element(A, options, false, i, j); a != 0) expected(i) += a * x(j);
+        }
+        compiled(topi::blas::trmv, options)(A.array(), x.array());
+        EXPECT_EQ(x.memory(), expected.memory());
+        compiled(topi::blas::trsv, options)(A.array(), x.array());
+        EXPECT_EQ(x.memory(), given.memory());
+      }
+    });
+  });
+}
+
+TEST_F(BlasTest, AFactorOfZeroSkipsWhatItMultiplies) {
+  for (const std::int64_t n : {3, 401}) {
+    const auto nan = [&](std::vector<std::int64_t> shape) {
+      return NDArray::full(std::move(shape), Float(32), NAN);
+    };
+    const auto ones = [&](std::vector<std::int64_t> shape) {
+      return NDArray::full(std::move(shape), Float(32), 1);
+    };
+    const auto is_all = [](const NDArray& array, float value) {
+      const std::vector<float> values = array.to_vector<float>();
+      return std::ranges::all_of(values, [&](float x) { return x == value; });
+    };
+    const NDArray y = ones({n}), A = ones({n, n});
+    compiled(topi::blas::axpy, topi::blas::VectorOptions())(0.0, nan({n}), y);
+    compiled(topi::blas::ger, topi::blas::MatrixOptions())(0.0, nan({n}), y, A);
+    compiled(topi::blas::syr2, topi::blas::TriangleOptions())(0.0, nan({n}), y, A);
+    EXPECT_TRUE(is_all(y, 1) && is_all(A, 1)) << n;
+    for (const bool transposed : {false, true}) {
+      const auto& gemv =
+          compiled(topi::blas::gemv, topi::blas::MatrixOptions{.transposed = transposed});
+      const NDArray not_read = nan({n}), result = ones({n});
+      gemv(0.0, nan({n, n}), nan({n}), 2.0, result);
+      EXPECT_TRUE(is_all(result, 2)) << n;
+      gemv(1.0, A, y, 0.0, not_read);
+      EXPECT_TRUE(is_all(not_read, static_cast<float>(n))) << n;
+    }
+    const auto& symv = compiled(topi::blas::symv, topi::blas::TriangleOptions());
+    const NDArray not_read = nan({n}), result = ones({n});
+    symv(0.0, nan({n, n}), nan({n}), 2.0, result);
+    symv(1.0, A, y, 0.0, not_read);
+    EXPECT_TRUE(is_all(result, 2) && is_all(not_read, static_cast<float>(n))) << n;
+  }
 }
 
 }  // namespace

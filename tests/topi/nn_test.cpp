@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "tenon/topi/blas.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/transformer.h"
 #include "tests/topi/misuse.h"
@@ -333,6 +334,22 @@ TEST_F(WinogradTest, NeedsOptionsThatMakeSense) {
         conv2d_winograd_nchw(X, K, {.padding = {0, -1, 0, 0}});
       },
       {"the padding must not be negative, got -1"}));
+}
+
+// ---- BLAS ---------------------------------------------------------------------------------------
+
+TEST(Blas, OtherTypesAreRefused) {
+  const tir::TargetFacts cpu;
+  EXPECT_TRUE(refuses([&] { blas::axpy({.dtype = Int(32)}, cpu); },
+                      {"topi::blas::axpy", "float32 or float64, not int32"}));
+  EXPECT_TRUE(refuses([&] { blas::trsv({.dtype = Float(16)}, cpu); },
+                      {"topi::blas::trsv", "float32 or float64, not float16"}));
+}
+
+TEST(Blas, DevicesAreRefused) {
+  const tir::TargetFacts device{.kind = tir::TargetKind::Cuda};
+  EXPECT_THROW(blas::gemv({}, device), ScheduleError);
+  EXPECT_THROW(blas::symv({}, device), ScheduleError);
 }
 
 }  // namespace

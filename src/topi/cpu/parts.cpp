@@ -14,6 +14,14 @@ using tir::Expr;
 using tir::TargetFacts;
 using tir::Var;
 
+void check_routine(const char* name, DataType type, const TargetFacts& target,
+                   const SourceLocation& where) {
+  const std::string what = "topi::blas::" + std::string(name);
+  if (type != Float(32) && type != Float(64))
+    throw TypeError(what + ": the type is float32 or float64, not " + type.str(), where);
+  if (target.is_gpu()) throw ScheduleError(what + ": the target is a device", where);
+}
+
 // ---- sizes --------------------------------------------------------------------------------------
 
 int lanes_of(DataType type, const TargetFacts& target) {

@@ -12,6 +12,11 @@ namespace tenon::topi::cpu {
 /// loop of their own.
 inline constexpr const char* kPartitioned = "loop_partition_hint";
 
+/// Throws TypeError unless the type of a BLAS routine is float32 or float64, and ScheduleError for
+/// a device.
+void check_routine(const char* name, DataType type, const tir::TargetFacts& target,
+                   const SourceLocation& where);
+
 // ---- sizes --------------------------------------------------------------------------------------
 
 /// Returns the number of elements in the widest vector, at least 4.

@@ -1,0 +1,538 @@
+// BLAS level 2 on triangles (topi/blas.h), as loops: the routines update vectors in place and
+// depend on their earlier results. The triangle is read once, by blocks of several rows:
+//
+//   lower triangle            whole vectors          edge
+//   rows of a block    ....................... ....\          one vector of columns that contains
+//                      ....................... .....\         the diagonal; elements past it are
+//                      ....................... ......\        masked
+//
+// In the upper triangle, the edge comes first, and a partial vector may come last. As the number of
+// rows of a block divides the number of lanes, one vector contains the diagonal of a block.
+//
+// A routine computes dot products of the rows of a block with a vector (`Sums`), adds multiples of
+// the rows to a vector (`combination`), or both.
+#include <functional>
+
+#include "tenon/tir/builder.h"
+#include "tenon/tir/function.h"
+#include "tenon/tir/ops.h"
+#include "tenon/topi/blas.h"
+#include "topi/cpu/parts.h"
+
+namespace tenon::topi::blas {
+
+using tir::Buffer;
+using tir::BufferRef;
+using tir::ElementRef;
+using tir::Expr;
+using tir::IRBuilder;
+using tir::PrimFunc;
+using tir::TargetFacts;
+using tir::Var;
+
+namespace {
+
+/// The kinds of vectors of columns: all columns exist, or the vector contains the diagonal of the
+/// block, or it ends past the matrix.
+enum class Part : unsigned char { Whole, Edge, Tail };
+
+/// A column of a block of rows.
+struct Column {
+  Part part;
+  /// The index of the column, and its number in the vector.
+  Expr j, lane;
+};
+
+/// Rows i to i + rows - 1.
+struct Block {
+  Var i;
+  int rows;
+};
+
+/// Conditions on a column, all of which must hold.
+using Mask = std::vector<Expr>;
+
+/// Returns an element of a vector.
+using Elements = std::function<ElementRef(const Expr& j)>;
+
+/// The loops of a routine on a triangle.
+class Triangle {
+ public:
+  Triangle(const TriangleOptions& options, const TargetFacts& target)
+      : type(options.dtype),
+        is_lower(options.lower),
+        has_unit_diagonal(options.unit_diagonal),
+        has_unit_strides_(options.unit_strides),
+        lanes_(cpu::lanes_of(options.dtype, target)) {}
+
+  // ---- the function
+
+  Var scalar(const char* name) {
+    const Var var(name, type);
+    func_.params.push_back(var);
+    return var;
+  }
+  BufferRef vector(const char* name) {
+    tir::BufferOptions options{.name = name, .data_alignment = type.bytes()};
+    if (!has_unit_strides_) options.strides = {Var(std::string("inc") + name)};
+    return array({n}, options);
+  }
+  BufferRef matrix() {
+    return array({n, n}, {.name = "A", .strides = {Var("lda"), 1}, .data_alignment = type.bytes()});
+  }
+
+  /// Returns the function. With several cores, `threaded` runs instead of `serial` for large n.
+  PrimFunc function(const char* name, int cores, const std::function<void()>& serial,
+                    const std::function<void()>& threaded) {
+    constexpr int kRowsForThreads = 384;
+    if (cores > 1) {
+      ir.if_scope(n >= kRowsForThreads, threaded);
+      ir.else_scope(serial);
+    } else {
+      serial();
+    }
+    func_.body = ir.get();
+    func_.attrs.global_symbol = name;
+    return func_;
+  }
+
+  // ---- loops
+
+  Expr zero() const { return tir::make_const(type, 0); }
+
+  /// Emits the body for each element of vectors of length n, in vectors of the processor.
+  void for_each_element(const std::function<void(const Column& column)>& body) {
+    vectors(0, tir::floordiv(n, lanes_), body);
+    tail(0, body);
+  }
+
+  /// Emits the body for each column of the triangle in the rows of a block.
+  void for_each_column(const Block& block, const std::function<void(const Column& column)>& body) {
+    const Var edge = ir.let("edge", tir::floordiv(block.i, lanes_));
+    const auto emit_edge = [&] { lane_loop(Part::Edge, edge * lanes_, body); };
+    if (is_lower) {
+      vectors(0, edge, body);
+      return emit_edge();
+    }
+    emit_edge();
+    // A single row is one of the last rows of the matrix.
+    if (block.rows == 1) return;
+    vectors(edge + 1, tir::floordiv(n, lanes_), body);
+    tail(edge + 1, body);
+  }
+
+  /// Emits the blocks of rows in this order. Of the blocks of most rows, emits every `step`-th,
+  /// from number `first`; of the remaining blocks, all those whose number is `first` modulo `step`.
+  void for_each_block(bool is_ascending, int rows, const std::function<void(const Block&)>& body,
+                      const Expr& first = 0, int step = 1) {
+    std::vector<std::function<void()>> loops;
+    Expr begin = 0;
+    for (const int count : {rows, rows / 2, 1}) {
+      const Var blocks = ir.let("blocks", tir::floordiv(n - begin, count));
+      const Var number = ir.let("number", tir::floordiv(blocks - first + (step - 1), step));
+      loops.push_back([=, this] {
+        ir.for_range(0, number, "block", [&](Var b) {
+          const Expr own = first + (is_ascending ? Expr(b) : number - 1 - b) * step;
+          body({ir.let("i", begin + own * count), count});
+        });
+      });
+      begin = begin + blocks * count;
+    }
+    if (!is_ascending) std::reverse(loops.begin(), loops.end());
+    for (const auto& loop : loops) loop();
+  }
+
+  // ---- masks
+
+  /// Returns the conditions under which the column exists in row i + r, on the diagonal only if
+  /// `has_diagonal`.
+  Mask exists(const Block& block, int r, const Column& column, bool has_diagonal) const {
+    if (column.part != Part::Edge) return exists_in_vector(column);
+    const Expr row = block.i + r;
+    if (is_lower) return {has_diagonal ? column.j <= row : column.j < row};
+    return {has_diagonal ? column.j >= row : column.j > row, column.j < n};
+  }
+  /// Returns the conditions under which the column is outside of the square at the diagonal.
+  Mask is_outside(const Block& block, const Column& column) const {
+    if (column.part != Part::Edge) return exists_in_vector(column);
+    if (is_lower) return {column.j < block.i};
+    return {column.j >= block.i + block.rows, column.j < n};
+  }
+  /// The same for columns in which some row has an element.
+  Mask is_inside(const Block& block, const Column& column) const {
+    return exists(block, is_lower ? block.rows - 1 : 0, column, true);
+  }
+  /// Returns the condition under which an element of a vector of length n exists.
+  Mask exists_in_vector(const Column& column) const {
+    return column.part == Part::Whole ? Mask() : Mask{column.j < n};
+  }
+  Expr or_zero(const Mask& mask, Expr value) const {
+    for (const Expr& condition : mask) value = tir::if_then_else(condition, value, zero());
+    return value;
+  }
+  void store(Mask mask, const ElementRef& element, const Expr& value) {
+    if (mask.empty()) {
+      element = value;
+      return;
+    }
+    const Expr condition = mask.back();
+    mask.pop_back();
+    ir.if_scope(condition, [&] { store(mask, element, value); });
+  }
+
+  // ---- parts of routines
+
+  /// Dot products of the rows of a block with a vector, in vectors of partial sums.
+  struct Sums {
+    BufferRef memory;
+    int lanes;
+    ElementRef at(int row, const Expr& lane) const { return memory[row * lanes + lane]; }
+  };
+  Sums sums(const Block& block) {
+    const Sums sums{ir.allocate(type, {block.rows * lanes_}, "sums", "local"), lanes_};
+    for (int r = 0; r < block.rows; ++r)
+      in_lanes(lanes_, [&](const Var& lane) { sums.at(r, lane) = zero(); });
+    return sums;
+  }
+  /// Returns the dot product of row i + r.
+  Expr total(const Sums& sums, int r) {
+    BufferRef part = sums.memory;
+    int first = r * lanes_;
+    for (int half = lanes_ / 2; half >= 1; half /= 2) {
+      const BufferRef next = ir.allocate(type, {half}, "part", "local");
+      in_lanes(half, [&](const Var& lane) {
+        next[lane] = part[lane + first] + part[lane + (first + half)];
+      });
+      part = next;
+      first = 0;
+    }
+    return ir.let("total", part[0]);
+  }
+
+  /// Vectors that threads add to, one for each.
+  struct Parts {
+    BufferRef memory;
+    int count;
+  };
+  Parts parts(int count) { return {ir.allocate(type, {n * count}, "parts"), count}; }
+  void clear(const Parts& parts, const Var& p) {
+    for_each_element(
+        [&](const Column& c) { store(exists_in_vector(c), parts.memory[p * n + c.j], zero()); });
+  }
+  Expr total(const Parts& parts, const Column& column) const {
+    Expr sum = parts.memory[column.j];
+    for (int p = 1; p < parts.count; ++p) sum = sum + parts.memory[p * n + column.j];
+    return sum;
+  }
+
+  /// Returns the elements of a vector in the rows of a block, times a factor.
+  std::vector<Expr> elements(const BufferRef& x, const Block& block,
+                             const std::optional<Expr>& factor = std::nullopt) {
+    std::vector<Expr> values;
+    for (int r = 0; r < block.rows; ++r) {
+      const Expr element = x[block.i + r];
+      values.push_back(ir.let("element", factor ? *factor * element : element));
+    }
+    return values;
+  }
+
+  const DataType type;
+  const bool is_lower, has_unit_diagonal;
+  const Var n = Var::size("n");
+  IRBuilder ir;
+
+ private:
+  BufferRef array(std::vector<Expr> shape, const tir::BufferOptions& options) {
+    const Buffer buffer = tir::decl_buffer(std::move(shape), type, options);
+    const Var handle(buffer->name + "_handle", Handle());
+    func_.params.push_back(handle);
+    func_.buffers.push_back({handle, buffer, buffer});
+    return ir.buffer_ptr(buffer);
+  }
+
+  void in_lanes(int count, const std::function<void(Var lane)>& body) {
+    ir.for_range(0, count, "lane", body, {.kind = tir::ForKind::Vectorized});
+  }
+  void lane_loop(Part part, const Expr& first,
+                 const std::function<void(const Column& column)>& body) {
+    in_lanes(lanes_, [&](const Var& lane) { body({part, first + lane, lane}); });
+  }
+  void vectors(const Expr& begin, const Expr& end,
+               const std::function<void(const Column& column)>& body) {
+    ir.for_range(begin, end, "vector", [&](Var v) { lane_loop(Part::Whole, v * lanes_, body); });
+  }
+  /// The last, partial vector, if it follows vector number `after`.
+  void tail(const Expr& after, const std::function<void(const Column& column)>& body) {
+    const Var last = ir.let("last", tir::floordiv(n, lanes_));
+    ir.if_scope(last >= after && last * lanes_ < n,
+                [&] { lane_loop(Part::Tail, last * lanes_, body); });
+  }
+
+  const bool has_unit_strides_;
+  const int lanes_;
+  PrimFunc func_{.params = {},
+                 .buffers = {},
+                 .body = tir::make_stmt(tir::Evaluate{0}),
+                 .attrs = {},
+                 .form = tir::Form::MultiDimensional};
+};
+
+/// Emits `part(p)` for each of the parts, in parallel. They must not access what another part
+/// stores.
+void in_parallel(IRBuilder& ir, int parts, const std::function<void(Var p)>& part) {
+  ir.emit(ir.nested([&] {
+    ir.scope_attr("independent_iterations", 1);
+    ir.for_range(0, parts, "part", part, {.kind = tir::ForKind::Parallel});
+  }));
+}
+
+/// The options of a routine on a symmetric matrix.
+TriangleOptions of_symmetric(TriangleOptions options) {
+  options.transposed = options.unit_diagonal = false;
+  return options;
+}
+
+constexpr int kRows = 8;
+
+}  // namespace
+
+PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceLocation where) {
+  cpu::check_routine("symv", options.dtype, target, where);
+  Triangle t(of_symmetric(options), target);
+  const Var alpha = t.scalar("alpha");
+  const BufferRef A = t.matrix(), x = t.vector("x");
+  const Var beta = t.scalar("beta");
+  const BufferRef y = t.vector("y");
+  const auto scale = [&] {
+    t.ir.if_scope(beta != tir::make_const(t.type, 1), [&] {
+      t.for_each_element([&](const Column& c) {
+        const Expr scaled = tir::if_then_else(beta == t.zero(), t.zero(), beta * y[c.j]);
+        t.store(t.exists_in_vector(c), y[c.j], t.or_zero(t.exists_in_vector(c), scaled));
+      });
+    });
+  };
+  // An element of the triangle is a term of the sums of its row and, unless it is on the diagonal,
+  // of its column.
+  const auto add_block = [&](const Elements& sum) {
+    return [&, sum](const Block& block) {
+      const std::vector<Expr> own = t.elements(x, block, alpha);
+      const Triangle::Sums sums = t.sums(block);
+      t.for_each_column(block, [&](const Column& c) {
+        const Mask inside = t.is_inside(block, c);
+        const Var x_of_column = t.ir.let("x", t.or_zero(inside, x[c.j]));
+        Expr total = t.or_zero(inside, sum(c.j));
+        for (int r = 0; r < block.rows; ++r) {
+          const Var a =
+              t.ir.let("a", t.or_zero(t.exists(block, r, c, true), A[{block.i + r, c.j}]));
+          sums.at(r, c.lane) = sums.at(r, c.lane) + a * x_of_column;
+          const Expr product = own[static_cast<std::size_t>(r)] * a;
+          total = total + (c.part == Part::Edge ? tir::select(c.j == block.i + r, t.zero(), product)
+                                                : product);
+        }
+        t.store(inside, sum(c.j), total);
+      });
+      for (int r = 0; r < block.rows; ++r)
+        sum(block.i + r) = sum(block.i + r) + alpha * t.total(sums, r);
+    };
+  };
+  const auto serial = [&] {
+    scale();
+    t.ir.if_scope(alpha != t.zero(), [&] {
+      t.for_each_block(true, kRows, add_block([&](const Expr& j) { return y[j]; }));
+    });
+  };
+  const auto threaded = [&] {
+    scale();
+    t.ir.if_scope(alpha != t.zero(), [&] {
+      const Triangle::Parts parts = t.parts(target.cores);
+      in_parallel(t.ir, target.cores, [&](const Var& p) {
+        t.clear(parts, p);
+        t.for_each_block(true, kRows,
+                         add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }), p,
+                         target.cores);
+      });
+      t.for_each_element([&](const Column& c) {
+        const Mask exists = t.exists_in_vector(c);
+        t.store(exists, y[c.j], t.or_zero(exists, y[c.j] + t.total(parts, c)));
+      });
+    });
+  };
+  return t.function("symv", target.cores, serial, threaded);
+}
+
+namespace {
+
+/// x <- A*x. Each block stores the elements of its rows. Blocks run in an order in which elements
+/// are read before they are stored, unless x was copied.
+PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int cores) {
+  const auto store_block = [&](const BufferRef& from) {
+    return [&, from](const Block& block) {
+      const Triangle::Sums sums = t.sums(block);
+      t.for_each_column(block, [&](const Column& c) {
+        for (int r = 0; r < block.rows; ++r) {
+          const Expr product = A[{block.i + r, c.j}].operator Expr() * from[c.j];
+          sums.at(r, c.lane) =
+              sums.at(r, c.lane) + t.or_zero(t.exists(block, r, c, !t.has_unit_diagonal), product);
+        }
+      });
+      for (int r = 0; r < block.rows; ++r) {
+        const Expr total = t.total(sums, r);
+        x[block.i + r] = t.has_unit_diagonal ? total + from[block.i + r] : total;
+      }
+    };
+  };
+  const auto serial = [&] { t.for_each_block(!t.is_lower, kRows, store_block(x)); };
+  const auto threaded = [&] {
+    const BufferRef copy = t.ir.allocate(t.type, {t.n}, "copy");
+    t.for_each_element([&](const Column& c) {
+      t.store(t.exists_in_vector(c), copy[c.j], t.or_zero(t.exists_in_vector(c), x[c.j]));
+    });
+    in_parallel(t.ir, cores,
+                [&](const Var& p) { t.for_each_block(true, kRows, store_block(copy), p, cores); });
+  };
+  return t.function("trmv", cores, serial, threaded);
+}
+
+/// x <- A^T*x. Each block adds multiples of its rows to the elements of their columns.
+PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, int cores) {
+  const auto add_block = [&](const Elements& sum, bool is_in_place) {
+    return [&, sum, is_in_place](const Block& block) {
+      const std::vector<Expr> own = t.elements(x, block);
+      t.for_each_column(block, [&](const Column& c) {
+        const Mask inside = t.is_inside(block, c), outside = t.is_outside(block, c);
+        // The elements of the block's own rows are replaced.
+        Expr total = t.or_zero(is_in_place && !t.has_unit_diagonal ? outside : inside, sum(c.j));
+        for (int r = 0; r < block.rows; ++r) {
+          const auto row = static_cast<std::size_t>(r);
+          total = total + t.or_zero(t.exists(block, r, c, !t.has_unit_diagonal),
+                                    own[row] * A[{block.i + r, c.j}]);
+          if (t.has_unit_diagonal && !is_in_place && c.part == Part::Edge)
+            total = total + tir::select(c.j == block.i + r, own[row], t.zero());
+        }
+        t.store(inside, sum(c.j), total);
+      });
+    };
+  };
+  const auto serial = [&] {
+    t.for_each_block(t.is_lower, kRows, add_block([&](const Expr& j) { return x[j]; }, true));
+  };
+  const auto threaded = [&] {
+    const Triangle::Parts parts = t.parts(cores);
+    in_parallel(t.ir, cores, [&](const Var& p) {
+      t.clear(parts, p);
+      t.for_each_block(true, kRows,
+                       add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }, false),
+                       p, cores);
+    });
+    t.for_each_element([&](const Column& c) {
+      const Mask exists = t.exists_in_vector(c);
+      t.store(exists, x[c.j], t.or_zero(exists, t.total(parts, c)));
+    });
+  };
+  return t.function("trmv", cores, serial, threaded);
+}
+
+}  // namespace
+
+PrimFunc trmv(const TriangleOptions& options, const TargetFacts& target, SourceLocation where) {
+  cpu::check_routine("trmv", options.dtype, target, where);
+  Triangle t(options, target);
+  const BufferRef A = t.matrix(), x = t.vector("x");
+  return options.transposed ? trmv_by_columns(t, A, x, target.cores)
+                            : trmv_by_rows(t, A, x, target.cores);
+}
+
+PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceLocation where) {
+  cpu::check_routine("trsv", options.dtype, target, where);
+  Triangle t(options, target);
+  const BufferRef A = t.matrix(), x = t.vector("x");
+  const bool is_ascending = options.lower != options.transposed;
+  // Solves the square at the diagonal for its elements, from which all other terms have been
+  // subtracted. Reciprocals do not wait for earlier elements.
+  const auto solve = [&](const Block& block, std::vector<Expr> own) {
+    const auto at = [&](int r) {
+      return static_cast<std::size_t>(is_ascending ? r : block.rows - 1 - r);
+    };
+    std::vector<Expr> reciprocals;
+    for (int r = 0; r < block.rows; ++r)
+      reciprocals.push_back(
+          t.ir.let("reciprocal", tir::make_const(t.type, 1) / A[{block.i + r, block.i + r}]));
+    for (int r = 0; r < block.rows; ++r) {
+      Expr value = own[at(r)];
+      for (int c = 0; c < r; ++c) {
+        const Expr row = block.i + static_cast<int>(at(r)),
+                   column = block.i + static_cast<int>(at(c));
+        value = value - (options.transposed ? A[{column, row}] : A[{row, column}]) * own[at(c)];
+      }
+      own[at(r)] = t.ir.let("solution", t.has_unit_diagonal ? value : value * reciprocals[at(r)]);
+    }
+    for (int r = 0; r < block.rows; ++r) x[block.i + r] = own[static_cast<std::size_t>(r)];
+    return own;
+  };
+  const auto by_rows = [&](const Block& block) {
+    const Triangle::Sums sums = t.sums(block);
+    t.for_each_column(block, [&](const Column& c) {
+      for (int r = 0; r < block.rows; ++r) {
+        const Expr product = A[{block.i + r, c.j}].operator Expr() * x[c.j];
+        sums.at(r, c.lane) = sums.at(r, c.lane) + t.or_zero(t.is_outside(block, c), product);
+      }
+    });
+    std::vector<Expr> own = t.elements(x, block);
+    for (int r = 0; r < block.rows; ++r) {
+      Expr& element = own[static_cast<std::size_t>(r)];
+      element = t.ir.let("rest", element - t.total(sums, r));
+    }
+    solve(block, own);
+  };
+  const auto by_columns = [&](const Block& block) {
+    const std::vector<Expr> own = solve(block, t.elements(x, block));
+    t.for_each_column(block, [&](const Column& c) {
+      const Mask outside = t.is_outside(block, c);
+      Expr total = t.or_zero(outside, x[c.j]);
+      for (int r = 0; r < block.rows; ++r)
+        total =
+            total - own[static_cast<std::size_t>(r)] * t.or_zero(outside, A[{block.i + r, c.j}]);
+      t.store(outside, x[c.j], total);
+    });
+  };
+  const auto serial = [&] {
+    if (options.transposed)
+      t.for_each_block(is_ascending, kRows, by_columns);
+    else
+      t.for_each_block(is_ascending, kRows, by_rows);
+  };
+  return t.function("trsv", 1, serial, serial);
+}
+
+PrimFunc syr2(const TriangleOptions& options, const TargetFacts& target, SourceLocation where) {
+  cpu::check_routine("syr2", options.dtype, target, where);
+  constexpr int kRowsOfUpdate = 4;
+  Triangle t(of_symmetric(options), target);
+  const Var alpha = t.scalar("alpha");
+  const BufferRef x = t.vector("x"), y = t.vector("y"), A = t.matrix();
+  const auto update = [&](const Block& block) {
+    const std::vector<Expr> of_x = t.elements(x, block, alpha), of_y = t.elements(y, block, alpha);
+    t.for_each_column(block, [&](const Column& c) {
+      for (int r = 0; r < block.rows; ++r) {
+        const auto row = static_cast<std::size_t>(r);
+        const ElementRef element = A[{block.i + r, c.j}];
+        const Mask exists = t.exists(block, r, c, true);
+        t.store(exists, element,
+                t.or_zero(exists, element + of_x[row] * y[c.j] + of_y[row] * x[c.j]));
+      }
+    });
+  };
+  const auto serial = [&] {
+    t.ir.if_scope(alpha != t.zero(), [&] { t.for_each_block(true, kRowsOfUpdate, update); });
+  };
+  const auto threaded = [&] {
+    t.ir.if_scope(alpha != t.zero(), [&] {
+      in_parallel(t.ir, target.cores, [&](const Var& p) {
+        t.for_each_block(true, kRowsOfUpdate, update, p, target.cores);
+      });
+    });
+  };
+  return t.function("syr2", target.cores, serial, threaded);
+}
+
+}  // namespace tenon::topi::blas
