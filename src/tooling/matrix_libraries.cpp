@@ -339,6 +339,17 @@ std::vector<LibraryProduct> library_transposes(int rows, int columns, const floa
   return found;
 }
 
+std::vector<LibraryFunction> library_functions(const std::string& symbol, int threads) {
+  std::vector<LibraryFunction> found;
+  for (const auto& [entry, library] : installed()) {
+    if (!entry.describe) continue;
+    entry.set_threads(library, threads);
+    if (auto* function = library.find<void()>(symbol))
+      found.push_back({entry.name, reinterpret_cast<void*>(function)});
+  }
+  return found;
+}
+
 std::vector<MatrixLibrary> matrix_libraries(int threads) {
   std::vector<MatrixLibrary> libraries;
   for (const auto& [entry, library] : installed()) {

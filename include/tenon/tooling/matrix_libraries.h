@@ -47,6 +47,14 @@ std::vector<LibraryProduct> library_products(const MatrixProduct& product, int t
 /// matrix, rows x columns. They use the calling thread only.
 std::vector<LibraryProduct> library_transposes(int rows, int columns, const float* x, float* y);
 
+/// A function of a library, such as "cblas_saxpy".
+struct LibraryFunction {
+  std::string library;
+  void* address;
+};
+/// Returns the functions of this name of OpenBLAS, MKL and BLIS. Sets the number of threads.
+std::vector<LibraryFunction> library_functions(const std::string& symbol, int threads);
+
 /// A version of a library, and the instruction set that it chose on this processor.
 struct MatrixLibrary {
   std::string name, version, instruction_set;

@@ -131,6 +131,12 @@ std::vector<Contest> peers_of(const MatrixProduct& product, int threads) {
   return peers;
 }
 
+std::vector<LibraryFunction> functions_of_peers(const std::string& symbol, int threads) {
+  std::vector<LibraryFunction> functions = library_functions(symbol, threads);
+  std::erase_if(functions, [](const LibraryFunction& each) { return hold_of(each.library); });
+  return functions;
+}
+
 std::vector<Contest> transposes_of(int threads, const Map& m) {
   std::vector<Contest> peers = peers_of(threads, &Operators::transpose, m);
   if (threads > 1) return peers;

@@ -21,6 +21,9 @@ void print_peers(std::ostream& out, int threads);
 /// The product by OpenBLAS, MKL, BLIS, oneDNN, Eigen and LIBXSMM, as far as they have it.
 std::vector<Contest> peers_of(const MatrixProduct& product, int threads);
 
+/// The function of this name ("cblas_saxpy") of OpenBLAS, MKL and BLIS.
+std::vector<LibraryFunction> functions_of_peers(const std::string& symbol, int threads);
+
 /// The transpose by OpenBLAS, MKL, Eigen and oneDNN.
 std::vector<Contest> transposes_of(int threads, const Map& m);
 
