@@ -19,6 +19,9 @@ struct Function::State {
   PackedCall call;
   std::shared_ptr<const void> keep_alive;
 
+  std::int32_t status_of(const CheckedArguments& args) const;
+  /// Throws the RuntimeError for a status, with the message that the code left.
+  [[noreturn]] void fail(std::int32_t status, const std::optional<SourceLocation>& where) const;
   /// Runs the code. RuntimeError, with the caller's line if known.
   void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
 };
@@ -53,17 +56,23 @@ int larger_number(int number, double seconds, double least) {
 
 }  // namespace
 
-void Function::State::run(const CheckedArguments& args,
-                          const std::optional<SourceLocation>& where) const {
-  clear_last_error();
-  const std::int32_t status =
-      call(args.values.data(), args.codes.data(), static_cast<std::int32_t>(args.values.size()));
-  if (status == kTenonOk) return;
+std::int32_t Function::State::status_of(const CheckedArguments& args) const {
+  return call(args.values.data(), args.codes.data(), static_cast<std::int32_t>(args.values.size()));
+}
+
+void Function::State::fail(std::int32_t status, const std::optional<SourceLocation>& where) const {
   const std::string message = tenon_last_error();
+  clear_last_error();
   throw_call_error(
       "`" + checker.spec().name + "` failed: " +
           (message.empty() ? "status " + std::to_string(status) + " without a message" : message),
       where);
+}
+
+void Function::State::run(const CheckedArguments& args,
+                          const std::optional<SourceLocation>& where) const {
+  clear_last_error();
+  if (const std::int32_t status = status_of(args); status != kTenonOk) fail(status, where);
 }
 
 CheckedArguments Function::check(std::span<const Argument> args,
@@ -133,10 +142,17 @@ struct BoundCall::State {
 
 BoundCall::BoundCall(const BoundFunction& function, std::span<const Argument> args,
                      std::vector<NDArray> arrays)
-    : state_(std::make_shared<const State>(function, args, std::move(arrays))) {}
+    : state_(std::make_shared<const State>(function, args, std::move(arrays))),
+      values_(state_->args.values.data()),
+      codes_(state_->args.codes.data()),
+      count_(static_cast<std::int32_t>(state_->args.values.size())) {
+  if (const auto* code = state_->function.state_->call.target<TenonPackedFunction>()) code_ = *code;
+}
 
-void BoundCall::operator()(SourceLocation where) const {
-  state_->function.state_->run(state_->args, where);
+std::int32_t BoundCall::call() const { return state_->function.state_->status_of(state_->args); }
+
+void BoundCall::fail(std::int32_t status, const SourceLocation& where) const {
+  state_->function.state_->fail(status, where);
 }
 
 }  // namespace tenon::runtime

@@ -39,10 +39,16 @@ class BoundCall {
 
   /// Calls the function. RuntimeError if it fails. Threads may call it concurrently if the written
   /// memory permits.
-  void operator()(SourceLocation where = SourceLocation::current()) const;
+  void operator()(SourceLocation where = SourceLocation::current()) const {
+    const std::int32_t status = code_ != nullptr ? code_(values_, codes_, count_) : call();
+    if (status != kTenonOk) fail(status, where);
+  }
 
  private:
   struct State;
+  /// Calls code that is not a plain function.
+  std::int32_t call() const;
+  [[noreturn]] void fail(std::int32_t status, const SourceLocation& where) const;
 
   BoundCall(const BoundFunction& function, std::span<const Argument> args,
             std::vector<NDArray> arrays);
@@ -58,6 +64,11 @@ class BoundCall {
   }
 
   std::shared_ptr<const State> state_;
+  // Copies of what the state has, for short kernels.
+  TenonPackedFunction code_ = nullptr;
+  const TenonValue* values_ = nullptr;
+  const std::int32_t* codes_ = nullptr;
+  std::int32_t count_ = 0;
 };
 
 }  // namespace tenon::runtime

@@ -170,6 +170,19 @@ PrimFunc rot(const VectorOptions& options, const TargetFacts& target, SourceLoca
 
 namespace {
 
+/// Returns the sum over the axes. It starts from -0: unlike an addition of 0, an addition of -0
+/// never changes a number, so that the compiler removes it. Only the sum of no terms is -0.
+Expr sum_of(const Expr& term, const std::vector<IterVar>& axes) {
+  static const te::Reducer sum =
+      te::comm_reducer([](std::span<const Var> a,
+                          std::span<const Var> b) -> std::vector<Expr> { return {a[0] + b[0]}; },
+                       [](std::span<const DataType> types) -> std::vector<Expr> {
+                         return {tir::make_const(types[0], -0.0)};
+                       },
+                       "sum");
+  return sum(term, axes);
+}
+
 /// The terms of the reduction of a vector, in steps of several vectors of the processor. The terms
 /// of the last step that do not exist are identity elements, so that no step has a condition.
 class Terms {
@@ -194,10 +207,12 @@ class Terms {
   Expr first() const { return first_; }
   Expr offset() const { return step_ * width() + lane_; }
   Expr index() const { return first_ + offset(); }
-  /// Returns the term, or the identity element past the end of the vector.
-  Expr or_identity(const Expr& term, const Expr& identity) const {
-    return tir::is_zero(first_) ? tir::if_then_else(index() < n_, term, identity) : term;
+  /// Returns the term, or another value past the end of the vector.
+  Expr or_else(const Expr& term, const Expr& value) const {
+    return tir::is_zero(first_) ? tir::if_then_else(index() < n_, term, value) : term;
   }
+  /// Returns the element of the vector, or 0 past its end.
+  Expr element(const Tensor& x) const { return or_else(x(index()), tir::make_const(x.dtype(), 0)); }
   std::vector<IterVar> axes() const { return {step_, lane_}; }
   Expr length() const { return n_; }
 
@@ -286,9 +301,8 @@ PrimFunc dot(const VectorOptions& options, const TargetFacts& target, SourceLoca
   const Var n = Var::size("n");
   const Tensor x = arguments.vector(n, "x", options), y = arguments.vector(n, "y", options);
   const Terms terms(n, options.dtype, target);
-  const Expr k = terms.index(), zero = tir::make_const(options.dtype, 0);
-  const Tensor sum = scalar(te::sum(terms.or_identity(x(k) * y(k), zero), terms.axes()), "dot");
-  return reduction(terms, sum, sum, arguments, "dot", target);
+  const Tensor sum = scalar(sum_of(terms.element(x) * terms.element(y), terms.axes()), "sum");
+  return reduction(terms, sum, scalar(sum() + 0, "dot"), arguments, "dot", target);
 }
 
 PrimFunc asum(const VectorOptions& options, const TargetFacts& target, SourceLocation where) {
@@ -297,10 +311,8 @@ PrimFunc asum(const VectorOptions& options, const TargetFacts& target, SourceLoc
   const Var n = Var::size("n");
   const Tensor x = arguments.vector(n, "x", options);
   const Terms terms(n, options.dtype, target);
-  const Expr zero = tir::make_const(options.dtype, 0);
-  const Tensor sum =
-      scalar(te::sum(terms.or_identity(tir::abs(x(terms.index())), zero), terms.axes()), "asum");
-  return reduction(terms, sum, sum, arguments, "asum", target);
+  const Tensor sum = scalar(sum_of(tir::abs(terms.element(x)), terms.axes()), "sum");
+  return reduction(terms, sum, scalar(sum() + 0, "asum"), arguments, "asum", target);
 }
 
 namespace {
@@ -312,11 +324,9 @@ PrimFunc nrm2_of_float32(const VectorOptions& options, const TargetFacts& target
   const Var n = Var::size("n");
   const Tensor x = arguments.vector(n, "x", options);
   const Terms terms(n, wide, target);
-  const Expr element = tir::cast(wide, x(terms.index()));
-  const Tensor sum =
-      scalar(te::sum(terms.or_identity(element * element, tir::make_const(wide, 0)), terms.axes()),
-             "squares");
-  const Tensor out = scalar(tir::cast(options.dtype, tir::sqrt(sum())), "nrm2");
+  const Expr element = tir::cast(wide, terms.element(x));
+  const Tensor sum = scalar(sum_of(element * element, terms.axes()), "squares");
+  const Tensor out = scalar(tir::cast(options.dtype, tir::sqrt(sum() + 0)), "nrm2");
   return reduction(terms, sum, out, arguments, "nrm2", target);
 }
 
@@ -335,10 +345,8 @@ PrimFunc nrm2(const VectorOptions& options, const TargetFacts& target, SourceLoc
   const Var n = Var::size("n");
   const Tensor x = arguments.vector(n, "x", options);
   const auto squares = [&](const Terms& terms, const Expr& factor, const char* name) {
-    const Expr scaled = x(terms.index()) * factor;
-    return scalar(
-        te::sum(terms.or_identity(scaled * scaled, tir::make_const(Float(64), 0)), terms.axes()),
-        name);
+    const Expr scaled = terms.element(x) * factor;
+    return scalar(sum_of(scaled * scaled, terms.axes()), name);
   };
   const Terms terms(n, options.dtype, target);
   const Tensor sum = squares(terms, power(0), "squares");
@@ -350,7 +358,7 @@ PrimFunc nrm2(const VectorOptions& options, const TargetFacts& target, SourceLoc
       scalar(tir::if_then_else(
                  is_small || is_great,
                  tir::sqrt(scaled()) * tir::if_then_else(is_small, power(-kUp), power(-kDown)),
-                 tir::sqrt(sum())),
+                 tir::sqrt(sum() + 0)),
              "nrm2");
   arguments.bind_result(out);
   const auto arrange = [&](bool has_threads) {
@@ -398,7 +406,7 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
   const auto search = [&](const Terms& terms, const Tensor& greatest) {
     const Expr is_found = tir::abs(x(terms.index())) == greatest();
     return scalar(
-        te::min(terms.or_identity(tir::select(is_found, terms.offset(), none), none), terms.axes()),
+        te::min(terms.or_else(tir::select(is_found, terms.offset(), none), none), terms.axes()),
         "first");
   };
   const auto index_of = [&](const Tensor& first, const Expr& begin) {
@@ -436,8 +444,8 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
     return finished(s, out);
   };
   const Terms terms(n, options.dtype, target), again(n, options.dtype, target);
-  const Tensor greatest = scalar(
-      reducer(terms.or_identity(tir::abs(x(terms.index())), least), terms.axes()), "greatest");
+  const Tensor greatest =
+      scalar(reducer(terms.or_else(tir::abs(x(terms.index())), least), terms.axes()), "greatest");
   const Tensor first = search(again, greatest), out = index_of(first, 0);
   const Schedule s = te::create_schedule(out);
   terms.arrange_steps(s, greatest);
@@ -514,7 +522,9 @@ PrimFunc gemv_by_rows(const Gemv& g, bool has_threads, const TargetFacts& target
   const Tensor products = te::compute(
       {g.m}, {"i"},
       [&](Var i) {
-        return te::sum(tir::if_then_else(k < g.n, g.A(i, k) * g.x(k), g.zero()), {step, lane});
+        return sum_of(tir::if_then_else(k < g.n, g.A(i, k), g.zero()) *
+                          tir::if_then_else(k < g.n, g.x(k), g.zero()),
+                      {step, lane});
       },
       "products");
   const Tensor out = g.result(products);
@@ -555,7 +565,7 @@ PrimFunc gemv_by_columns(const Gemv& g, int vectors, int sets, const TargetFacts
   const Expr columns = tir::floordiv(g.n + (width - 1), width) * width;
   const Tensor products = te::compute(
       {columns}, {"j"},
-      [&](Var j) { return te::sum(tir::if_then_else(j < g.n, g.A(k, j) * g.x(k), g.zero()), {k}); },
+      [&](Var j) { return sum_of(tir::if_then_else(j < g.n, g.A(k, j), g.zero()) * g.x(k), {k}); },
       "products");
   const Tensor out = g.result(products);
   const Schedule s = te::create_schedule(out);
@@ -587,7 +597,7 @@ PrimFunc gemv_by_segments(const Gemv& g, bool has_threads, const TargetFacts& ta
   const int most = cpu::elements_at_hand(g.type, target);
   const IterVar k = te::reduce_axis({0, g.m}, "k");
   const Tensor products = te::compute(
-      {g.n}, {"j"}, [&](Var j) { return te::sum(g.A(k, j) * g.x(k), {k}); }, "products");
+      {g.n}, {"j"}, [&](Var j) { return sum_of(g.A(k, j) * g.x(k), {k}); }, "products");
   const Tensor out = g.result(products);
   const Schedule s = te::create_schedule(out);
   const Stage stage = s[out], columns = s[products];

@@ -43,6 +43,12 @@ struct Column {
   Expr j, lane;
 };
 
+/// A half-open range of rows or columns. It begins at a multiple of the lanes of a vector, and ends
+/// there or with the matrix.
+struct Interval {
+  Expr begin, end;
+};
+
 /// Rows i to i + rows - 1.
 struct Block {
   Var i;
@@ -64,6 +70,8 @@ class Triangle {
         has_unit_diagonal(options.unit_diagonal),
         has_unit_strides_(options.unit_strides),
         lanes_(cpu::lanes_of(options.dtype, target)) {}
+
+  using Body = std::function<void(const Column& column)>;
 
   // ---- the function
 
@@ -100,46 +108,71 @@ class Triangle {
 
   Expr zero() const { return tir::make_const(type, 0); }
 
-  /// Emits the body for each element of vectors of length n, in vectors of the processor.
-  void for_each_element(const std::function<void(const Column& column)>& body) {
-    vectors(0, tir::floordiv(n, lanes_), body);
-    tail(0, body);
-  }
-
-  /// Emits the body for each column of the triangle in the rows of a block.
-  void for_each_column(const Block& block, const std::function<void(const Column& column)>& body) {
+  /// Emits the body for each column of the triangle in the rows of a block and in the interval.
+  void for_each_column(const Block& block, const Interval& columns, const Body& body) {
     const Var edge = ir.let("edge", tir::floordiv(block.i, lanes_));
     const auto emit_edge = [&] { lane_loop(Part::Edge, edge * lanes_, body); };
     if (is_lower) {
-      vectors(0, edge, body);
+      vectors(tir::floordiv(columns.begin, lanes_), edge, body);
       return emit_edge();
     }
     emit_edge();
     // A single row is one of the last rows of the matrix.
-    if (block.rows == 1) return;
-    vectors(edge + 1, tir::floordiv(n, lanes_), body);
-    tail(edge + 1, body);
+    if (block.rows > 1) for_each_in({(edge + 1) * lanes_, columns.end}, body);
   }
+  void for_each_column(const Block& block, const Body& body) {
+    for_each_column(block, all(), body);
+  }
+  /// Emits the body for each column of an interval.
+  void for_each_in(const Interval& columns, const Body& body) {
+    const Var last = ir.let("last", tir::floordiv(columns.end, lanes_));
+    vectors(tir::floordiv(columns.begin, lanes_), last, body);
+    ir.if_scope(last * lanes_ >= columns.begin && last * lanes_ < columns.end,
+                [&] { lane_loop(Part::Tail, last * lanes_, body); });
+  }
+  /// Emits the body for each element of vectors of length n, in vectors of the processor.
+  void for_each_element(const Body& body) { for_each_in(all(), body); }
 
-  /// Emits the blocks of rows in this order. Of the blocks of most rows, emits every `step`-th,
-  /// from number `first`; of the remaining blocks, all those whose number is `first` modulo `step`.
-  void for_each_block(bool is_ascending, int rows, const std::function<void(const Block&)>& body,
-                      const Expr& first = 0, int step = 1) {
+  /// An order of the blocks of an interval of rows: of the blocks of each size, every `step`-th,
+  /// from number `first`.
+  struct Order {
+    bool is_ascending = true;
+    Expr first = 0;
+    int step = 1;
+  };
+  /// Emits the blocks, most of which have `count` rows.
+  void for_each_block(const Interval& rows, int count, const Order& order,
+                      const std::function<void(const Block&)>& body) {
     std::vector<std::function<void()>> loops;
-    Expr begin = 0;
-    for (const int count : {rows, rows / 2, 1}) {
-      const Var blocks = ir.let("blocks", tir::floordiv(n - begin, count));
-      const Var number = ir.let("number", tir::floordiv(blocks - first + (step - 1), step));
+    Expr begin = rows.begin;
+    for (const int size : {count, count / 2, 1}) {
+      const Var blocks = ir.let("blocks", tir::floordiv(rows.end - begin, size));
+      const Var number =
+          ir.let("number", tir::floordiv(blocks - order.first + (order.step - 1), order.step));
       loops.push_back([=, this] {
         ir.for_range(0, number, "block", [&](Var b) {
-          const Expr own = first + (is_ascending ? Expr(b) : number - 1 - b) * step;
-          body({ir.let("i", begin + own * count), count});
+          const Expr own =
+              order.first + (order.is_ascending ? Expr(b) : number - 1 - b) * order.step;
+          body({ir.let("i", begin + own * size), size});
         });
       });
-      begin = begin + blocks * count;
+      begin = begin + blocks * size;
     }
-    if (!is_ascending) std::reverse(loops.begin(), loops.end());
+    if (!order.is_ascending) std::reverse(loops.begin(), loops.end());
     for (const auto& loop : loops) loop();
+  }
+  void for_each_block(int count, const Order& order,
+                      const std::function<void(const Block&)>& body) {
+    for_each_block(all(), count, order, body);
+  }
+  Interval all() const { return {0, n}; }
+  /// Returns one of `count` parts of the interval of about equal length.
+  Interval part(const Interval& of, const Expr& number, int count) {
+    const Expr vectors = tir::floordiv(of.end - of.begin + (lanes_ - 1), lanes_);
+    const auto boundary = [&](const Expr& k) {
+      return tir::min(of.begin + tir::floordiv(vectors * k, count) * lanes_, of.end);
+    };
+    return {ir.let("begin", boundary(number)), ir.let("end", boundary(number + 1))};
   }
 
   // ---- masks
@@ -253,19 +286,11 @@ class Triangle {
   void in_lanes(int count, const std::function<void(Var lane)>& body) {
     ir.for_range(0, count, "lane", body, {.kind = tir::ForKind::Vectorized});
   }
-  void lane_loop(Part part, const Expr& first,
-                 const std::function<void(const Column& column)>& body) {
+  void lane_loop(Part part, const Expr& first, const Body& body) {
     in_lanes(lanes_, [&](const Var& lane) { body({part, first + lane, lane}); });
   }
-  void vectors(const Expr& begin, const Expr& end,
-               const std::function<void(const Column& column)>& body) {
+  void vectors(const Expr& begin, const Expr& end, const Body& body) {
     ir.for_range(begin, end, "vector", [&](Var v) { lane_loop(Part::Whole, v * lanes_, body); });
-  }
-  /// The last, partial vector, if it follows vector number `after`.
-  void tail(const Expr& after, const std::function<void(const Column& column)>& body) {
-    const Var last = ir.let("last", tir::floordiv(n, lanes_));
-    ir.if_scope(last >= after && last * lanes_ < n,
-                [&] { lane_loop(Part::Tail, last * lanes_, body); });
   }
 
   const bool has_unit_strides_;
@@ -338,7 +363,7 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const auto serial = [&] {
     scale();
     t.ir.if_scope(alpha != t.zero(), [&] {
-      t.for_each_block(true, kRows, add_block([&](const Expr& j) { return y[j]; }));
+      t.for_each_block(kRows, {}, add_block([&](const Expr& j) { return y[j]; }));
     });
   };
   const auto threaded = [&] {
@@ -347,9 +372,8 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
       const Triangle::Parts parts = t.parts(target.cores);
       in_parallel(t.ir, target.cores, [&](const Var& p) {
         t.clear(parts, p);
-        t.for_each_block(true, kRows,
-                         add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }), p,
-                         target.cores);
+        t.for_each_block(kRows, {true, p, target.cores},
+                         add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }));
       });
       t.for_each_element([&](const Column& c) {
         const Mask exists = t.exists_in_vector(c);
@@ -381,14 +405,15 @@ PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int c
       }
     };
   };
-  const auto serial = [&] { t.for_each_block(!t.is_lower, kRows, store_block(x)); };
+  const auto serial = [&] { t.for_each_block(kRows, {!t.is_lower}, store_block(x)); };
   const auto threaded = [&] {
     const BufferRef copy = t.ir.allocate(t.type, {t.n}, "copy");
     t.for_each_element([&](const Column& c) {
       t.store(t.exists_in_vector(c), copy[c.j], t.or_zero(t.exists_in_vector(c), x[c.j]));
     });
-    in_parallel(t.ir, cores,
-                [&](const Var& p) { t.for_each_block(true, kRows, store_block(copy), p, cores); });
+    in_parallel(t.ir, cores, [&](const Var& p) {
+      t.for_each_block(kRows, {true, p, cores}, store_block(copy));
+    });
   };
   return t.function("trmv", cores, serial, threaded);
 }
@@ -414,15 +439,14 @@ PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, in
     };
   };
   const auto serial = [&] {
-    t.for_each_block(t.is_lower, kRows, add_block([&](const Expr& j) { return x[j]; }, true));
+    t.for_each_block(kRows, {t.is_lower}, add_block([&](const Expr& j) { return x[j]; }, true));
   };
   const auto threaded = [&] {
     const Triangle::Parts parts = t.parts(cores);
     in_parallel(t.ir, cores, [&](const Var& p) {
       t.clear(parts, p);
-      t.for_each_block(true, kRows,
-                       add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }, false),
-                       p, cores);
+      t.for_each_block(kRows, {true, p, cores},
+                       add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }, false));
     });
     t.for_each_element([&](const Column& c) {
       const Mask exists = t.exists_in_vector(c);
@@ -469,9 +493,11 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
     for (int r = 0; r < block.rows; ++r) x[block.i + r] = own[static_cast<std::size_t>(r)];
     return own;
   };
-  const auto by_rows = [&](const Block& block) {
+  // Subtracts the products of the rows of a block and the elements of x in some columns.
+  const auto subtracted = [&](const Block& block,
+                              const std::function<void(const Triangle::Body&)>& for_each) {
     const Triangle::Sums sums = t.sums(block);
-    t.for_each_column(block, [&](const Column& c) {
+    for_each([&](const Column& c) {
       for (int r = 0; r < block.rows; ++r) {
         const Expr product = A[{block.i + r, c.j}].operator Expr() * x[c.j];
         sums.at(r, c.lane) = sums.at(r, c.lane) + t.or_zero(t.is_outside(block, c), product);
@@ -482,11 +508,12 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
       Expr& element = own[static_cast<std::size_t>(r)];
       element = t.ir.let("rest", element - t.total(sums, r));
     }
-    solve(block, own);
+    return own;
   };
-  const auto by_columns = [&](const Block& block) {
-    const std::vector<Expr> own = solve(block, t.elements(x, block));
-    t.for_each_column(block, [&](const Column& c) {
+  // Subtracts multiples of the rows of a block from the elements of x in some columns.
+  const auto subtract = [&](const Block& block, const std::vector<Expr>& own,
+                            const std::function<void(const Triangle::Body&)>& for_each) {
+    for_each([&](const Column& c) {
       const Mask outside = t.is_outside(block, c);
       Expr total = t.or_zero(outside, x[c.j]);
       for (int r = 0; r < block.rows; ++r)
@@ -495,13 +522,51 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
       t.store(outside, x[c.j], total);
     });
   };
-  const auto serial = [&] {
-    if (options.transposed)
-      t.for_each_block(is_ascending, kRows, by_columns);
-    else
-      t.for_each_block(is_ascending, kRows, by_rows);
+  // Solves the equations of some rows, whose terms outside of these columns have been subtracted.
+  const auto solve_rows = [&](const Interval& rows) {
+    t.for_each_block(rows, kRows, {is_ascending}, [&](const Block& block) {
+      const auto columns = [&](const Triangle::Body& body) {
+        t.for_each_column(block, rows, body);
+      };
+      if (options.transposed)
+        subtract(block, solve(block, t.elements(x, block)), columns);
+      else
+        solve(block, subtracted(block, columns));
+    });
   };
-  return t.function("trsv", 1, serial, serial);
+  // The terms in the columns on the far side of the rows, by all threads. Each has its own rows, or
+  // its own columns.
+  const auto subtract_others = [&](const Interval& rows) {
+    const Interval others = options.lower ? Interval{0, rows.begin} : Interval{rows.end, t.n};
+    in_parallel(t.ir, target.cores, [&](const Var& p) {
+      if (!options.transposed) {
+        t.for_each_block(rows, kRows, {true, p, target.cores}, [&](const Block& block) {
+          const std::vector<Expr> own =
+              subtracted(block, [&](const Triangle::Body& body) { t.for_each_in(others, body); });
+          for (int r = 0; r < block.rows; ++r) x[block.i + r] = own[static_cast<std::size_t>(r)];
+        });
+        return;
+      }
+      const Interval part = t.part(others, p, target.cores);
+      t.for_each_block(rows, kRows, {}, [&](const Block& block) {
+        subtract(block, t.elements(x, block),
+                 [&](const Triangle::Body& body) { t.for_each_in(part, body); });
+      });
+    });
+  };
+  const auto threaded = [&] {
+    constexpr int kRowsAtOnce = 256;
+    const Var count = t.ir.let("panels", tir::floordiv(t.n + (kRowsAtOnce - 1), kRowsAtOnce));
+    t.ir.for_range(0, count, "panel", [&](Var k) {
+      const Var begin = t.ir.let("begin", (is_ascending ? Expr(k) : count - 1 - k) * kRowsAtOnce);
+      const Interval rows{begin, t.ir.let("end", tir::min(begin + kRowsAtOnce, t.n))};
+      if (!options.transposed) subtract_others(rows);
+      solve_rows(rows);
+      if (options.transposed) subtract_others(rows);
+    });
+  };
+  return t.function(
+      "trsv", target.cores, [&] { solve_rows(t.all()); }, threaded);
 }
 
 PrimFunc syr2(const TriangleOptions& options, const TargetFacts& target, SourceLocation where) {
@@ -523,12 +588,12 @@ PrimFunc syr2(const TriangleOptions& options, const TargetFacts& target, SourceL
     });
   };
   const auto serial = [&] {
-    t.ir.if_scope(alpha != t.zero(), [&] { t.for_each_block(true, kRowsOfUpdate, update); });
+    t.ir.if_scope(alpha != t.zero(), [&] { t.for_each_block(kRowsOfUpdate, {}, update); });
   };
   const auto threaded = [&] {
     t.ir.if_scope(alpha != t.zero(), [&] {
       in_parallel(t.ir, target.cores, [&](const Var& p) {
-        t.for_each_block(true, kRowsOfUpdate, update, p, target.cores);
+        t.for_each_block(kRowsOfUpdate, {true, p, target.cores}, update);
       });
     });
   };
