@@ -3,7 +3,7 @@
 // vector or of a square matrix.
 //
 //   blas --routine trsv --log2 20 --threads 2
-//   blas --filter float64                   the rows of float64 of results/blas.json
+//   blas --filter float64                   all rows of float64
 #include <tenon/runtime/bound_call.h>
 #include <tenon/topi/blas.h>
 

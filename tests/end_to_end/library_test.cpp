@@ -1428,17 +1428,21 @@ struct BlasTest : ::testing::Test {
                                                              SourceLocation),
                                     const Options& options) {
     std::ostringstream key;
-    key << reinterpret_cast<const void*>(routine) << options.dtype.str() << options.unit_strides;
+    key << reinterpret_cast<const void*>(routine) << options.dtype.str() << options.unit_strides
+        << is_narrow;
     if constexpr (requires { options.transposed; }) key << options.transposed;
     if constexpr (requires { options.lower; }) key << options.lower << options.unit_diagonal;
     const auto found = functions_.find(key.str());
     if (found != functions_.end()) return found->second;
+    const tir::TargetFacts facts = is_narrow ? cpu_targets()[0] : kTarget.facts();
     return functions_
-        .emplace(key.str(), compiled(routine(options, kTarget.facts(), SourceLocation::current())))
+        .emplace(key.str(), compiled(routine(options, facts, SourceLocation::current())))
         .first->second;
   }
 
   Integers integers;
+  /// Whether routines are scheduled for narrow vectors and one core.
+  bool is_narrow = false;
 
  private:
   std::map<std::string, runtime::Function> functions_;
@@ -1456,6 +1460,7 @@ TEST_F(BlasTest, VectorsAreUpdated) {
   for_each_kind([&](DataType type, std::int64_t stride) {
     with_element_type(type, [&]<class T>(T) {
       const topi::blas::VectorOptions options{.dtype = type, .unit_strides = stride == 1};
+      is_narrow = stride == 2;
       for (const std::int64_t n : kLengths) {
         SCOPED_TRACE(::testing::Message() << type.str() << " stride " << stride << " n " << n);
         Strided<T> x(n, stride, integers), y(n, stride == 2 ? -1 : stride, integers);
@@ -1479,6 +1484,7 @@ TEST_F(BlasTest, VectorsAreReduced) {
   for_each_kind([&](DataType type, std::int64_t stride) {
     with_element_type(type, [&]<class T>(T) {
       const topi::blas::VectorOptions options{.dtype = type, .unit_strides = stride == 1};
+      is_narrow = stride == 2;
       const NDArray result = NDArray::zeros({}, type), index = NDArray::zeros({}, Int(32));
       for (const std::int64_t n : kLengths) {
         SCOPED_TRACE(::testing::Message() << type.str() << " stride " << stride << " n " << n);
@@ -1547,6 +1553,7 @@ TEST_F(BlasTest, MatricesAreMultipliedAndUpdated) {
       for (const bool transposed : {false, true}) {
         const topi::blas::MatrixOptions options{
             .dtype = type, .unit_strides = stride == 1, .transposed = transposed};
+        is_narrow = stride == 2;
         for (const std::int64_t m : kSides)
           for (const std::int64_t n : {m, std::int64_t{5}, std::int64_t{1100}}) {
             SCOPED_TRACE(::testing::Message()
@@ -1601,6 +1608,7 @@ void for_each_triangle(
       f(options, 1);
       options.dtype = Float(32);
       options.unit_strides = false;
+      f(options, 2);
       f(options, -3);
     }
   }
@@ -1608,6 +1616,7 @@ void for_each_triangle(
 
 TEST_F(BlasTest, SymmetricMatricesAreMultipliedAndUpdated) {
   for_each_triangle(true, [&](const topi::blas::TriangleOptions& options, std::int64_t stride) {
+    is_narrow = stride == 2;
     with_element_type(options.dtype, [&]<class T>(T) {
       for (const std::int64_t n : kSides) {
         SCOPED_TRACE(::testing::Message() << options.dtype.str() << " lower " << options.lower
@@ -1634,6 +1643,7 @@ TEST_F(BlasTest, SymmetricMatricesAreMultipliedAndUpdated) {
 
 TEST_F(BlasTest, TrianglesAreMultipliedAndSolved) {
   for_each_triangle(false, [&](const topi::blas::TriangleOptions& options, std::int64_t stride) {
+    is_narrow = stride == 2;
     with_element_type(options.dtype, [&]<class T>(T) {
       for (const std::int64_t n : kSides) {
         SCOPED_TRACE(::testing::Message()

@@ -13,7 +13,9 @@
 //
 // A negative stride is the stride of an array whose data pointer refers to its element 0, which is
 // the last one in memory; the BLAS is given the lowest address instead. No element is accessed if a
-// size is 0.
+// size is 0. A matrix in column-major order is the transpose of the row-major one.
+//
+// TypeError for types other than float32 and float64; ScheduleError if the target is a device.
 #pragma once
 
 #include "tenon/support/error.h"
@@ -54,7 +56,7 @@ tir::PrimFunc rot(const VectorOptions& options, const tir::TargetFacts& target,
 
 /// Options of routines on matrices. The rows of a matrix are contiguous, at any distance.
 struct MatrixOptions {
-  /// As for vectors.
+  /// The same options as for vectors.
   DataType dtype = Float(32);
   bool unit_strides = true;
   /// Whether op(A) is the transpose of A.
@@ -62,7 +64,7 @@ struct MatrixOptions {
 };
 
 /// gemv(alpha, A, x, beta, y): y <- alpha*op(A)*x + beta*y. If beta is 0, y is not read; if alpha
-/// is 0, neither A nor x are.
+/// is 0, neither A nor x is.
 tir::PrimFunc gemv(const MatrixOptions& options, const tir::TargetFacts& target,
                    SourceLocation where = SourceLocation::current());
 /// ger(alpha, x, y, A): A <- A + alpha*x*y^T, unless alpha is 0. `transposed` has no effect.
@@ -73,7 +75,7 @@ tir::PrimFunc ger(const MatrixOptions& options, const tir::TargetFacts& target,
 struct TriangleOptions {
   DataType dtype = Float(32);
   bool unit_strides = true;
-  /// Which triangle: the lower or the upper one.
+  /// Whether the lower triangle is accessed, not the upper one.
   bool lower = false;
   bool transposed = false;
   /// Whether the elements of the diagonal are 1 and are not read.

@@ -198,6 +198,14 @@ class Terms {
     return {n, type, target, tir::min(first * width, n - steps * width), steps};
   }
 
+  /// All terms of a vector of at least one step. The last step begins earlier if it would end past
+  /// the vector, so that its first terms occur twice.
+  static Terms overlapping(const Expr& n, DataType type, const TargetFacts& target) {
+    Terms terms(n, type, target);
+    terms.last_ = n - terms.width();
+    return terms;
+  }
+
   /// Returns the number of steps, the last of which may be partial.
   static Expr steps_of(const Expr& n, DataType type, const TargetFacts& target) {
     const int width = kVectors * cpu::lanes_of(type, target);
@@ -205,14 +213,19 @@ class Terms {
   }
 
   Expr first() const { return first_; }
-  Expr offset() const { return step_ * width() + lane_; }
+  Expr offset() const {
+    const Expr begin = step_ * width();
+    return (last_ ? tir::min(begin, *last_) : begin) + lane_;
+  }
   Expr index() const { return first_ + offset(); }
   /// Returns the term, or another value past the end of the vector.
   Expr or_else(const Expr& term, const Expr& value) const {
-    return tir::is_zero(first_) ? tir::if_then_else(index() < n_, term, value) : term;
+    const bool may_exceed = tir::is_zero(first_) && !last_;
+    return may_exceed ? tir::if_then_else(index() < n_, term, value) : term;
   }
   /// Returns the element of the vector, or 0 past its end.
   Expr element(const Tensor& x) const { return or_else(x(index()), tir::make_const(x.dtype(), 0)); }
+  int width() const { return kVectors * lanes_; }
   std::vector<IterVar> axes() const { return {step_, lane_}; }
   Expr length() const { return n_; }
 
@@ -269,10 +282,11 @@ class Terms {
         lane_(te::reduce_axis({0, width()}, "lane")) {}
 
   static constexpr int kVectors = 4;
-  int width() const { return kVectors * lanes_; }
 
   int lanes_;
   Expr n_, first_;
+  /// The greatest index of the first term of a step; nullopt if there is no limit.
+  std::optional<Expr> last_;
   IterVar step_, lane_;
 };
 
@@ -390,7 +404,7 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
   cpu::check_routine("iamax", options.dtype, target, where);
   // Parts of the vector have maxima of their own, so that only one part is read again to find the
   // index. The last part begins earlier if it would end past the vector.
-  constexpr int kParts = 16, kForParts = 1 << 14;
+  constexpr int kParts = 16, kForParts = 1 << 14, kFewParts = 4, kForFewParts = 1 << 11;
   Arguments arguments;
   const Var n = Var::size("n");
   const Tensor x = arguments.vector(n, "x", options);
@@ -414,25 +428,25 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
                                     tir::select(n > 0, 0, -1)),
                   "iamax");
   };
-  const auto in_parts = [&](bool has_threads) {
+  const auto in_parts = [&](int parts, bool has_threads) {
     const Expr steps =
-        Terms::steps_of(tir::floordiv(n + (kParts - 1), kParts), options.dtype, target);
+        Terms::steps_of(tir::floordiv(n + (parts - 1), parts), options.dtype, target);
     const auto terms_of_part = [&](const Expr& part) {
       return Terms::whole_steps(n, part * steps, steps, options.dtype, target);
     };
     std::optional<Terms> of_part;
     const Tensor maxima = te::compute(
-        {kParts}, {"part"},
+        {parts}, {"part"},
         [&](Var part) {
           of_part.emplace(terms_of_part(part));
           return reducer(tir::abs(x(of_part->index())), of_part->axes());
         },
         "maxima");
-    const IterVar k = te::reduce_axis({0, kParts}, "part");
+    const IterVar k = te::reduce_axis({0, parts}, "part");
     const Tensor greatest = scalar(reducer(maxima(k), {k}), "greatest");
-    const IterVar p = te::reduce_axis({0, kParts}, "part");
+    const IterVar p = te::reduce_axis({0, parts}, "part");
     const Tensor part = scalar(
-        te::min(tir::if_then_else(maxima(p) == greatest(), p.var(), kParts - 1), {p}), "part");
+        te::min(tir::if_then_else(maxima(p) == greatest(), p.var(), parts - 1), {p}), "part");
     // An index that is computed from elements may wrap in 32 bits, so that its elements would not
     // be contiguous.
     const Terms again = terms_of_part(tir::cast(Int(64), part()));
@@ -443,15 +457,22 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
     again.arrange_steps(s, first);
     return finished(s, out);
   };
-  const Terms terms(n, options.dtype, target), again(n, options.dtype, target);
-  const Tensor greatest =
-      scalar(reducer(terms.or_else(tir::abs(x(terms.index())), least), terms.axes()), "greatest");
-  const Tensor first = search(again, greatest), out = index_of(first, 0);
-  const Schedule s = te::create_schedule(out);
-  terms.arrange_steps(s, greatest);
-  again.arrange_steps(s, first);
-  const PrimFunc func = either(n >= kForParts, in_parts(false), finished(s, out));
-  return target.cores > 1 ? either(n >= kForThreads, in_parts(true), func) : func;
+  const auto in_one_part = [&](const Terms& terms, const Terms& again) {
+    const Tensor greatest =
+        scalar(reducer(terms.or_else(tir::abs(x(terms.index())), least), terms.axes()), "greatest");
+    const Tensor first = search(again, greatest), out = index_of(first, 0);
+    const Schedule s = te::create_schedule(out);
+    terms.arrange_steps(s, greatest);
+    again.arrange_steps(s, first);
+    return finished(s, out);
+  };
+  const auto all = [&] { return Terms(n, options.dtype, target); };
+  const auto overlapping = [&] { return Terms::overlapping(n, options.dtype, target); };
+  PrimFunc func = in_one_part(all(), all());
+  func = either(n >= all().width(), in_one_part(overlapping(), overlapping()), func);
+  func = either(n >= kForFewParts, in_parts(kFewParts, false), func);
+  func = either(n >= kForParts, in_parts(kParts, false), func);
+  return target.cores > 1 ? either(n >= kForThreads, in_parts(kParts, true), func) : func;
 }
 
 // ---- products of matrices and vectors -----------------------------------------------------------
@@ -514,17 +535,16 @@ struct Gemv {
 
 /// Several rows of A at a time share the vectors of x.
 PrimFunc gemv_by_rows(const Gemv& g, bool has_threads, const TargetFacts& target) {
-  constexpr int kRows = 4, kVectors = 2;
-  const int lanes = cpu::lanes_of(g.type, target), width = kVectors * lanes;
-  const IterVar step = te::reduce_axis({0, tir::floordiv(g.n + (width - 1), width)}, "step"),
-                lane = te::reduce_axis({0, width}, "lane");
-  const Expr k = step * width + lane;
+  constexpr int kRows = 4;
+  const int lanes = cpu::lanes_of(g.type, target);
+  const IterVar step = te::reduce_axis({0, tir::floordiv(g.n + (lanes - 1), lanes)}, "step"),
+                lane = te::reduce_axis({0, lanes}, "lane");
+  const Expr k = step * lanes + lane;
+  const auto or_zero = [&](const Expr& e) { return tir::if_then_else(k < g.n, e, g.zero()); };
   const Tensor products = te::compute(
       {g.m}, {"i"},
       [&](Var i) {
-        return sum_of(tir::if_then_else(k < g.n, g.A(i, k), g.zero()) *
-                          tir::if_then_else(k < g.n, g.x(k), g.zero()),
-                      {step, lane});
+        return sum_of(or_zero(g.A(i, k)) * or_zero(g.x(k)), {step, lane});
       },
       "products");
   const Tensor out = g.result(products);
@@ -532,27 +552,23 @@ PrimFunc gemv_by_rows(const Gemv& g, bool has_threads, const TargetFacts& target
   const Stage stage = s[out], last = s[products];
   auto [blocks, row] = stage.split(stage.op().axis(0), kRows);
   stage.pragma(blocks, kPartitioned, 1);
-  std::vector<Stage> partial;
-  const auto factor = [&](const IterVar& terms) {
-    partial.push_back(s[s.rfactor(products, terms, 1)]);
-  };
-  factor(lane);
-  for (int count = lanes; count > 1; count /= 2)
-    factor(last.split(last.op().reduce_axis(0), count).inner);
-  for (const Stage& each : partial) {
+  const Stage first = s[s.rfactor(products, lane, 1)];
+  std::vector<Stage> stages = {first};
+  for (int count = lanes / 2; count > 1; count /= 2)
+    stages.push_back(s[s.rfactor(products, last.split(last.op().reduce_axis(0), count).inner, 1)]);
+  stages.push_back(last);
+  for (const Stage& each : stages) {
     each.compute_at(stage, blocks).set_scope("local");
-    const IterVar of_row = each.op().axis(0), results = each.op().axis(1),
-                  terms = each.op().reduce_axis(0);
-    if (each.same_as(partial.front())) {
-      auto [vector, l] = each.split(results, lanes);
-      each.reorder({terms, vector, of_row, l}).unroll(vector).unroll(of_row).vectorize(l);
-      each.pragma(terms, kPartitioned, 1);
-    } else {
-      each.reorder({of_row, terms, results}).unroll(of_row).unroll(terms).vectorize(results);
-    }
+    const IterVar of_row = each.op().axis(0), terms = each.op().reduce_axis(0);
+    each.unroll(of_row);
+    if (each.same_as(first))
+      each.reorder({terms, of_row, each.op().axis(1)}).pragma(terms, kPartitioned, 1);
+    else
+      each.unroll(terms);
+    if (each.same_as(last)) continue;
+    each.vectorize(each.op().axis(1));
+    if (!each.same_as(first)) each.reorder({of_row, terms, each.op().axis(1)});
   }
-  last.compute_at(stage, blocks).set_scope("local");
-  last.unroll(last.op().axis(0)).unroll(last.op().reduce_axis(0));
   if (has_threads) share_out(stage, blocks, target.cores);
   return g.function(s, out);
 }
@@ -628,11 +644,12 @@ PrimFunc gemv(const MatrixOptions& options, const TargetFacts& target, SourceLoc
   PrimFunc func = [&] {
     if (!options.transposed) return gemv_by_rows(g, false, target);
     // A short row is not read in pieces.
-    constexpr int kVectors = 4, kBytesForSegments = 1 << 12;
+    constexpr int kBytesForSegments = 1 << 10;
     const int lanes = cpu::lanes_of(g.type, target);
     return either(g.n * g.type.bytes() > kBytesForSegments, gemv_by_segments(g, false, target),
-                  either(g.n > lanes, gemv_by_columns(g, kVectors, 1, target),
-                         gemv_by_columns(g, 1, kVectors, target)));
+                  either(g.n > 2 * lanes, gemv_by_columns(g, 4, 2, target),
+                         either(g.n > lanes, gemv_by_columns(g, 2, 4, target),
+                                gemv_by_columns(g, 1, 4, target))));
   }();
   if (target.cores > 1)
     func = either(

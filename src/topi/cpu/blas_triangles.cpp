@@ -10,7 +10,8 @@
 // rows of a block divides the number of lanes, one vector contains the diagonal of a block.
 //
 // A routine computes dot products of the rows of a block with a vector (`Sums`), adds multiples of
-// the rows to a vector (`combination`), or both.
+// the rows to a vector, or both.
+#include <algorithm>
 #include <functional>
 
 #include "tenon/tir/builder.h"
@@ -64,12 +65,14 @@ using Elements = std::function<ElementRef(const Expr& j)>;
 /// The loops of a routine on a triangle.
 class Triangle {
  public:
-  Triangle(const TriangleOptions& options, const TargetFacts& target)
+  /// `rows` is the maximum number of rows of a block.
+  Triangle(const TriangleOptions& options, const TargetFacts& target, int rows = 8)
       : type(options.dtype),
         is_lower(options.lower),
         has_unit_diagonal(options.unit_diagonal),
         has_unit_strides_(options.unit_strides),
-        lanes_(cpu::lanes_of(options.dtype, target)) {}
+        lanes_(cpu::lanes_of(options.dtype, target)),
+        rows_(std::min(rows, lanes_)) {}
 
   using Body = std::function<void(const Column& column)>;
 
@@ -140,12 +143,12 @@ class Triangle {
     Expr first = 0;
     int step = 1;
   };
-  /// Emits the blocks, most of which have `count` rows.
-  void for_each_block(const Interval& rows, int count, const Order& order,
+  /// Emits the blocks, most of which have `rows_` rows.
+  void for_each_block(const Interval& rows, const Order& order,
                       const std::function<void(const Block&)>& body) {
     std::vector<std::function<void()>> loops;
     Expr begin = rows.begin;
-    for (const int size : {count, count / 2, 1}) {
+    for (const int size : {rows_, rows_ / 2, 1}) {
       const Var blocks = ir.let("blocks", tir::floordiv(rows.end - begin, size));
       const Var number =
           ir.let("number", tir::floordiv(blocks - order.first + (order.step - 1), order.step));
@@ -161,9 +164,8 @@ class Triangle {
     if (!order.is_ascending) std::reverse(loops.begin(), loops.end());
     for (const auto& loop : loops) loop();
   }
-  void for_each_block(int count, const Order& order,
-                      const std::function<void(const Block&)>& body) {
-    for_each_block(all(), count, order, body);
+  void for_each_block(const Order& order, const std::function<void(const Block&)>& body) {
+    for_each_block(all(), order, body);
   }
   Interval all() const { return {0, n}; }
   /// Returns one of `count` parts of the interval of about equal length.
@@ -294,7 +296,7 @@ class Triangle {
   }
 
   const bool has_unit_strides_;
-  const int lanes_;
+  const int lanes_, rows_;
   PrimFunc func_{.params = {},
                  .buffers = {},
                  .body = tir::make_stmt(tir::Evaluate{0}),
@@ -316,8 +318,6 @@ TriangleOptions of_symmetric(TriangleOptions options) {
   options.transposed = options.unit_diagonal = false;
   return options;
 }
-
-constexpr int kRows = 8;
 
 }  // namespace
 
@@ -362,9 +362,8 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   };
   const auto serial = [&] {
     scale();
-    t.ir.if_scope(alpha != t.zero(), [&] {
-      t.for_each_block(kRows, {}, add_block([&](const Expr& j) { return y[j]; }));
-    });
+    t.ir.if_scope(alpha != t.zero(),
+                  [&] { t.for_each_block({}, add_block([&](const Expr& j) { return y[j]; })); });
   };
   const auto threaded = [&] {
     scale();
@@ -372,7 +371,7 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
       const Triangle::Parts parts = t.parts(target.cores);
       in_parallel(t.ir, target.cores, [&](const Var& p) {
         t.clear(parts, p);
-        t.for_each_block(kRows, {true, p, target.cores},
+        t.for_each_block({true, p, target.cores},
                          add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }));
       });
       t.for_each_element([&](const Column& c) {
@@ -405,14 +404,14 @@ PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int c
       }
     };
   };
-  const auto serial = [&] { t.for_each_block(kRows, {!t.is_lower}, store_block(x)); };
+  const auto serial = [&] { t.for_each_block({!t.is_lower}, store_block(x)); };
   const auto threaded = [&] {
     const BufferRef copy = t.ir.allocate(t.type, {t.n}, "copy");
     t.for_each_element([&](const Column& c) {
       t.store(t.exists_in_vector(c), copy[c.j], t.or_zero(t.exists_in_vector(c), x[c.j]));
     });
     in_parallel(t.ir, cores, [&](const Var& p) {
-      t.for_each_block(kRows, {true, p, cores}, store_block(copy));
+      t.for_each_block({true, p, cores}, store_block(copy));
     });
   };
   return t.function("trmv", cores, serial, threaded);
@@ -439,13 +438,13 @@ PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, in
     };
   };
   const auto serial = [&] {
-    t.for_each_block(kRows, {t.is_lower}, add_block([&](const Expr& j) { return x[j]; }, true));
+    t.for_each_block({t.is_lower}, add_block([&](const Expr& j) { return x[j]; }, true));
   };
   const auto threaded = [&] {
     const Triangle::Parts parts = t.parts(cores);
     in_parallel(t.ir, cores, [&](const Var& p) {
       t.clear(parts, p);
-      t.for_each_block(kRows, {true, p, cores},
+      t.for_each_block({true, p, cores},
                        add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }, false));
     });
     t.for_each_element([&](const Column& c) {
@@ -524,7 +523,7 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
   };
   // Solves the equations of some rows, whose terms outside of these columns have been subtracted.
   const auto solve_rows = [&](const Interval& rows) {
-    t.for_each_block(rows, kRows, {is_ascending}, [&](const Block& block) {
+    t.for_each_block(rows, {is_ascending}, [&](const Block& block) {
       const auto columns = [&](const Triangle::Body& body) {
         t.for_each_column(block, rows, body);
       };
@@ -540,7 +539,7 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
     const Interval others = options.lower ? Interval{0, rows.begin} : Interval{rows.end, t.n};
     in_parallel(t.ir, target.cores, [&](const Var& p) {
       if (!options.transposed) {
-        t.for_each_block(rows, kRows, {true, p, target.cores}, [&](const Block& block) {
+        t.for_each_block(rows, {true, p, target.cores}, [&](const Block& block) {
           const std::vector<Expr> own =
               subtracted(block, [&](const Triangle::Body& body) { t.for_each_in(others, body); });
           for (int r = 0; r < block.rows; ++r) x[block.i + r] = own[static_cast<std::size_t>(r)];
@@ -548,7 +547,7 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
         return;
       }
       const Interval part = t.part(others, p, target.cores);
-      t.for_each_block(rows, kRows, {}, [&](const Block& block) {
+      t.for_each_block(rows, {}, [&](const Block& block) {
         subtract(block, t.elements(x, block),
                  [&](const Triangle::Body& body) { t.for_each_in(part, body); });
       });
@@ -571,8 +570,8 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
 
 PrimFunc syr2(const TriangleOptions& options, const TargetFacts& target, SourceLocation where) {
   cpu::check_routine("syr2", options.dtype, target, where);
-  constexpr int kRowsOfUpdate = 4;
-  Triangle t(of_symmetric(options), target);
+  constexpr int kRows = 4;
+  Triangle t(of_symmetric(options), target, kRows);
   const Var alpha = t.scalar("alpha");
   const BufferRef x = t.vector("x"), y = t.vector("y"), A = t.matrix();
   const auto update = [&](const Block& block) {
@@ -588,12 +587,12 @@ PrimFunc syr2(const TriangleOptions& options, const TargetFacts& target, SourceL
     });
   };
   const auto serial = [&] {
-    t.ir.if_scope(alpha != t.zero(), [&] { t.for_each_block(kRowsOfUpdate, {}, update); });
+    t.ir.if_scope(alpha != t.zero(), [&] { t.for_each_block({}, update); });
   };
   const auto threaded = [&] {
     t.ir.if_scope(alpha != t.zero(), [&] {
       in_parallel(t.ir, target.cores, [&](const Var& p) {
-        t.for_each_block(kRowsOfUpdate, {true, p, target.cores}, update);
+        t.for_each_block({true, p, target.cores}, update);
       });
     });
   };

@@ -78,7 +78,7 @@ double seconds_of_copy(double bytes) {
 }
 
 std::map<std::string, double> bounds_of(const Work& work, const Settings& settings) {
-  constexpr double kSecondsOfACall = 13e-9;  // measured by bench/calls
+  constexpr double kSecondsOfACall = 2e-9;  // measured by bench/calls
   std::map<std::string, double> bounds = {{"call", kSecondsOfACall}};
   if (work.peak) {
     bounds["multiply-adds"] = work.amount / peak_of(work.peak, settings.threads) * 1e-9;
