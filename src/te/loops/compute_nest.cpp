@@ -427,7 +427,7 @@ std::vector<Expr> element_indices(const FrozenStage& stage, const Program& progr
 
 bool reads(const Expr& e, const Buffer& buffer) {
   bool found = false;
-  walk(e, [&](const Load& load) { found = found || load.buffer.same_as(buffer); });
+  walk(e, [&](const Load& load) { found = found || load.buffer->data.same_as(buffer->data); });
   return found;
 }
 

@@ -30,8 +30,6 @@ using tir::Var;
 
 namespace {
 
-/// Elements of a part of a vector that a thread takes.
-constexpr int kOfATask = 1 << 15;
 /// Vectors of fewer elements are processed by one thread.
 constexpr int kForThreads = 1 << 16;
 
@@ -117,17 +115,22 @@ PrimFunc unless_zero(const Var& factor, PrimFunc func) {
 
 // ---- maps ---------------------------------------------------------------------------------------
 
+/// Divides the iterations among threads. Each has one part, so that a vector that fits the caches
+/// of all cores stays there between calls.
+IterVar share_out(const Stage& stage, const IterVar& loop, int cores) {
+  auto [parts, own] = stage.split_by_nparts(loop, cores);
+  stage.parallel(parts);
+  return own;
+}
+
 Schedule arrange_map(const Tensor& out, bool has_threads, const TargetFacts& target) {
   constexpr int kVectors = 4;
+  const int lanes = cpu::lanes_of(out.dtype(), target);
   const Schedule s = te::create_schedule(out);
   const Stage stage = s[out];
-  IterVar elements = stage.op().axis(0);
-  if (has_threads) {
-    auto [tasks, element] = stage.split(elements, kOfATask);
-    stage.pragma(tasks, kPartitioned, 1).parallel(tasks);
-    elements = element;
-  }
-  cpu::vectorize_loop(stage, elements, kVectors * cpu::lanes_of(out.dtype(), target));
+  auto [groups, of_group] = stage.split(stage.op().axis(0), kVectors * lanes);
+  stage.pragma(has_threads ? share_out(stage, groups, target.cores) : groups, kPartitioned, 1);
+  cpu::vectorize_loop(stage, of_group, lanes);
   return s;
 }
 
@@ -234,11 +237,9 @@ class Terms {
   /// operation exceeds its issue interval. These are combined to one vector, whose halves are
   /// combined repeatedly.
   void arrange(const Schedule& s, const Tensor& result, bool has_threads, int cores) const {
-    constexpr int kPartsOfAThread = 4;
     if (!has_threads) return arrange_steps(s, result);
     const IterVar steps = s[result].op().reduce_axis(0);
-    const Tensor part =
-        s.rfactor(result, s[result].split_by_nparts(steps, kPartsOfAThread * cores).outer);
+    const Tensor part = s.rfactor(result, s[result].split_by_nparts(steps, cores).outer);
     arrange_steps(s, part);
     s[part].parallel(s[part].op().axis(0));
   }
@@ -453,7 +454,7 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
     const Tensor first = search(again, greatest), out = index_of(first, again.first());
     const Schedule s = te::create_schedule(out);
     of_part->arrange_steps(s, maxima);
-    if (has_threads) s[maxima].parallel(s[maxima].op().axis(0));
+    if (has_threads) share_out(s[maxima], s[maxima].op().axis(0), target.cores);
     again.arrange_steps(s, first);
     return finished(s, out);
   };
@@ -484,13 +485,6 @@ constexpr int kElementsForThreads = 1 << 16;
 
 Expr is_large(const Expr& rows, const Expr& columns) {
   return tir::cast(Int(64), rows) * columns >= kElementsForThreads;
-}
-
-/// Divides the iterations among threads in equal parts.
-void share_out(const Stage& stage, const IterVar& loop, int cores) {
-  constexpr int kPartsOfAThread = 4;
-  const IterVar parts = stage.split_by_nparts(loop, kPartsOfAThread * cores).outer;
-  stage.parallel(parts);
 }
 
 /// The arguments of gemv, and its result from the elements of op(A)*x.
