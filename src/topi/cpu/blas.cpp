@@ -192,20 +192,21 @@ class Terms {
  public:
   /// All terms of a vector of length `n`, or none unless `condition` holds.
   Terms(const Expr& n, DataType type, const TargetFacts& target, const Expr& condition = true)
-      : Terms(n, type, target, 0, tir::if_then_else(condition, steps_of(n, type, target), 0)) {}
+      : Terms(n, type, target, 0, tir::if_then_else(condition, steps_of(n, type, target), 0),
+              kVectors) {}
   /// The terms of some steps, which begin earlier if they would end past the vector.
   /// Precondition: the vector has as many whole steps.
   static Terms whole_steps(const Expr& n, const Expr& first, const Expr& steps, DataType type,
                            const TargetFacts& target) {
     const int width = kVectors * cpu::lanes_of(type, target);
-    return {n, type, target, tir::min(first * width, n - steps * width), steps};
+    return {n, type, target, tir::min(first * width, n - steps * width), steps, kVectors};
   }
-
-  /// All terms of a vector of at least one step. The last step begins earlier if it would end past
-  /// the vector, so that its first terms occur twice.
-  static Terms overlapping(const Expr& n, DataType type, const TargetFacts& target) {
-    Terms terms(n, type, target);
-    terms.last_ = n - terms.width();
+  /// All terms of a vector of at least one step, in steps of `vectors` vectors. The last step
+  /// begins earlier if it would end past the vector, so that its first terms occur twice.
+  static Terms overlapping(const Expr& n, DataType type, const TargetFacts& target, int vectors) {
+    const int width = vectors * cpu::lanes_of(type, target);
+    Terms terms(n, type, target, 0, tir::floordiv(n + (width - 1), width), vectors);
+    terms.last_ = n - width;
     return terms;
   }
 
@@ -228,7 +229,7 @@ class Terms {
   }
   /// Returns the element of the vector, or 0 past its end.
   Expr element(const Tensor& x) const { return or_else(x(index()), tir::make_const(x.dtype(), 0)); }
-  int width() const { return kVectors * lanes_; }
+  int width() const { return vectors_ * lanes_; }
   std::vector<IterVar> axes() const { return {step_, lane_}; }
   Expr length() const { return n_; }
 
@@ -255,7 +256,7 @@ class Terms {
     factor(*std::ranges::find_if(stage.op().reduce_axis(), [](const IterVar& axis) {
       return tir::constant_int(axis.dom()->extent).has_value();
     }));
-    for (int count = lanes_; count > 1; count /= 2)
+    for (int count = width() > lanes_ ? lanes_ : lanes_ / 2; count > 1; count /= 2)
       factor(stage.split(stage.op().reduce_axis(0), count).inner);
     const IterVar place =
         result.ndim() > 0 ? stage.op().axis(0) : stage.fuse(std::vector<IterVar>{});
@@ -275,8 +276,9 @@ class Terms {
 
  private:
   Terms(const Expr& n, DataType type, const TargetFacts& target, const Expr& first,
-        const Expr& steps)
+        const Expr& steps, int vectors)
       : lanes_(cpu::lanes_of(type, target)),
+        vectors_(vectors),
         n_(n),
         first_(first),
         step_(te::reduce_axis({0, steps}, "step")),
@@ -284,7 +286,7 @@ class Terms {
 
   static constexpr int kVectors = 4;
 
-  int lanes_;
+  int lanes_, vectors_;
   Expr n_, first_;
   /// The greatest index of the first term of a step; nullopt if there is no limit.
   std::optional<Expr> last_;
@@ -468,9 +470,12 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
     return finished(s, out);
   };
   const auto all = [&] { return Terms(n, options.dtype, target); };
-  const auto overlapping = [&] { return Terms::overlapping(n, options.dtype, target); };
   PrimFunc func = in_one_part(all(), all());
-  func = either(n >= all().width(), in_one_part(overlapping(), overlapping()), func);
+  for (const int vectors : {1, 4}) {
+    const auto overlapping = [&] { return Terms::overlapping(n, options.dtype, target, vectors); };
+    const Terms terms = overlapping();
+    func = either(n >= terms.width(), in_one_part(terms, overlapping()), func);
+  }
   func = either(n >= kForFewParts, in_parts(kFewParts, false), func);
   func = either(n >= kForParts, in_parts(kParts, false), func);
   return target.cores > 1 ? either(n >= kForThreads, in_parts(kParts, true), func) : func;
