@@ -407,7 +407,7 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
   cpu::check_routine("iamax", options.dtype, target, where);
   // Parts of the vector have maxima of their own, so that only one part is read again to find the
   // index. The last part begins earlier if it would end past the vector.
-  constexpr int kParts = 16, kForParts = 1 << 14, kFewParts = 4, kForFewParts = 1 << 11;
+  constexpr int kParts = 16, kForParts = 1 << 14, kFewParts = 4, kBytesForFewParts = 1 << 13;
   Arguments arguments;
   const Var n = Var::size("n");
   const Tensor x = arguments.vector(n, "x", options);
@@ -476,7 +476,7 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
     const Terms terms = overlapping();
     func = either(n >= terms.width(), in_one_part(terms, overlapping()), func);
   }
-  func = either(n >= kForFewParts, in_parts(kFewParts, false), func);
+  func = either(n >= kBytesForFewParts / options.dtype.bytes(), in_parts(kFewParts, false), func);
   func = either(n >= kForParts, in_parts(kParts, false), func);
   return target.cores > 1 ? either(n >= kForThreads, in_parts(kParts, true), func) : func;
 }

@@ -477,7 +477,7 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
       return static_cast<std::size_t>(is_ascending ? r : block.rows - 1 - r);
     };
     std::vector<Expr> reciprocals;
-    for (int r = 0; r < block.rows; ++r)
+    for (int r = 0; r < block.rows && !t.has_unit_diagonal; ++r)
       reciprocals.push_back(
           t.ir.let("reciprocal", tir::make_const(t.type, 1) / A[{block.i + r, block.i + r}]));
     for (int r = 0; r < block.rows; ++r) {
