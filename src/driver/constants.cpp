@@ -84,7 +84,7 @@ std::vector<Expr> padded_strides(const Realize& realize) {
 /// An array parameter in place of memory. It has one dimension if strides are padded.
 struct Replacement {
   Buffer array;
-  /// The padded strides; empty if there are none.
+  /// The strides if some are padded, else empty.
   std::vector<Expr> strides;
 
   std::vector<Expr> indices(const std::vector<Expr>& of_memory) const {
@@ -179,7 +179,8 @@ class Separation {
     shared_.push_back({Var(array->name, Handle()), array, array});
   }
 
-  /// Returns the statements that move, or those that do not; nullopt if there are none.
+  /// Returns the statements that move, or those that do not; nullopt if the statement has only
+  /// others.
   std::optional<Stmt> part(const Stmt& s, bool moved) const {
     if (const tir::Seq* seq = s.as<tir::Seq>()) {
       std::vector<Stmt> kept;

@@ -1,4 +1,4 @@
-// What the tutorials on block programs share: steps that are printed, arrays, and a check.
+// Steps that are printed, arrays, and a check, for the tutorials on block programs.
 //
 //   BlockSteps steps(argc, argv, "mm_relu");
 //   steps.show("original", mod);
