@@ -1,9 +1,7 @@
 """Compiles networks, compares their results with onnxruntime's, and times both.
 
-    build/python/venv/bin/python tutorials/networks/run_networks.py [--threads 1] [NAME...]
-
-Needs the Python module (scripts/setup.sh --with-python) and the packages onnx and onnxruntime
-(scripts/setup.sh --with-peers=newest).
+    scripts/setup.sh --with-peers=newest        # the packages onnx and onnxruntime
+    scripts/python.sh tutorials/networks/run_networks.py [--threads 1] [NAME...]
 """
 
 import argparse
