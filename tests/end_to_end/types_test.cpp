@@ -348,6 +348,21 @@ TEST(DataArithmetic, AnInlinedElementWrapsInAnIndexThoughItHasNoDataInside) {
           << index(value(Var("i"))) << " by " << target;
 }
 
+TEST(DataArithmetic, AClampedIndexBeyondInt32IsNotDecidedByItsLowBits) {
+  std::vector<int> data(14), expected(15, 13);
+  for (int n = 0; n < 14; ++n) data[static_cast<std::size_t>(n)] = n;
+  expected[0] = 0;
+  const te::Tensor A = te::placeholder({14}, "A", Int(32));
+  const te::Tensor C = te::compute(
+      {15}, {"i"}, [&](Var i) { return A(min(max(i * 576383424, 0), 13)); }, "C");
+  const auto a = runtime::NDArray::from(data, {14});
+  for (const char* target : {"llvm", "c"}) {
+    auto c = runtime::NDArray::empty({15}, Int(32));
+    build(te::create_schedule(C), {A, C}, Target(target))["main"](a, c);
+    EXPECT_EQ(std::vector<int>(c.data<int>(), c.data<int>() + 15), expected) << target;
+  }
+}
+
 TEST(DataArithmetic, Uint64IsComparedAndDividedUpToItsEnd) {
   const std::vector<std::uint64_t> x{0, 3, 5, 6, 1ULL << 40, 1ULL << 63, (1ULL << 63) + 5, ~0ULL};
   const int n = static_cast<int>(x.size());

@@ -242,8 +242,15 @@ bool fits_in_int32(const arith::ConstBound& bound) {
          bound.is_at_most(std::numeric_limits<std::int32_t>::max());
 }
 
-/// Whether a size, stride, offset or argument is only known at the call.
-bool has_symbols(const PrimFunc& func) {
+/// Whether an index may need more than int32: a size, stride, offset or argument is only known at
+/// the call, or a factor is large.
+bool may_need_width(const PrimFunc& func) {
+  constexpr std::int64_t kLarge = 1 << 16;
+  if (any_node(func.body, [](const Binary& n) {
+        const auto factor = n.op == BinaryOp::Mul ? constant_int(n.b) : std::nullopt;
+        return factor && n.b.dtype() == Int(32) && (*factor >= kLarge || *factor <= -kLarge);
+      }))
+    return true;
   for (const Var& param : func.params)
     if (!func.buffer_of(param) && param.dtype().is_integral()) return true;
   for (const BufferParam& param : func.buffers) {
@@ -414,7 +421,6 @@ class IndexWidener {
 
   /// Returns the bounds of an operation as if nothing wrapped.
   arith::ConstBound bound_of(const Binary& n, const Expr& e) const {
-    if (!is_data(e)) return arith::const_bound(e, facts_);
     const DataType type = widened(e.dtype());
     return arith::const_bound(make_binary(n.op, cast(type, n.a), cast(type, n.b)), facts_);
   }
@@ -500,7 +506,7 @@ class IndexWidener {
 }  // namespace
 
 PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
-  if (!has_symbols(func)) return func;
+  if (!may_need_width(func)) return func;
   return with_body(func, IndexWidener().stmt(func.body));
 }
 
