@@ -13,46 +13,51 @@ namespace tenon {
 namespace {
 
 using tir::Buffer;
-using tir::BufferNode;
 using tir::Expr;
 using tir::PrimFunc;
 using tir::Realize;
 using tir::Stmt;
 using tir::Var;
 
-using Buffers = std::set<const BufferNode*>;
+/// Identifies memory by its data pointer, because several buffers may describe the same memory.
+using Memory = const tir::ExprNode*;
+using MemorySet = std::set<Memory>;
+
+Memory memory_of(const Buffer& buffer) { return &buffer->data.node(); }
 
 /// A statement outside of all loops, with the buffers that it accesses.
 struct Step {
-  Buffers reads, writes;
+  MemorySet reads, writes;
   /// The buffers that are accessed through views or prefetched.
-  Buffers viewed;
+  MemorySet viewed;
   /// Whether its effects are the writes to buffers, and only elements of buffers affect it.
   bool is_closed = true;
 };
 
 Step step_of(const Stmt& s) {
   Step step;
-  Buffers own;
+  MemorySet own, sources;
   tir::walk(
-      s, [&](const tir::Load& load) { step.reads.insert(load.buffer.get()); },
-      [&](const tir::Store& store) { step.writes.insert(store.buffer.get()); },
-      [&](const Realize& realize) { own.insert(realize.buffer.get()); },
+      s, [&](const tir::Load& load) { step.reads.insert(memory_of(load.buffer)); },
+      [&](const tir::Store& store) { step.writes.insert(memory_of(store.buffer)); },
+      [&](const Realize& realize) { own.insert(memory_of(realize.buffer)); },
       [&](const tir::BufferView& view) {
         step.is_closed = false;
-        own.insert(view.view.get());
-        for (Buffers* accessed : {&step.reads, &step.writes, &step.viewed})
-          accessed->insert(view.source.get());
+        own.insert(memory_of(view.view));
+        sources.insert(memory_of(view.source));
       },
-      [&](const tir::Prefetch& prefetch) { step.viewed.insert(prefetch.buffer.get()); },
+      [&](const tir::Prefetch& prefetch) { step.viewed.insert(memory_of(prefetch.buffer)); },
       [&](const tir::Call& call) {
         const tir::Intrin* intrin = std::get_if<tir::Intrin>(&call.callee);
         step.is_closed &= intrin && tir::effect_of(*intrin) == tir::Effect::Pure;
       },
       [&](const tir::While&) { step.is_closed = false; },
       [&](const tir::Assert&) { step.is_closed = false; });
-  for (Buffers* accessed : {&step.reads, &step.writes})
-    std::erase_if(*accessed, [&](const BufferNode* buffer) { return own.contains(buffer); });
+  for (MemorySet* accessed : {&step.reads, &step.writes}) {
+    accessed->insert(sources.begin(), sources.end());
+    std::erase_if(*accessed, [&](Memory memory) { return own.contains(memory); });
+  }
+  step.viewed.insert(sources.begin(), sources.end());
   step.is_closed &= std::ranges::none_of(tir::free_vars(s),
                                          [](const Var& var) { return !var.dtype().is_handle(); });
   return step;
@@ -101,23 +106,26 @@ class Separation {
     for (const tir::BufferParam& array : func.buffers)
       if (std::ranges::any_of(constants,
                               [&](const Var& constant) { return constant.same_as(array.param); }))
-        constant_.insert(array.buffer.get());
+        constant_.insert(memory_of(array.buffer));
     collect(func.body);
-    const Buffers inputs = constant_;
-    for (const auto& [buffer, realize] : realized_)
-      if (is_plain(realize)) constant_.insert(buffer);
+    // A result may be bound to the array of an input.
+    for (const Step& step : steps_)
+      for (Memory memory : step.writes) constant_.erase(memory);
+    const MemorySet inputs = constant_;
+    for (const auto& [memory, realize] : realized_)
+      if (is_plain(realize)) constant_.insert(memory);
     // The views of padded memory have several dimensions.
     for (const Step& step : steps_)
-      for (const BufferNode* buffer : step.viewed)
-        if (const auto found = realized_.find(buffer);
+      for (Memory memory : step.viewed)
+        if (const auto found = realized_.find(memory);
             found != realized_.end() && !found->second.traits.align.empty())
-          constant_.erase(buffer);
+          constant_.erase(memory);
     while (remove_one()) {
     }
     for (const Step& step : steps_)
-      for (const BufferNode* buffer : step.reads)
-        if (!moves(step) && constant_.contains(buffer) && !inputs.contains(buffer))
-          add_shared(realized_.at(buffer));
+      for (Memory memory : step.reads)
+        if (!moves(step) && constant_.contains(memory) && !inputs.contains(memory))
+          add_shared(realized_.at(memory));
   }
 
   std::vector<PrimFunc> functions() const {
@@ -136,7 +144,7 @@ class Separation {
     if (const tir::Seq* seq = s.as<tir::Seq>()) {
       for (const Stmt& child : seq->stmts) collect(child);
     } else if (const Realize* realize = s.as<Realize>()) {
-      realized_.emplace(realize->buffer.get(), *realize);
+      realized_.emplace(memory_of(realize->buffer), *realize);
       collect(realize->body);
     } else {
       steps_.push_back(step_of(s));
@@ -145,7 +153,7 @@ class Separation {
 
   /// Whether the step belongs to the function of the constants.
   bool moves(const Step& step) const {
-    const auto is_constant = [&](const BufferNode* buffer) { return constant_.contains(buffer); };
+    const auto is_constant = [&](Memory memory) { return constant_.contains(memory); };
     return step.is_closed && !step.writes.empty() && std::ranges::all_of(step.reads, is_constant) &&
            std::ranges::all_of(step.writes, is_constant);
   }
@@ -153,11 +161,11 @@ class Separation {
   /// Removes a buffer that is written by a step that does not move, or after a step that does not
   /// move has read it. Returns whether there was one.
   bool remove_one() {
-    Buffers read;
+    MemorySet read;
     for (const Step& step : steps_) {
       const bool is_moved = moves(step);
-      for (const BufferNode* buffer : step.writes)
-        if ((!is_moved || read.contains(buffer)) && constant_.erase(buffer) > 0) return true;
+      for (Memory memory : step.writes)
+        if ((!is_moved || read.contains(memory)) && constant_.erase(memory) > 0) return true;
       if (!is_moved) read.insert(step.reads.begin(), step.reads.end());
     }
     return false;
@@ -165,7 +173,7 @@ class Separation {
 
   void add_shared(const Realize& realize) {
     constexpr int kAlignment = 64;
-    if (replaced_.contains(realize.buffer.get())) return;
+    if (replaced_.contains(memory_of(realize.buffer))) return;
     std::vector<Expr> shape;
     for (const tir::Range& range : realize.bounds) shape.push_back(range.extent);
     std::vector<Expr> strides;
@@ -175,7 +183,7 @@ class Separation {
     }
     const Buffer array = tir::decl_buffer(
         shape, realize.buffer->dtype, {.name = realize.buffer->name, .data_alignment = kAlignment});
-    replaced_.emplace(realize.buffer.get(), Replacement{array, strides});
+    replaced_.emplace(memory_of(realize.buffer), Replacement{array, strides});
     shared_.push_back({Var(array->name, Handle()), array, array});
   }
 
@@ -190,8 +198,8 @@ class Separation {
     }
     if (const Realize* realize = s.as<Realize>()) {
       const std::optional<Stmt> body = part(realize->body, moved);
-      const BufferNode* buffer = realize->buffer.get();
-      if (!body || replaced_.contains(buffer) || constant_.contains(buffer) != moved) return body;
+      const Memory memory = memory_of(realize->buffer);
+      if (!body || replaced_.contains(memory) || constant_.contains(memory) != moved) return body;
       Realize copy = *realize;
       copy.body = *body;
       return tir::make_stmt(copy);
@@ -202,7 +210,7 @@ class Separation {
   std::optional<Stmt> with_shared(const std::optional<Stmt>& s) const {
     if (!s) return s;
     const auto replaced = [&](const Buffer& buffer) -> const Replacement* {
-      const auto found = replaced_.find(buffer.get());
+      const auto found = replaced_.find(memory_of(buffer));
       return found == replaced_.end() ? nullptr : &found->second;
     };
     return tir::rewrite(
@@ -233,14 +241,14 @@ class Separation {
   /// Removes the constants that the function does not access, and, from the function of the
   /// constants, all other parameters. Adds the shared arrays.
   void keep_used_parameters(PrimFunc& func, bool is_of_constants) const {
-    Buffers used;
+    MemorySet used;
     for (const Step& step : steps_)
       if (moves(step) == is_of_constants) used.insert(step.reads.begin(), step.reads.end());
     std::vector<Var> params;
     for (const Var& param : func.params) {
       const tir::BufferParam* array = func.buffer_of(param);
-      const bool is_constant = array && constant_.contains(array->buffer.get());
-      if (is_constant ? used.contains(array->buffer.get()) : !is_of_constants)
+      const bool is_constant = array && constant_.contains(memory_of(array->buffer));
+      if (is_constant ? used.contains(memory_of(array->buffer)) : !is_of_constants)
         params.push_back(param);
     }
     std::erase_if(func.buffers, [&](const tir::BufferParam& array) {
@@ -256,12 +264,12 @@ class Separation {
 
   const PrimFunc& func_;
   std::vector<Step> steps_;
-  std::unordered_map<const BufferNode*, Realize> realized_;
+  std::unordered_map<Memory, Realize> realized_;
   /// The buffers of which all elements depend on constants only.
-  Buffers constant_;
+  MemorySet constant_;
   /// The parameters of both functions, and the buffers in whose place they are.
   std::vector<tir::BufferParam> shared_;
-  std::unordered_map<const BufferNode*, Replacement> replaced_;
+  std::unordered_map<Memory, Replacement> replaced_;
 };
 
 }  // namespace

@@ -107,6 +107,16 @@ TEST(SeparateConstants, KeepsAConstantThatTheFunctionReadsItself) {
   EXPECT_EQ(parameters(module.functions.at("main")), (std::vector<std::string>{"W", "Y", "P"}));
 }
 
+TEST(SeparateConstants, KeepsAResultInTheArrayOfAConstant) {
+  const te::Tensor W = te::constant_input({4}, "W");
+  const te::Tensor Y = te::compute(
+      {4}, {"i"}, [&](Var i) { return W(i) * 2.0f; }, "Y");
+  const tir::Buffer both = tir::decl_buffer({4}, Float(32), {.name = "both"});
+  BuildOptions options = kSeparated;
+  options.binds = {{W, both}, {Y, both}};
+  EXPECT_EQ(lower(te::create_schedule(Y), {W}, options).functions.size(), 1u);
+}
+
 TEST(SeparateConstants, SharesOnlyTheLastStageOfAChain) {
   const te::Tensor X = te::placeholder({4}, "X"), W = te::constant_input({4}, "W");
   const te::Tensor P = te::compute(
