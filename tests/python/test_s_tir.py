@@ -169,3 +169,9 @@ def test_an_integer_annotation_fits_int64():
     sch = s_tir.Schedule(product())
     with pytest.raises(tenon.TypeError, match="9223372036854775808 does not fit int64"):
         sch.annotate(sch.get_block("C"), "key", 2**63)
+
+
+def test_an_annotation_is_not_an_expression():
+    sch = s_tir.Schedule(product())
+    with pytest.raises(TypeError):
+        sch.annotate(sch.get_block("C"), "key", te.var("i"))
