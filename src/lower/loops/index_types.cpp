@@ -242,15 +242,17 @@ bool fits_in_int32(const arith::ConstBound& bound) {
          bound.is_at_most(std::numeric_limits<std::int32_t>::max());
 }
 
-/// Whether an index may need more than int32: a size, stride, offset or argument is only known at
-/// the call, or a factor is large.
-bool may_need_width(const PrimFunc& func) {
+/// Whether a product by a large constant may leave int32.
+bool has_large_factor(const Stmt& s) {
   constexpr std::int64_t kLarge = 1 << 16;
-  if (any_node(func.body, [](const Binary& n) {
-        const auto factor = n.op == BinaryOp::Mul ? constant_int(n.b) : std::nullopt;
-        return factor && n.b.dtype() == Int(32) && (*factor >= kLarge || *factor <= -kLarge);
-      }))
-    return true;
+  return any_node(s, [](const Binary& n) {
+    const auto factor = n.op == BinaryOp::Mul ? constant_int(n.b) : std::nullopt;
+    return factor && n.b.dtype() == Int(32) && (*factor >= kLarge || *factor <= -kLarge);
+  });
+}
+
+/// Whether a size, stride, offset or argument is only known at the call.
+bool has_symbols(const PrimFunc& func) {
   for (const Var& param : func.params)
     if (!func.buffer_of(param) && param.dtype().is_integral()) return true;
   for (const BufferParam& param : func.buffers) {
@@ -264,6 +266,8 @@ bool may_need_width(const PrimFunc& func) {
 
 class IndexWidener {
  public:
+  explicit IndexWidener(bool has_symbols) : has_symbols_(has_symbols) {}
+
   Stmt stmt(const Stmt& s) {
     if (const For* n = s.as<For>()) return loop(*n);
     if (const Let* n = s.as<Let>()) return let(*n);
@@ -413,10 +417,10 @@ class IndexWidener {
   }
 
   /// Whether the expression is a value whose arithmetic wraps, such as a quotient of data. Sums and
-  /// products of data are index arithmetic instead: rows times their length.
+  /// products of data by symbols are index arithmetic instead: rows times their length.
   bool is_value(const Expr& e) const {
     const Binary* n = e.as<Binary>();
-    return is_data(e) && !(n && is_ring_operation(n->op));
+    return is_data(e) && !(has_symbols_ && n && is_ring_operation(n->op));
   }
 
   /// Returns the bounds of an operation as if nothing wrapped.
@@ -496,6 +500,7 @@ class IndexWidener {
     return map_children(e, [&](const Expr& child) { return value(child); });
   }
 
+  const bool has_symbols_;
   arith::Facts facts_;
   /// The wide replacements of int32 variables.
   VarMap wide_;
@@ -506,8 +511,9 @@ class IndexWidener {
 }  // namespace
 
 PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
-  if (!may_need_width(func)) return func;
-  return with_body(func, IndexWidener().stmt(func.body));
+  const bool has_symbols = lowering::has_symbols(func);
+  if (!has_symbols && !has_large_factor(func.body)) return func;
+  return with_body(func, IndexWidener(has_symbols).stmt(func.body));
 }
 
 }  // namespace tenon::lowering
