@@ -48,6 +48,31 @@ TEST(PrivatizeBuffers, MemoryGoesIntoTheInnermostLoopThatFillsIt) {
 )");
 }
 
+TEST(PrivatizeBuffers, MemoryGoesToWhereOtherMemoryWas) {
+  EXPECT_EQ(privatized(with_memory(4, R"(
+  for (i: int32, 0, 8) {
+    allocate(Z: Pointer(global float32), float32, [4]), storage_scope = global {
+      Y_1: Buffer(Y, float32, [4], [])[ramp(0, 1, 4)] = A[ramp((i*4), 1, 4)]
+      for (j: int32, 0, 16) {
+        Z_1: Buffer(Z, float32, [4], [])[ramp(0, 1, 4)] = A[ramp((j*4), 1, 4)]
+        B[ramp(((i*64) + (j*4)), 1, 4)] = (Y_1[ramp(0, 1, 4)] + Z_1[ramp(0, 1, 4)])
+      }
+    }
+  })")),
+            R"(for (i: int32, 0, 8) {
+  allocate(Y: Pointer(global float32), float32, [4]), storage_scope = global {
+    Y_1: Buffer(Y, float32, [4], [])[ramp(0, 1, 4)] = A[ramp((i*4), 1, 4)]
+    for (j: int32, 0, 16) {
+      allocate(Z: Pointer(global float32), float32, [4]), storage_scope = global {
+        Z_1: Buffer(Z, float32, [4], [])[ramp(0, 1, 4)] = A[ramp((j*4), 1, 4)]
+        B[ramp(((i*64) + (j*4)), 1, 4)] = (Y_1[ramp(0, 1, 4)] + Z_1[ramp(0, 1, 4)])
+      }
+    }
+  }
+}
+)");
+}
+
 TEST(PrivatizeBuffers, ALoopMayFillIt) {
   const std::string text = privatized(with_memory(4, R"(
   for (i: int32, 0, 8) {

@@ -212,14 +212,7 @@ class Privatization {
   explicit Privatization(const Stmt& body) : uses_(body) {}
 
   Stmt stmt(const Stmt& s) {
-    if (const Allocate* memory = s.as<Allocate>())
-      if (const std::optional<Stmt> loop_body = place_of(*memory)) {
-        std::vector<Allocate>& moved = moved_[&loop_body->node()];
-        const auto is_same = [&](const Allocate& one) { return one.data.same_as(memory->data); };
-        if (std::ranges::none_of(moved, is_same)) moved.push_back(*memory);
-        return stmt(memory->body);
-      }
-    Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    Stmt result = without_moved(s);
     const auto here = moved_.find(&s.node());
     if (here == moved_.end()) return result;
     for (auto memory = here->second.rbegin(); memory != here->second.rend(); ++memory) {
@@ -231,6 +224,17 @@ class Privatization {
   }
 
  private:
+  /// Rewrites the statement. If it is an allocation that moves, returns its body.
+  Stmt without_moved(const Stmt& s) {
+    const Allocate* memory = s.as<Allocate>();
+    const std::optional<Stmt> loop_body = memory ? place_of(*memory) : std::nullopt;
+    if (!loop_body) return map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    std::vector<Allocate>& moved = moved_[&loop_body->node()];
+    const auto is_same = [&](const Allocate& one) { return one.data.same_as(memory->data); };
+    if (std::ranges::none_of(moved, is_same)) moved.push_back(*memory);
+    return stmt(memory->body);
+  }
+
   /// Returns the body of the loop into which the memory moves; nullopt if there is no such loop.
   std::optional<Stmt> place_of(const Allocate& memory) const {
     const std::optional<std::int64_t> elements = constant_elements(memory);
