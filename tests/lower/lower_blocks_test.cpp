@@ -284,6 +284,16 @@ TEST(LowerBlocks, ABufferIsOutsideOfTheLoopWhoseStoresLeaveGapsThatAreRead) {
   EXPECT_FALSE(is_inside(p.i + j * 2, 7));
 }
 
+TEST(LowerBlocks, ABufferIsOutsideOfTheLoopWhoseStoresFillADiagonal) {
+  const Chain p;
+  const Buffer square = decl_buffer({4, 4}, Int(32), {.name = "S", .scope = "global"});
+  const Var j("j"), r("r"), q("q");
+  const Stmt filled = loop(j, 4, make_store(square, make_load(p.a, {p.i, j}), {j, j}));
+  const Stmt read = loop(r, 4, loop(q, 4, make_store(p.c, make_load(square, {r, q}), {p.i})));
+  const std::string text = loops(p.func({square}, loop(p.i, 8, make_seq({filled, read}))));
+  EXPECT_LT(text.find("buffer_realize S"), text.find("for (i, 0, 8)")) << text;
+}
+
 TEST(LowerBlocks, AnIteratorKeepsItsValueWhereTheBlockWritesWhatItReads) {
   const Chain p;
   const Expr value = floormod(make_load(p.c, {p.i}), 16);

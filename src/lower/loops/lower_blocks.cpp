@@ -412,8 +412,14 @@ class BlockBufferPlanner {
   }
 
   /// Whether the indices of the store take every value between those of the first and the last
-  /// iteration of the loops inside of the place, each of which occurs in one index.
+  /// iteration of the loops inside of the place.
   bool is_dense(const BlockAccess& store, std::size_t place) const {
+    // A loop that two indices depend on fills a diagonal.
+    for (std::size_t scope = store.scope; scope != place; scope = parent(scope)) {
+      const For* loop = loop_of(scope);
+      const auto depends = [&](const Expr& index) { return uses_var(index, loop->var); };
+      if (loop && std::ranges::count_if(*store.first, depends) > 1) return false;
+    }
     const auto is_inner = [&](const Expr& var) {
       for (std::size_t scope = store.scope; scope != place; scope = parent(scope))
         if (const For* loop = loop_of(scope); loop && loop->var.same_as(var)) return true;
