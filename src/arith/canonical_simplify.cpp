@@ -560,6 +560,7 @@ Expr Canonicalizer::simplify(const Expr& e) {
   if (e.as<IntImm>()) return e;
   return visit_once(e, rewriting_, RewriteMemory::Step::Canonical, [&] {
     Expr result = to_expr(visit(e));
+    if (!facts_.state().in_data) result = keep_wrapping(e, result, facts_.state());
     const bool is_equal = result.node().hash == e.node().hash && tir::structural_equal(result, e);
     return is_equal ? e : result;
   });

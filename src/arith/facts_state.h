@@ -104,6 +104,9 @@ Bound intersect(const Bound& a, const Bound& b);
 /// Implementation of wraps.h on the internal state.
 inline bool wraps(const Expr& e, const Facts::State& state);
 bool wraps_by_walk(const Expr& e, const Facts::State& state);
+/// Returns `after`, which is equal to `before`, with its overflow semantics: if only `before` has
+/// data, operands of what may overflow in `after` are marked as data.
+Expr keep_wrapping(const Expr& before, const Expr& after, const Facts::State& state);
 /// Whether `e` wraps and a sum, difference or product in it may overflow.
 bool may_overflow(const Expr& e, const Facts::State& state);
 /// Like may_overflow, but only for the operation at the root, regardless of facts about its result.

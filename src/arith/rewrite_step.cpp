@@ -70,10 +70,8 @@ std::optional<Expr> turned_comparison(const Binary& n) {
   }
 }
 
-Expr rewrite_binary(const Expr& e, const Binary& n, RewriteContext& context) {
-  const Facts::State& state = context.facts.state();
-  const bool is_arithmetic = n.op != BinaryOp::And && n.op != BinaryOp::Or;
-  const InData scope(state, is_arithmetic ? wraps(e, state) : state.in_data);
+/// Simplifies the operands, then the operation.
+Expr rewrite_operands(const Expr& e, const Binary& n, RewriteContext& context) {
   if (std::optional<Expr> turned = turned_comparison(n)) return context.visit(*turned);
   const Expr a = context.visit(n.a), b = context.visit(n.b);
   if (std::optional<Expr> constant = folded(n.op, a, b)) return *constant;
@@ -85,6 +83,17 @@ Expr rewrite_binary(const Expr& e, const Binary& n, RewriteContext& context) {
   if (n.op == BinaryOp::And || n.op == BinaryOp::Or)
     return rewrite_connective(node, inside, context);
   return rewrite_comparison(node, inside, context);
+}
+
+Expr rewrite_binary(const Expr& e, const Binary& n, RewriteContext& context) {
+  const Facts::State& state = context.facts.state();
+  const bool is_connective = n.op == BinaryOp::And || n.op == BinaryOp::Or;
+  if (is_connective || !wraps(e, state)) return rewrite_operands(e, n, context);
+  const Expr result = [&] {
+    const InData scope(state, true);
+    return rewrite_operands(e, n, context);
+  }();
+  return state.in_data ? result : keep_wrapping(e, result, state);
 }
 
 Expr rewrite_negation(const Expr& e, const Not& n, RewriteContext& context) {
@@ -223,13 +232,14 @@ Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
 /// Substitutes lets whose value is a constant or a variable; larger values remain shared.
 Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
   const Expr value = context.visit(n.value);
-  if (is_constant(value) || value.as<VarNode>()) {
-    VarMap map;
-    set(map, n.var, value);
-    return context.visit(substitute(n.body, map));
-  }
-  if (value.dtype().is_integral() && wraps(value, context.facts.state()))
-    context.facts.state().add_data(n.var);
+  const bool is_substituted = is_constant(value) || value.as<VarNode>();
+  Facts::State& state = context.facts.state();
+  const bool is_data = value.dtype().is_integral() && wraps(value, state);
+  state.change(n.var, [&](Facts::State::OfVar& known) {
+    known.value = is_substituted ? std::optional(value) : std::nullopt;
+    known.is_data = is_data;
+  });
+  if (is_substituted) return context.visit(n.body);
   const Expr body = context.visit(n.body);
   return value.same_as(n.value) && body.same_as(n.body) ? e : make_let(n.var, value, body);
 }

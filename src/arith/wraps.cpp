@@ -23,11 +23,11 @@ namespace {
 
 Expr as_data(const Expr& e) { return make_call(e.dtype(), Intrin::reinterpret, {e}); }
 
-/// Marks operands as data where an operation in `e`, which does not wrap, may overflow.
+/// Marks operands as data where an operation in the integer `e`, which does not wrap, may overflow.
 Expr mark_overflow(const Expr& e, const Facts::State& state) {
-  if (!e.dtype().is_int() || wraps(e)) return e;
+  if (!e.dtype().is_int() || wraps(e, state)) return e;
   const Expr result = map_children(e, [&](const Expr& c) { return mark_overflow(c, state); });
-  if (wraps(result)) return result;
+  if (wraps(result, state)) return result;
   if (const Cast* n = e.as<Cast>()) {
     const bool fits = !may_wrap(bound_of(n->value, state), n->value.dtype(), e.dtype());
     return fits ? e : make_cast(e.dtype(), as_data(n->value));
@@ -39,12 +39,23 @@ Expr mark_overflow(const Expr& e, const Facts::State& state) {
   return make_binary(n->op, as_data(n->a), n->b);
 }
 
+/// Marks the operands of comparisons too, but not the guards of integers.
+Expr mark_compared(const Expr& e, const Facts::State& state) {
+  if (!e.dtype().is_bool()) return mark_overflow(e, state);
+  return map_children(e, [&](const Expr& c) { return mark_compared(c, state); });
+}
+
 /// Whether `before` wraps and `after` does not.
 bool loses_data(const Expr& before, const Expr& after) {
-  return after.dtype().is_int() && !after.same_as(before) && wraps(before) && !wraps(after);
+  return !after.same_as(before) && wraps(before) && !wraps(after);
 }
 
 }  // namespace
+
+Expr keep_wrapping(const Expr& before, const Expr& after, const Facts::State& state) {
+  const bool may_lose = !after.same_as(before) && !is_constant(after) && wraps(before, state);
+  return may_lose ? mark_compared(after, state) : after;
+}
 
 Expr keep_wrapping(const Expr& before, const Expr& after, const std::vector<IterVar>& axes) {
   if (!loses_data(before, after)) return after;

@@ -62,6 +62,25 @@ TEST(Wraps, AValueOfAnElementIsMarkedWhereItMayOverflow) {
   EXPECT_TRUE(kept(element(), choice).same_as(choice));
 }
 
+/// 2^31 - 1 + i wraps, also after a pass that folds the conversion to 2^31 - 1.
+TEST(Wraps, ASumWithDataThatFoldsStillWraps) {
+  Facts facts;
+  facts.bind(i, Range(0, 8));
+  const Expr end = make_cast(Int(32), make_float(Float(32), 1e10));
+  const Expr sum = make_binary(BinaryOp::Add, end, i);
+  const Var x = Var::let("x", end);
+  for (const Expr& e : {sum, max(sum, -1), floordiv(sum, 4), select(sum < 0, i, j),
+                        make_let(x, end, make_binary(BinaryOp::Max, x + i, make_int(Int(32), 0)))})
+    for (const auto& pass : {rewrite_simplify, canonical_simplify}) {
+      const Expr once = pass(e, facts);
+      EXPECT_TRUE(contains<Call>(once)) << e << " became " << once;
+      EXPECT_TRUE(contains<Call>(simplify(once, facts))) << once << " became " << simplify(once);
+    }
+  const Expr small = make_cast(Int(32), make_float(Float(32), 5));
+  EXPECT_TRUE(structural_equal(simplify(make_binary(BinaryOp::Add, small, i), facts), i + 5));
+  EXPECT_TRUE(is_zero(simplify(end - end + i < 0, facts)));
+}
+
 TEST(Wraps, ALetOfDataDoesWithoutFacts) {
   const Var data = Var::let("x", element()), position = Var::let("y", i + 1);
   EXPECT_TRUE(wraps(data * 4));

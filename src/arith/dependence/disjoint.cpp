@@ -679,7 +679,8 @@ class Prover {
       if (uses_var(distance, var)) used.push_back(var);
     const auto form = linear_form(distance, used);
     if (!form) return false;
-    Expr sum = form->base;
+    // If both instances add the same element, it cancels: a distance inside a buffer does not wrap.
+    Expr sum = simplify(form->base, facts_);
     for (std::size_t n = 0; n < used.size(); ++n)
       sum = sum + used[n] * simplify(form->coefficients[n], facts_);
     const Interval ends = values_of(simplify(sum, facts_), values_, facts_);
