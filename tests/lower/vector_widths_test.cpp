@@ -74,6 +74,26 @@ TEST(SplitWideVectors, AMaskIsMemoryWhereALetOfItIsUsedInParts) {
   EXPECT_EQ(text.find("x96"), std::string::npos) << text;
 }
 
+/// The condition reads what the stores change.
+TEST(SplitWideVectors, AStoreUnderLanesOfAConditionIsSplitWithIt) {
+  EXPECT_EQ(split(R"(
+  if (A[ramp(0, 1, 96)] < B[ramp(0, 1, 96)]) {
+    B[ramp(0, 1, 96)] = broadcast(1f32, 96)
+  }
+  )"),
+            R"(allocate(whole: Pointer(local int8), bool, [96]), storage_scope = local {
+  for (part: int32, 0, 6) {
+    whole_1: Buffer(whole, bool, [96], [], scope="local")[ramp((part*16), 1, 16)] = (A[ramp((part*16), 1, 16)] < B[ramp((part*16), 1, 16)])
+  }
+  for (part_1: int32, 0, 6) {
+    if whole_1[ramp((part_1*16), 1, 16)] {
+      B[ramp((part_1*16), 1, 16)] = broadcast(1f32, 16)
+    }
+  }
+}
+)");
+}
+
 TEST(SplitWideVectors, ManyLoadsUnderChoicesMakeAVectorWide) {
   const auto with_choices = [](int count) {
     std::string value = "A[ramp(0, 1, 32)]";

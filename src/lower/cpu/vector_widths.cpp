@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <unordered_set>
 
 #include "lower/cpu/loop_body.h"
@@ -103,17 +104,19 @@ class WideSplitter {
       if (in_parts_.contains(&n->var.node())) note_vars(n->value);
       return;
     }
+    if (const If* n = s.as<If>()) note_vars(n->condition);
     for_each_statement(s, [&](const Stmt& child) { note_parts(child); });
   }
 
   Stmt stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) {
       std::optional<Stmt> parts = store(*n);
-      return parts ? std::move(*parts) : s;
+      return parts ? std::move(*parts) : under_mask(s, mask_);
     }
     if (const Let* n = s.as<Let>()) {
       if (std::optional<Stmt> result = let(*n)) return std::move(*result);
     }
+    if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return under_lanes(s, *n);
     return map_statements(s, [&](const Stmt& child) { return stmt(child); });
   }
 
@@ -161,6 +164,31 @@ class WideSplitter {
 
   static Expr all_of(DataType type) { return make_ramp(Expr(0), Expr(1), type.lanes); }
 
+  /// Splits the stores under a condition of several lanes, which is computed before them.
+  Stmt under_lanes(const Stmt& s, const If& n) {
+    bool has_wide_store = false, has_only_stores = !mask_ && !n.else_case;
+    const std::function<void(const Stmt&)> look = [&](const Stmt& inside) {
+      const Store* one = inside.as<Store>();
+      has_wide_store |= one && is_wide(*one);
+      has_only_stores &= one || inside.as<Seq>();
+      for_each_statement(inside, look);
+    };
+    look(n.then_case);
+    if (!has_wide_store || !has_only_stores) return s;
+    const Expr place = all_of(n.condition.dtype());
+    const Buffer whole = memory_for(n.condition.dtype());
+    const std::optional<Stmt> compute = in_parts({whole, n.condition, {place}});
+    if (!compute) return s;
+    mask_ = make_load(whole, {place});
+    const Stmt body = stmt(n.then_case);
+    mask_.reset();
+    return allocated(whole, make_seq({*compute, body}));
+  }
+
+  static Stmt under_mask(const Stmt& s, const std::optional<Expr>& mask) {
+    return mask ? make_stmt(If{*mask, s, {}}) : s;
+  }
+
   std::optional<Stmt> store(const Store& n) {
     return is_wide(n) ? stored_in_parts(n) : std::nullopt;
   }
@@ -200,14 +228,15 @@ class WideSplitter {
   std::optional<Stmt> in_parts(const Store& n) const {
     const int lanes = n.value.dtype().lanes;
     const int width = part_lanes(n.value, n.indices[0]);
-    if (width >= lanes) return make_store(n.buffer, n.value, n.indices);
+    if (width >= lanes) return under_mask(make_store(n.buffer, n.value, n.indices), mask_);
     std::vector<Stmt> parts;
     const auto add = [&](const Expr& first, int lanes_of_part, const std::optional<Var>& var,
                          int count) {
       const std::optional<Expr> value = part_of(n.value, first, lanes_of_part),
                                 index = part_of(n.indices[0], first, lanes_of_part);
-      if (!value || !index) return false;
-      const Stmt one = make_store(n.buffer, *value, {*index});
+      const auto mask = mask_ ? part_of(*mask_, first, lanes_of_part) : std::nullopt;
+      if (!value || !index || (mask_ && !mask)) return false;
+      const Stmt one = under_mask(make_store(n.buffer, *value, {*index}), mask);
       parts.push_back(var ? make_stmt(For{*var, Expr(0), Expr(count), ForKind::Serial, one}) : one);
       return true;
     };
@@ -236,6 +265,8 @@ class WideSplitter {
   int bits_;
   bool may_alias_;
   std::unordered_set<const ExprNode*> in_parts_, own_memory_;
+  /// The condition of the visited store, if its lanes have conditions of their own.
+  std::optional<Expr> mask_;
 };
 
 }  // namespace
