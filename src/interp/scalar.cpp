@@ -136,6 +136,10 @@ std::optional<Scalar> apply_floats(BinaryOp op, double a, double b, DataType t) 
   }
 }
 
+/// Quiets a signalling NaN, for functions that a library defines for a quiet one only: pow(x, 0) is
+/// 1, and hypot(infinity, x) is infinity.
+double quiet(double x) { return std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : x; }
+
 /// Applies a math function from floats to a float.
 double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
   switch (intrin) {
@@ -158,7 +162,7 @@ double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
     case Intrin::rsqrt:
       return 1 / std::sqrt(x);
     case Intrin::pow:
-      return std::pow(x, y);
+      return std::pow(quiet(x), quiet(y));
     case Intrin::sin:
       return std::sin(x);
     case Intrin::cos:
@@ -209,7 +213,7 @@ double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
                  : static_cast<double>(std::fmaf(static_cast<float>(x), static_cast<float>(y),
                                                  static_cast<float>(z)));
     case Intrin::hypot:
-      return std::hypot(x, y);
+      return std::hypot(quiet(x), quiet(y));
     case Intrin::copysign:
       return std::copysign(x, y);
     case Intrin::nextafter:

@@ -12,6 +12,7 @@
 #include "tenon/te/stage_data.h"
 #include "tenon/tir/print.h"
 #include "tenon/topi/broadcast.h"
+#include "tenon/topi/convolution.h"
 #include "tenon/topi/cpu.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/nn.h"
@@ -408,6 +409,21 @@ TEST(TopiSchedule, OfAConvolutionItsPoolAndAProductOfThat) {
   const Tensor C = relu(conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}}));
   const Tensor Y = dense(max(C, {2, 3}), W);
   EXPECT_EQ(checked(chosen, Y, {X, K, W, Y}), "");
+}
+
+/// The 1 x 1 convolution of an image is a product of matrices; the copies of the image are not
+/// made.
+TEST(TopiSchedule, ReadsThroughAReshapeInAProductAndInAPadding) {
+  const Tensor X = te::placeholder({1, 20, 6, 9}, "X"), W = te::placeholder({33, 20}, "W"),
+               D = te::placeholder({33, 1, 3, 3}, "D");
+  const Tensor product = relu(matmul(W, reshape(X, {20, 54})));
+  const Tensor out =
+      depthwise_conv2d_nchw(reshape(product, {1, 33, 6, 9}), D, {.padding = {1, 1, 1, 1}});
+  EXPECT_EQ(checked(chosen, out, {X, W, D, out}), "");
+  for (const te::Stage& stage : chosen(out, Target("llvm").facts(), {}).stages())
+    if (stage.name() == "T_reshape" || stage.name() == "T_reshape_1") {
+      EXPECT_TRUE(std::holds_alternative<te::AttachInline>(stage.data().attach)) << stage.name();
+    }
 }
 
 TEST(TopiSchedule, ComputesOneOfTwoConvolutionsWithTheirSum) {

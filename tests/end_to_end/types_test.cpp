@@ -160,6 +160,32 @@ TEST_P(EveryFloat, KnowsWhatIsNoNumberAndWhatIsInfinite) {
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
 }
 
+/// The C functions pow and hypot ignore a quiet NaN beside 0 and infinity, but not a signalling
+/// one.
+TEST(EveryNan, IsIgnoredByAPowerOf0AndBesideInfinity) {
+  for (const auto& [type, signalling] :
+       {std::pair(Float(16), 0x7d00ll), std::pair(BFloat(16), 0x7fa0ll),
+        std::pair(Float(32), 0x7fa00000ll), std::pair(Float(64), 0x7ff4000000000000ll)}) {
+    te::Tensor A = te::placeholder({1}, "A", Int(64)), Z = te::placeholder({1}, "Z", Int(32));
+    te::Tensor B = te::compute(
+        {1}, {"i"},
+        [&, type = type](Var i) {
+          const Expr zero = cast(type, Z(i));
+          const Expr nan =
+              tir::make_call(type, tir::Intrin::reinterpret, {cast(Int(type.bits), A(i))});
+          return cast(Int(32), pow(nan, zero) == 1) + cast(Int(32), isinf(hypot(nan, 1 / zero)));
+        },
+        "B");
+    const auto bits = runtime::NDArray::from(std::vector<std::int64_t>{signalling}, {1}),
+               zero = runtime::NDArray::from(std::vector<std::int32_t>{0}, {1});
+    for (const char* target : {"llvm", "c"}) {
+      const auto out = runtime::NDArray::empty({1}, Int(32));
+      build(te::create_schedule(B), {A, Z, B}, Target(target))["main"](bits, zero, out);
+      EXPECT_EQ(out.data<std::int32_t>()[0], 2) << type.str() << " for " << target;
+    }
+  }
+}
+
 // ---- bfloat16 -----------------------------------------------------------------------------------
 
 // bfloat16 as compiled: what only a whole build meets.

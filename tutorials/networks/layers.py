@@ -21,6 +21,36 @@ class Weights:
         return array
 
 
+class Planes:
+    """An image as a matrix {channels, positions}. In this form, a 1 x 1 convolution is a product."""
+
+    def __init__(self, tensor, height, width):
+        self.tensor = tensor
+        self.shape = (1, int(tensor.shape[0]), height, width)
+
+
+def as_planes(x, stride=1):
+    """Returns every `stride`-th row and column as Planes."""
+    if stride > 1:
+        x = topi.strided_slice(as_image(x), [0] * 4, [int(n) for n in x.shape], [1, 1, stride, stride])
+    if isinstance(x, Planes):
+        return x
+    channels, height, width = (int(n) for n in x.shape[1:])
+    return Planes(topi.reshape(x, (channels, height * width)), height, width)
+
+
+def as_image(x):
+    """Returns {1, channels, height, width}."""
+    return topi.reshape(x.tensor, x.shape) if isinstance(x, Planes) else x
+
+
+def mapped(function, *images):
+    """Applies a function of tensors to the elements of images in the same form."""
+    if isinstance(images[0], Planes):
+        return Planes(function(*(x.tensor for x in images)), *images[0].shape[2:])
+    return function(*images)
+
+
 class TenonLayers:
     """`inputs` and `weights` are the tensors that a network declares, `arrays` the weights."""
 
@@ -43,31 +73,38 @@ class TenonLayers:
         return self.weights[-1]
 
     def shape(self, x):
-        return tuple(int(n) for n in x.shape)
+        shape = x.shape if isinstance(x, Planes) else [int(n) for n in x.shape]
+        return tuple(shape)
 
     def conv(self, x, filters, size, stride=1):
-        channels, _, width = self.shape(x)[1:]
-        kernel = self.weight((filters, channels, size, size), 1 / math.sqrt(channels * size * size))
+        channels, height, width = self.shape(x)[1:]
+        scale = 1 / math.sqrt(channels * size * size)
+        if size == 1:
+            x = as_planes(x, stride)
+            y = topi.matmul(self.weight((filters, channels), scale), x.tensor)
+            return Planes(topi.add(y, self.weight((filters, 1), 0.1)), *x.shape[2:])
+        kernel = self.weight((filters, channels, size, size), scale)
+        bias = self.weight((filters, 1, 1), 0.1)
         # The filters of Winograd's form are four times as large, and come from memory: few
         # positions do not use them often enough.
         kind = topi.conv2d_nchw
         if width >= 28:
             kind = lambda *a, **options: topi.cpu.fastest_conv2d_nchw(*a, self.target, **options)
-        y = kind(x, kernel, stride=stride, padding=size // 2)
-        return topi.add(y, self.weight((filters, 1, 1), 0.1))
+        return topi.add(kind(as_image(x), kernel, stride=stride, padding=size // 2), bias)
 
     def depthwise_conv(self, x, size, stride=1):
         channels = self.shape(x)[1]
         kernel = self.weight((channels, 1, size, size), 1 / size)
-        y = topi.depthwise_conv2d_nchw(x, kernel, stride=stride, padding=size // 2)
+        y = topi.depthwise_conv2d_nchw(as_image(x), kernel, stride=stride, padding=size // 2)
         return topi.add(y, self.weight((channels, 1, 1), 0.1))
 
     def max_pool(self, x, size, stride):
-        return topi.max_pool2d(x, size, stride=stride, padding=size // 2)
+        return topi.max_pool2d(as_image(x), size, stride=stride, padding=size // 2)
 
     def mean_of_images(self, x):
-        height, width = self.shape(x)[2:]
-        return topi.multiply(topi.sum(x, (2, 3)), 1 / (height * width))
+        channels, height, width = self.shape(x)[1:]
+        means = topi.multiply(topi.sum(as_planes(x).tensor, (1,)), 1 / (height * width))
+        return topi.reshape(means, (1, channels))
 
     def dense(self, x, out):
         n = self.shape(x)[1]
@@ -94,15 +131,17 @@ class TenonLayers:
         return topi.concatenate(parts, axis)
 
     def relu(self, x):
-        return topi.relu(x)
+        return mapped(topi.relu, x)
 
     def relu6(self, x):
-        return topi.clip(x, 0.0, 6.0)
+        return mapped(lambda x: topi.clip(x, 0.0, 6.0), x)
 
     def gelu(self, x):
-        return topi.gelu(x)
+        return mapped(topi.gelu, x)
 
     def add(self, a, b):
+        if isinstance(a, Planes) or isinstance(b, Planes):
+            return mapped(topi.add, as_planes(a), as_planes(b))
         return topi.add(a, b)
 
     def reshape(self, x, shape):

@@ -47,6 +47,11 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
     const Text power = call("pow", {{"10.0"}, args[0]});
     return rounded(type.bits == 64 ? power : cast_to("float", power), type);
   }
+  // These ignore a quiet NaN beside 0, 1 or infinity, but not a signalling one.
+  if (!is_kernel() && (intrin == Intrin::pow || intrin == Intrin::hypot)) {
+    const DataType computed = t.bits == 64 ? t : Float(32);
+    for (Text& arg : args) arg = call(module_.helpers().use(Helper::Quiet, computed), {arg});
+  }
   if (intrin == Intrin::ldexp) args[1] = cast_to("int", args[1]);
   const auto name = libm_name(intrin);
   internal_check(name.has_value(), "a function of mathematics without a name");

@@ -346,6 +346,7 @@ constexpr Row kRows[] = {
     {.name = "floormod_$T", .other = kFloorRemainder, .of_float = kFloatFloorRemainder},
     {"abs_$T", "$T $N($T a) {\n  return a < 0 ? ($T)(($U)0 - ($U)a) : a;\n}\n"},
     {"square_$T", "$T $N($T value) {\n  return value * value;\n}\n"},
+    {"quiet_$T", "$T $N($T value) {\n  return value != value ? NAN : value;\n}\n"},
     {"$T_of_float32", kIntegerOfFloat},
     {"$T_of_float64", kIntegerOfFloat},
     {"popcount64", kPopcount},

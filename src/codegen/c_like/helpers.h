@@ -35,6 +35,7 @@ enum class Helper : unsigned char {
   FloorMod,
   Abs,
   Square,
+  Quiet,
   OfFloat32,  // a float32 or float64 to the integer type
   OfFloat64,
   // Bits.

@@ -115,9 +115,13 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
   return result;
 }
 
-llvm::Value* FunctionEmitter::library_function(Intrin intrin,
-                                               const std::vector<llvm::Value*>& args) {
+llvm::Value* FunctionEmitter::library_function(Intrin intrin, std::vector<llvm::Value*> args) {
   llvm::Type* t = args[0]->getType();
+  // These ignore a quiet NaN beside 0, 1 or infinity, but not a signalling one.
+  if (intrin == Intrin::pow || intrin == Intrin::hypot)
+    for (llvm::Value*& arg : args)
+      arg =
+          builder_.CreateSelect(builder_.CreateFCmpUNO(arg, arg), llvm::ConstantFP::getNaN(t), arg);
   if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic) {
     // LLVM folds fma(x, 1, p) to x + p. With `contract`, it would then fuse that sum with the
     // product p.

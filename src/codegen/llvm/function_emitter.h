@@ -235,7 +235,7 @@ class FunctionEmitter {
   llvm::Value* math_on(tir::Intrin intrin, const std::vector<llvm::Value*>& args, DataType type);
   llvm::Value* exactly(const MathFunction& function, const std::vector<llvm::Value*>& args);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
-  llvm::Value* library_function(tir::Intrin intrin, const std::vector<llvm::Value*>& args);
+  llvm::Value* library_function(tir::Intrin intrin, std::vector<llvm::Value*> args);
   llvm::Value* call_libm_by_lanes(const std::string& name, const std::vector<llvm::Value*>& args,
                                   bool speculatable);
   llvm::Value* call_libm(const std::string& name, const std::vector<llvm::Value*>& args,

@@ -124,11 +124,13 @@ void turn_around(const Stage& sums) {
   });
 }
 
-/// Schedules the padding of the image, if only the convolution reads it.
+/// Schedules the padding of the image, with the maps of what it pads, if only the convolution reads
+/// it.
 void arrange_source(const Schedule& s, const Tensor& source, const te::Operation& reader,
                     bool has_threads) {
   const Stage padded = s[source];
   if (!te::is_injective(source.op()) || !is_only_for(s, padded, {reader})) return;
+  inline_maps(s, source);
   const std::vector<IterVar> axes = padded.op().axis();
   padded.pragma(axes[2], kPartitioned, 1).pragma(axes[3], kPartitioned, 1);
   if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
@@ -203,7 +205,7 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const ConvolutionTile tile = convolution_tile(request.core, target);
   const bool is_by_filters = layout.has_filters_side_by_side();
   const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;
-  request.inline_between(s);
+  request.inline_maps(s);
   // One tensor may be both inputs.
   const std::vector<Tensor> inputs = request.core.op().inputs();
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");

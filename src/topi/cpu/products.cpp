@@ -198,7 +198,7 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   const ProductExtents extents(request.core);
   const ResultDimensions at(request.core, extents);
   const int lanes = lanes_of(request.core.dtype(), target);
-  request.inline_between(s);
+  request.inline_maps(s);
   const bool is_vector = extents.rows == 1 || extents.columns == 1;
   std::optional<Tensor> own;
   if (request.is_mapped())
@@ -262,7 +262,7 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
                                  std::clamp(most_sums / few_rows, 1, kMaxRowsAtOnce)));
   const int lanes = lanes_of(request.core.dtype(), target);
   const int neighbours = neighbours_at_once(request.core);
-  request.inline_between(s);
+  request.inline_maps(s);
   // The lanes of a sum are added in halves.
   const Stage sums = s[request.core];
   std::vector<Tensor> parts{
@@ -362,7 +362,7 @@ class MatmulSchedule {
                                          is_shallow(request.core, target), cores_)) {}
 
   void arrange() {
-    request_.inline_between(schedule_);
+    request_.inline_maps(schedule_);
     const Tensor sums = sums_in_registers();
     const Stage out = schedule_[steps_of_a_block_ ? request_.core : request_.out];
     const bool is_packed = packs_b(), is_masked = !is_packed && masks_b();
@@ -693,7 +693,7 @@ class TileRegisterSchedule {
         blocks_of_a_band_(pick_blocks_of_a_band()) {}
 
   void arrange() {
-    request_.inline_between(schedule_);
+    request_.inline_maps(schedule_);
     const bool is_direct = stores_directly();
     std::optional<Tensor> result;
     if (request_.is_mapped())

@@ -6,6 +6,7 @@
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
 #include "topi/cpu/arrange.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -60,8 +61,12 @@ void leave_loops_to_compiler(const Schedule& s, const std::vector<Operation>& sc
     if (!is_one_of(stage.origin_op(), scheduled)) stage.autotune_loops();
 }
 
-void Request::inline_between(const Schedule& s) const {
+void Request::inline_maps(const Schedule& s) const {
   for (const Operation& op : between) s[op].compute_inline();
+  for (const Tensor& input : core.op().inputs())
+    if (input.op().as<te::Compute>() && is_reshape(input.op()) &&
+        is_only_for(s, s[input], {core.op()}))
+      s[input].compute_inline();
 }
 
 namespace {

@@ -17,7 +17,8 @@ struct Request {
   std::vector<te::Operation> between;
 
   bool is_mapped() const { return !out.op().same_as(core.op()); }
-  void inline_between(const te::Schedule& s) const;
+  /// Inlines those maps, and reshapes that only the operator reads.
+  void inline_maps(const te::Schedule& s) const;
 };
 
 using IsCore = bool (*)(const Tensor& x);

@@ -123,7 +123,7 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   const Tensor source = request.core.op().inputs().front();
   const Columns columns(request.core.op(), source);
   const WindowTile tile = window_tile(request.core, columns, target);
-  request.inline_between(s);
+  request.inline_maps(s);
   const Stage stage = s[request.out];
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
@@ -146,6 +146,7 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
                          is_only_for(s, s[source], {tiled.op()});
   if (!is_padded && !columns.are_separated) return;
+  if (is_padded) inline_maps(s, source);
   const Stage copy = s[is_padded ? source : s.cache_read(source, "global", {tiled.op()})];
   copy.compute_at(stage, channels);
   const IterVar contiguous =

@@ -154,7 +154,7 @@ class WinogradSchedule {
         has_threads_(are_worth_threads(terms_of(w.products.op()))) {}
 
   void arrange() const {
-    request_.inline_between(schedule_);
+    request_.inline_maps(schedule_);
     if (request_.is_mapped()) schedule_[w_.out].compute_inline();
     const Stage out = schedule_[request_.out];
     const IterVar block = arrange_out(out);

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "tenon/arith/reducer_laws.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
+#include "tenon/tir/buffer.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
@@ -177,6 +179,26 @@ std::optional<Permutation> find_permutation(const Operation& op) {
     axes.push_back(is_own ? std::optional<std::size_t>(own - op.axis().begin()) : std::nullopt);
   }
   return read && is_plain ? std::optional(axes) : std::nullopt;
+}
+
+bool is_reshape(const Operation& op) {
+  if (!te::is_injective(op) || op.inputs().size() != 1 || op.num_outputs() != 1) return false;
+  const tir::ProducerLoad* read = op.body().front().as<tir::ProducerLoad>();
+  if (!read) return false;
+  const auto place = [](const std::vector<Expr>& indices, const std::vector<Expr>& shape) {
+    const std::vector<Expr> strides = tir::compact_strides(shape);
+    Expr sum = 0;
+    for (std::size_t n = 0; n < indices.size(); ++n) sum = sum + indices[n] * strides[n];
+    return sum;
+  };
+  arith::Facts facts;
+  std::vector<Expr> own;
+  for (const IterVar& axis : op.axis()) {
+    facts.bind(axis.var(), *axis.dom());
+    own.push_back(axis.var());
+  }
+  return arith::can_prove_equal(place(own, op.output(0).shape()),
+                                place(read->indices, op.inputs().front().shape()), facts);
 }
 
 }  // namespace tenon::topi

@@ -52,4 +52,7 @@ using Permutation = std::vector<std::optional<std::size_t>>;
 /// index is computed.
 std::optional<Permutation> find_permutation(const te::Operation& op);
 
+/// Whether the operation copies the elements of its only input in their order, to another shape.
+bool is_reshape(const te::Operation& op);
+
 }  // namespace tenon::topi
