@@ -4,7 +4,8 @@
     sample_comments.py [--seed N] [--count 60] [FOLDER or FILE]...
 
 The folders are src, include and runtime unless some are named. The seed comes from the clock unless it is
-given. Headings and comments of tools (`// NOLINT`, `// namespace x`) are not drawn.
+given. Headings, comments of tools (`// NOLINT`, `// namespace x`) and names of arguments
+(`/*name=*/`) are not drawn.
 """
 
 import argparse
@@ -15,7 +16,8 @@ import time
 import comments
 
 FOLDERS = ["src", "include", "runtime"]
-NOT_PROSE = re.compile(r"-{3,}|namespace\b|NOLINT|clang-format (?:on|off)|IWYU|NOLINTNEXTLINE")
+NOT_PROSE = re.compile(
+    r"-{3,}|namespace\b|NOLINT|clang-format (?:on|off)|IWYU|NOLINTNEXTLINE|\w+=$")
 
 
 def main():

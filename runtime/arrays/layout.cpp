@@ -109,7 +109,8 @@ Overlap overlap(const StridedBytes& a, const StridedBytes& b) {
       list[count++] = {std::abs(step), array->shape[d]};
     }
   std::ranges::sort(list.data(), list.data() + count, {}, &Multiples::step);
-  // Joins multiples that continue those of a smaller step without gaps.
+  // Merges a step into a smaller one that divides it if the sums of both cover the multiples of the
+  // smaller step without gaps.
   std::size_t kept = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const Multiples next = list[n];

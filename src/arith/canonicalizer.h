@@ -37,7 +37,8 @@ struct Term {
   bool allows(Rounding other) const { return rounding == other || is_whole(); }
   bool same_index(const Term& other) const;
 
-  /// Returns whether the type can represent the exact scale; otherwise the scale wraps.
+  /// Multiplies the scale by `factor`. Returns false if the type cannot represent the exact
+  /// product; the scale then wraps.
   bool multiply(std::int64_t factor);
   /// Returns the term times a sign of +1 or -1, as an expression.
   Expr expr(int sign = 1) const;

@@ -99,9 +99,9 @@ Bound at_corners(const Bound& a, const Bound& b, Op op) {
 }
 
 /// Bounds a quotient. The magnitude is largest for divisors nearest to zero, so a divisor range
-/// that spans zero is split. A half that would contain only zero is replaced by all values of the
-/// type, as in TVM 0.9. An empty divisor range (of a loop without iterations) gives no information,
-/// nor does the range [0, 0] of an unsigned type.
+/// that spans zero is split. If an end of a signed range is zero, all values of the type stand for
+/// the missing half, as in TVM 0.9. An empty divisor range (of a loop without iterations) gives no
+/// information, nor does the range [0, 0] of an unsigned type.
 template <class Op>
 Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
   if (b.min > b.max || (type.is_uint() && b.max <= 0)) return Bound::of_type(type);

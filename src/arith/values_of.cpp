@@ -186,7 +186,12 @@ class Evaluator {
   Interval operator()(const Expr& e) {
     if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
     return match(
-        e.node().value, [&](const IntImm&) { return Interval::point(e); },
+        e.node().value,
+        // The ends of an interval are compared as int64.
+        [&](const IntImm& node) {
+          const bool is_beyond = e.dtype().is_uint() && node.value < 0;
+          return is_beyond ? Interval::everything() : Interval::point(e);
+        },
         [&](const VarNode&) { return variable(e); },
         [&](const Cast& node) { return cast_of(node, e); },
         [&](const Binary& node) { return binary(node, e); },

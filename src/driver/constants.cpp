@@ -122,10 +122,12 @@ class Separation {
           constant_.erase(memory);
     while (remove_one()) {
     }
+    MemorySet read;
     for (const Step& step : steps_)
-      for (Memory memory : step.reads)
-        if (!moves(step) && constant_.contains(memory) && !inputs.contains(memory))
-          add_shared(realized_.at(memory));
+      if (!moves(step)) read.insert(step.reads.begin(), step.reads.end());
+    for (Memory memory : in_order_)
+      if (read.contains(memory) && constant_.contains(memory) && !inputs.contains(memory))
+        add_shared(realized_.at(memory));
   }
 
   std::vector<PrimFunc> functions() const {
@@ -144,7 +146,8 @@ class Separation {
     if (const tir::Seq* seq = s.as<tir::Seq>()) {
       for (const Stmt& child : seq->stmts) collect(child);
     } else if (const Realize* realize = s.as<Realize>()) {
-      realized_.emplace(memory_of(realize->buffer), *realize);
+      if (realized_.emplace(memory_of(realize->buffer), *realize).second)
+        in_order_.push_back(memory_of(realize->buffer));
       collect(realize->body);
     } else {
       steps_.push_back(step_of(s));
@@ -265,6 +268,8 @@ class Separation {
   const PrimFunc& func_;
   std::vector<Step> steps_;
   std::unordered_map<Memory, Realize> realized_;
+  /// The keys of `realized_` in the order of the program, which that of the parameters follows.
+  std::vector<Memory> in_order_;
   /// The buffers of which all elements depend on constants only.
   MemorySet constant_;
   /// The parameters of both functions, and the buffers in whose place they are.

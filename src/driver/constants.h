@@ -1,4 +1,5 @@
-// Separates what a function computes from constant inputs only, such as packed weights.
+// Moves computations that depend only on constant inputs, such as packing weights, to a function of
+// their own.
 #pragma once
 
 #include "tenon/tir/function.h"
@@ -6,11 +7,12 @@
 namespace tenon {
 
 /// Returns `func` and, if some of its stages depend on nothing but the constant array parameters,
-/// `<name>_constants`, which computes these stages. Those that `func` reads become array parameters
-/// of both, after all others. A constant that `func` no longer reads is not its parameter.
+/// `<name>_constants`, which computes these stages. The results that `func` reads become array
+/// parameters of both functions, after all other parameters. `func` loses the parameters for
+/// constants that it no longer reads.
 ///
-/// Moves only stages that are computed outside of all loops into whole arrays of constant shape.
-/// Precondition: the function is multi-dimensional.
+/// Moves a stage only if it is computed outside of all loops and its array has a constant shape and
+/// is allocated whole. Precondition: the function is multi-dimensional.
 std::vector<tir::PrimFunc> separate_constants(const tir::PrimFunc& func,
                                               const std::vector<tir::Var>& constants);
 

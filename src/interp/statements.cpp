@@ -214,8 +214,8 @@ void Machine::block(const BlockRealize& n, const Active& active) {
   Active first;
   for (std::size_t id : running) {
     Thread& t = threads_[id];
-    // Evaluates all values first, because an iterator may be bound to an iterator of the same block
-    // in an outer instance.
+    // Evaluates all values before it binds any iterator: if the block is nested in another instance
+    // of itself, a value may use an iterator of the outer instance.
     std::vector<std::int64_t> values;
     for (const Expr& value : n.values) values.push_back(eval_int(value, t));
     bool is_first = true;

@@ -53,7 +53,7 @@ PassFunction hoist_ifs;
 PassFunction eliminate_common_subexpressions;
 /// Eliminates as in TVM 0.9 text: divisions may be hoisted above the choices that guard them.
 PassFunction eliminate_common_subexpressions_as_text;
-/// Turns vector choices into if_then_else if the arm that is not chosen may fault.
+/// Turns vector selects into if_then_else if the arm that is not selected may fault.
 PassFunction guard_choices;
 /// Expands intrinsics that are compositions of others, and divisions of known sign.
 PassFunction lower_intrinsics;
@@ -97,6 +97,8 @@ PassFunction widen_vectors;
 PassFunction tile_registers;
 /// Replaces strided loads and stores by dense ones and shuffles.
 PassFunction interleave_lanes;
+/// Prefetches, in loops that a pragma marks, what their next iteration reads.
+PassFunction prefetch_panels;
 
 // ---- gpu/: kernels ----
 

@@ -211,6 +211,9 @@ constexpr std::array kHost = {
          "after widen-vectors and after tile-registers, for which dense vectors are simpler; after "
          "guard-choices, whose sides are loaded lane by lane",
          widens_vectors, has<kContentOf<tir::Ramp>>},
+    Pass{"prefetch-panels", prefetch_panels, Form::Lowered, Form::Lowered,
+         "after tile-registers: a prefetch inside would keep it from a loop; before "
+         "lower-intrinsics, since it needs floor divisions"},
     Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered, Form::Lowered,
          "after tile-registers and after interleave-lanes: proofs need floor divisions"},
     Pass{"widen-index-types", widen_index_types, Form::Lowered, Form::Lowered,

@@ -39,7 +39,8 @@ struct DigitSum {
 /// as a whole.
 inline constexpr std::int64_t kUnknownExtent = -1;
 
-/// The source of a number that counts a loop down is that loop with the weight -1 and the base
+/// A source of digits: a loop variable or a sum of digits. A digit x of negative weight is replaced
+/// by a digit of the source `extent - 1 - x`, which is the sum with the scale -1 and the base
 /// extent - 1.
 struct Mark {
   std::variant<tir::Var, DigitSum> source;
@@ -66,9 +67,9 @@ struct LoopDomain {
 /// negative weight count down (8 - x), which recognizes the most maps.
 enum class DigitForm : unsigned char { AsWritten, WithoutUnits, Reduced };
 
-/// Returns the map. Nullopt unless each value is a number of this form and the digits of every
-/// source are disjoint, so that every combination of values occurs. The predicate must be a
-/// conjunction of bounds of such numbers. Loops may be unused.
+/// Returns the map. Nullopt unless each value is a sum of digits (see the top of this file) and the
+/// digits of each source are disjoint; the values then take every combination. The predicate must
+/// be a conjunction of bounds on sums of digits. Loops may be unused.
 std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
                                      const std::vector<LoopDomain>& loops,
                                      const tir::Expr& predicate,

@@ -117,9 +117,9 @@ bool has_own_memory(const Program& program, const tir::Buffer& buffer, int loop,
 std::optional<tir::Buffer> buffer_of_all_threads(const Program& program, int loop,
                                                  const std::optional<tir::ThreadTag>& thread);
 
-/// Whether iterations of the loop that write the same element of the buffer write the same value,
-/// and each iteration reads only values that it has written itself. Threads may then do so
-/// concurrently.
+/// Whether all iterations of the loop that write an element of the buffer write the same value to
+/// it, and each iteration reads only values that it has written itself. Threads may then run the
+/// iterations concurrently on one buffer.
 bool is_written_alike(const Program& program, const tir::Buffer& buffer, int loop);
 
 /// Returns a phrase about a conflict between iterations of the perfectly nested loops `before` that

@@ -9,7 +9,7 @@ namespace tenon::tir {
 
 namespace {
 
-constexpr std::array<std::pair<PragmaKey, std::string_view>, 15> kKeys = {{
+constexpr std::array<std::pair<PragmaKey, std::string_view>, 16> kKeys = {{
     {PragmaKey::AutoUnrollMaxStep, "auto_unroll_max_step"},
     {PragmaKey::UnrollExplicit, "unroll_explicit"},
     {PragmaKey::ImportLlvm, "import_llvm"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<PragmaKey, std::string_view>, 15> kKeys = {{
     {PragmaKey::TensorCore, "tensor_core"},
     {PragmaKey::BlocksPerMultiprocessor, "blocks_per_multiprocessor"},
     {PragmaKey::StreamStores, "stream_stores"},
+    {PragmaKey::PrefetchPanels, "prefetch_panels"},
     {PragmaKey::DotProducts, "dot_products"},
     {PragmaKey::AllowReciprocals, "allow_reciprocals"},
     {PragmaKey::IndependentIterations, "independent_iterations"},

@@ -208,7 +208,7 @@ class Verifier {
           if (n.view->shape.size() > n.region.size())
             report("view `" + n.view->name + "` has more dimensions than the region that it shows",
                    s);
-          // The view's symbolic strides and offset are defined by the view.
+          // The view defines the variables of its symbolic shape, strides and offset.
           admit_free(n.view->elem_offset);
           for (const Expr& e : n.view->strides) admit_free(e);
           for (const Expr& e : n.view->shape) admit_free(e);

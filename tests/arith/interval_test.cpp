@@ -416,6 +416,15 @@ TEST(ValuesOf, AnEndBeyondTheTypeIsInfinite) {
   EXPECT_FALSE(values_of(i * 2147483647 + i * 2147483647, relaxed).max().has_value());
 }
 
+TEST(ValuesOf, AnUnsignedEndBeyondInt64IsInfinite) {
+  const Var u("u", UInt(64));
+  IntervalMap relaxed;
+  relaxed.set(u, Interval::of(make_int(UInt(64), 3), make_int(UInt(64), 9)));
+  const Expr large = make_int(UInt(64), std::numeric_limits<std::int64_t>::min() + 2);
+  EXPECT_TRUE(values_of(large, relaxed).is_everything());
+  EXPECT_EQ(constant_int(*values_of(min(u, large), relaxed).max()), 9);
+}
+
 // ---- deduced intervals --------------------------------------------------------------------------
 
 struct Deduction {

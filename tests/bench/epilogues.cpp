@@ -41,14 +41,14 @@ NDArray array_of(const te::Tensor& tensor) {
   return NDArray::random(shape, tensor.dtype());
 }
 
-/// The layer, and the same with nothing behind its sums; both read the arrays of the first.
+/// The layer, and the same layer without bias and activation; both read the arrays of the first.
 struct Pair {
   Layer mapped, plain;
   double operations;
 };
 
-/// The layer's results beside those of the default schedule, compiled: for these extents the
-/// interpreter is too slow.
+/// Compares the layer's results with those of the compiled default schedule, because the
+/// interpreter is too slow for these extents.
 void compare(const Layer& layer, const std::vector<NDArray>& given, const Target& target) {
   const te::Tensor& out = layer.tensors.back();
   const NDArray expected = array_of(out);

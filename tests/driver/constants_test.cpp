@@ -9,6 +9,7 @@ namespace tenon {
 namespace {
 
 using runtime::NDArray;
+using tir::Expr;
 using tir::Var;
 
 const BuildOptions kSeparated = {.separate_constants = true};
@@ -56,6 +57,31 @@ TEST(SeparateConstants, GivesAStageOfAConstantItsOwnFunction) {
   EXPECT_EQ(parameters(module.functions.at("main_constants")),
             (std::vector<std::string>{"W", "P"}));
   EXPECT_EQ(Doubled().run(), std::vector<float>(32, 7));
+}
+
+TEST(SeparateConstants, OrdersTheSharedArraysLikeTheStagesThatComputeThem) {
+  const te::Tensor X = te::placeholder({4}, "X");
+  std::vector<te::Tensor> stages;
+  std::vector<LowerArgument> args = {X};
+  std::vector<std::string> expected = {"X", "Y"};
+  for (int n = 0; n < 8; ++n) {
+    const te::Tensor W = te::constant_input({4}, "W" + std::to_string(n));
+    args.emplace_back(W);
+    stages.push_back(te::compute(
+        {4}, {"i"}, [&](Var i) { return W(i) * 2.0f; }, "P" + std::to_string(n)));
+    expected.push_back("P" + std::to_string(n));
+  }
+  const te::Tensor Y = te::compute(
+      {4}, {"i"},
+      [&](Var i) {
+        Expr sum = X(i);
+        for (const te::Tensor& P : stages) sum = sum + P(i);
+        return sum;
+      },
+      "Y");
+  args.emplace_back(Y);
+  const tir::IRModule module = lower(te::create_schedule(Y), args, kSeparated);
+  EXPECT_EQ(parameters(module.functions.at("main")), expected);
 }
 
 TEST(SeparateConstants, IsOffUnlessRequested) {

@@ -447,6 +447,8 @@ TEST(TopiSchedule, PacksTheConstantOfALayerOutsideOfItsLoops) {
       return stage.name() == weight.name() + ".global" && has_own_loops(s, stage.op().output(0));
     };
     EXPECT_EQ(std::ranges::any_of(s.stages(), is_packed), weight.same_as(W));
+    const std::string text = tir::print_module(lower(s, {X, weight, Y}));
+    EXPECT_EQ(text.find("prefetch_panels") != std::string::npos, weight.same_as(W));
   }
 }
 

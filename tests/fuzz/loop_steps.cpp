@@ -191,6 +191,7 @@ std::string ScheduleStep::pragma(const NotedStage& stage) {
       {"parallel_barrier_when_finish", 1},
       {"blocks_per_multiprocessor", 2},
       {"stream_stores", 1},
+      {"prefetch_panels", 1},
       {"unroll", 1},
       {"vectorize", 1},
       {"no_such_key", 1}};

@@ -52,7 +52,8 @@ def mapped(function, *images):
 
 
 class TenonLayers:
-    """`inputs` and `weights` are the tensors that a network declares, `arrays` the weights."""
+    """`inputs` and `weights` are the placeholders that a network has declared; `arrays` holds the
+    values of the weights."""
 
     def __init__(self, target):
         self.target = target
@@ -85,8 +86,8 @@ class TenonLayers:
             return Planes(topi.add(y, self.weight((filters, 1), 0.1)), *x.shape[2:])
         kernel = self.weight((filters, channels, size, size), scale)
         bias = self.weight((filters, 1, 1), 0.1)
-        # The filters of Winograd's form are four times as large, and come from memory: few
-        # positions do not use them often enough.
+        # Winograd's transformed filters are up to four times as large and are read from memory. A
+        # small image has too few positions to amortize the reads.
         kind = topi.conv2d_nchw
         if width >= 28:
             kind = lambda *a, **options: topi.cpu.fastest_conv2d_nchw(*a, self.target, **options)

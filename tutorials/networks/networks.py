@@ -1,14 +1,15 @@
 """Four networks, written once for Tenon and for ONNX: each function takes an object with layers
 (layers.py) and returns the network's outputs.
 
-Normalizations that follow convolutions are part of their weights, as in deployed networks. The
-default sizes are those of the publications.
+Batch normalizations are folded into the weights of the convolutions before them, as in deployed
+networks. The default sizes are those of the publications.
 """
 
 
 def resnet50(l, size=224, width=64, blocks=(3, 4, 6, 3)):
-    """He and others, "Deep Residual Learning for Image Recognition". The 3 x 3 kernels have the
-    strides, as in most later implementations."""
+    """He and others, "Deep Residual Learning for Image Recognition". In each stage's
+    first block, the 3 x 3 convolution has the stride, not the first 1 x 1 convolution, as in most
+    later implementations."""
     x = l.input("image", (1, 3, size, size))
     x = l.relu(l.conv(x, width, 7, stride=2))
     x = l.max_pool(x, 3, stride=2)

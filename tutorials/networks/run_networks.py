@@ -15,7 +15,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "build/python"))
-# After this environment's own packages, which the module is built for.
+# Searched after this environment's own packages, which the module is built against.
 sys.path.extend(map(str, ROOT.glob("build/peers/lib/python3*/site-packages")))
 
 
@@ -81,8 +81,8 @@ def seconds_of(run):
 
 
 def turn_of(run):
-    """Returns the seconds of a run among others of its own: threads of another library may spin
-    after its runs, and take a processor."""
+    """Returns the median time of consecutive runs. Waits first, because the other library's threads
+    may still be spinning on the processors."""
     time.sleep(0.2)
     return statistics.median([seconds_of(run) for _ in range(7)][2:])
 

@@ -43,7 +43,7 @@ class IterationBox {
 
   /// Whether the condition holds for all boxes that are not empty.
   bool can_prove(const tir::Expr& condition) const;
-  /// Returns the condition, or that the box is empty.
+  /// Returns the disjunction of `condition` and the condition that the box is empty.
   tir::Expr or_empty(const tir::Expr& condition) const;
 
  private:

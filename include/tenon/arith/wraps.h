@@ -16,10 +16,11 @@ bool wraps(const Expr& e, const Facts& facts);
 /// States that the variable holds data, such as a let of an element, so that its arithmetic wraps.
 void bind_data(const Var& var, Facts& facts);
 
-/// Returns `after`, which is `before` with an element replaced by its value, with the overflow
-/// semantics of `before`: if the value contains no data, operands of sums, products and conversions
-/// that may overflow are marked as data by a `reinterpret` to their own type. Variables are in the
-/// domains of the axes, or of the loops and blocks of the program.
+/// Gives `after` the overflow semantics of `before`. `after` is `before` with an element replaced
+/// by its value. If `after` thereby contains no data, operands of arithmetic and conversions that
+/// may overflow are wrapped in a `reinterpret` to their own type, which marks them as data.
+/// Variables are assumed to be in the domains of `axes`, or of the loops and block iterators of
+/// `program`.
 Expr keep_wrapping(const Expr& before, const Expr& after, const std::vector<tir::IterVar>& axes);
 Expr keep_wrapping(const Expr& before, const Expr& after, const tir::Stmt& program);
 

@@ -83,7 +83,7 @@ struct FunctionProfile {
   double other_seconds = 0;
 };
 
-/// A step of the compiler: a pass or another step.
+/// A timed step of the compiler, such as a pass.
 struct CompileStep {
   std::string name;
   /// Seconds since build was called.

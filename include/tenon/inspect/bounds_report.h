@@ -45,8 +45,8 @@ struct BoundsReport {
   };
   /// The measurements of one run.
   struct Counts {
-    /// The extents, per dimension, of the hull of the elements read and of the allocation. Each is
-    /// the maximum over all allocations of the tensor.
+    /// Extents per dimension, each the maximum over all allocations of the tensor: of the hull of
+    /// the elements read, and of the allocation.
     std::vector<std::int64_t> touched, allocated;
     /// Number of evaluations of elements, and of distinct elements. A reduction counts one
     /// evaluation per element and allocation.

@@ -22,8 +22,9 @@ typedef struct {
 } TenonVariant;
 
 /* Returns the index of the last variant that this processor supports. If it supports none, returns
- * -1 and stores the first feature of variant 0 that it lacks in this thread's last error. `chosen`
- * caches the result; it is initially 0, and any thread may write it. */
+ * -1 and sets this thread's last error to a message that names the first feature of variant 0 that
+ * the processor lacks. `chosen` caches the result; it is initially 0, and any thread may write it.
+ */
 static inline int32_t tenon_choose_variant(const char* library, const TenonVariant* variants,
                                            int32_t count, int32_t* chosen) {
   const char* const* feature;

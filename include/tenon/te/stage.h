@@ -177,8 +177,8 @@ class Stage {
   /// other keys with an effect are "auto_unroll_max_step", "unroll_explicit", "import_llvm",
   /// "import_c", "parallel_launch_point", "parallel_stride_pattern",
   /// "parallel_barrier_when_finish", "debug_skip_region", "loop_partition_hint", "tensor_core",
-  /// "blocks_per_multiprocessor", "stream_stores", "dot_products" and "allow_reciprocals". Any
-  /// other key is printed, has no effect and causes a warning.
+  /// "blocks_per_multiprocessor", "stream_stores", "prefetch_panels", "dot_products" and
+  /// "allow_reciprocals". Any other key is printed, has no effect and causes a warning.
   Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
   /// Prefetches the elements of `tensor` that iteration `axis + offset` reads. The offset is

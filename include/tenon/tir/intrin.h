@@ -131,10 +131,11 @@ enum class Effect : std::uint8_t {
   UpdateState  // may write memory or have any other effect
 };
 
-/// The printed name; the intrinsic with a given name (nullopt if unknown); the effect of a
-/// call.
+/// Returns the printed name.
 std::string_view to_string(Intrin intrin);
+/// Returns the intrinsic with this name; nullopt for an unknown one.
 std::optional<Intrin> find_intrin(std::string_view name);
+/// Returns the effect of a call of the intrinsic.
 Effect effect_of(Intrin intrin);
 
 }  // namespace tenon::tir

@@ -29,6 +29,9 @@ enum class PragmaKey : std::uint8_t {
   /// Stores vectors with non-temporal instructions where the processor has them. For data that
   /// exceeds the caches or is not read soon.
   StreamStores,
+  /// Prefetches, on CPUs, the part of each buffer that the next iteration of the loop reads, if
+  /// these parts follow each other: for packed matrices that come from memory.
+  PrefetchPanels,
   /// Uses the processor's dot-product instructions. The order of bfloat16 sums is then the
   /// instruction's, and subnormal factors may count as zeros.
   DotProducts,

@@ -11,9 +11,9 @@
 // leading dimensions, which the arrays have. Vectors that are updated are overwritten. Results that
 // the BLAS returns as a value are the last argument, an array of rank 0.
 //
-// A negative stride is the stride of an array whose data pointer refers to its element 0, which is
-// the last one in memory; the BLAS is given the lowest address instead. No element is accessed if a
-// size is 0. A matrix in column-major order is the transpose of the row-major one.
+// For a negative stride, the array's data pointer refers to element 0, which has the highest
+// address. (The BLAS takes the lowest address.) No element is accessed if a size is 0. A matrix in
+// column-major order is the transpose of the row-major one.
 //
 // TypeError for types other than float32 and float64; ScheduleError if the target is a device.
 #pragma once
@@ -54,7 +54,8 @@ tir::PrimFunc iamax(const VectorOptions& options, const tir::TargetFacts& target
 tir::PrimFunc rot(const VectorOptions& options, const tir::TargetFacts& target,
                   SourceLocation where = SourceLocation::current());
 
-/// Options of routines on matrices. The rows of a matrix are contiguous, at any distance.
+/// Options of routines on matrices. The elements of a row are contiguous; the row pitch is
+/// arbitrary.
 struct MatrixOptions {
   /// The same options as for vectors.
   DataType dtype = Float(32);

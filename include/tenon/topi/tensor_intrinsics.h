@@ -16,11 +16,13 @@
 // bound to it. Tiles in memory start at multiples of 32 bytes, and their row pitch is a multiple of
 // 16 bytes, which build proves. Unroll the loops over tiles to keep fragments in registers.
 //
-// dot_product_of_four accumulates products of int8, four in one instruction.
+// dot_product_of_four accumulates four products of int8 or uint8: dp4a on CUDA, four products
+// elsewhere.
 //
 // Tile registers (Intel AMX) are the fragments of a CPU, in the same scopes. There are eight, so
-// the loops over tiles must be unrolled. The second factor is stored in groups of the elements that
-// one instruction multiplies ("VNNI"), the last two dimensions as {k / g, n * g}:
+// the loops over tiles must be unrolled. The second factor must be in VNNI layout: g consecutive
+// elements of k, which occupy 32 bits, are adjacent. The last two dimensions of each tile are
+// {k / g, n * g}:
 //
 //   int g = tile.elements_of_a_group();
 //   s[b].transform_layout([g](Var k, Var j) -> std::vector<Expr> {

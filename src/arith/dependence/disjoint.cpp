@@ -105,7 +105,7 @@ bool same_layout(const Buffer& a, const Buffer& b) {
          structural_equal(a->elem_offset, b->elem_offset);
 }
 
-/// Whether equal indices of one-dimensional buffers are the same element.
+/// Whether equal indices of the two one-dimensional buffers address the same element.
 bool same_flat_layout(const Buffer& a, const Buffer& b) {
   return a->data.same_as(b->data) && a->dtype.element() == b->dtype.element() &&
          a->dtype.lanes == 1 && b->dtype.lanes == 1 && a->shape.size() == 1 &&
@@ -671,8 +671,8 @@ class Prover {
     });
   }
 
-  /// Proves a distance with symbolic bounds: distance*n + j' - j, for j and j' in [0, n), is at
-  /// least 1.
+  /// Whether the distance is provably positive, or provably negative, by its symbolic bounds:
+  /// d*n + j' - j >= 1 for d >= 1 and j, j' in [0, n).
   bool is_apart_by_symbols(const Expr& distance) {
     std::vector<Var> used;
     for (const Var& var : made_)

@@ -62,8 +62,8 @@ class ModuleEmitter {
   /// Null unless instructions should have the lines of their statements.
   DebugLines* debug_lines() const { return debug_lines_; }
 
-  /// Sets the kernels that functions emitted from now on launch; the arrays of these functions are
-  /// on the kernels' device.
+  /// Sets the kernels for all functions that are emitted after this call. These functions launch
+  /// the kernels, and their array arguments are on the kernels' device.
   void add_kernels(const KernelCode& code);
   /// Null if there are no kernels.
   const KernelTable* kernels() const { return kernels_ ? &*kernels_ : nullptr; }

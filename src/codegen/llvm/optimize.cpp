@@ -52,11 +52,10 @@ constexpr std::size_t kMaxBlocksToOptimize = 20'000;
 /// Loops of functions with more loops than this are not counted. Scheduled operators have up to 60.
 constexpr std::size_t kMaxLoopsToCount = 64;
 
-/// Whether analyses of iteration counts, and unrolling, are worth their time. Loops with checks
-/// have many exits, and each copy of such a loop has as many again: unrolling them takes LLVM
-/// minutes and gains nothing compared to the cost of the checks. LLVM also derives the iteration
-/// count of a loop from all conditions before it, which include the exits of earlier loops: 139
-/// loops, copies of one nest with conditions, took a minute.
+/// Whether trip-count analysis and unrolling are worth their compile time. Bounds checks give loops
+/// many exits, and unrolling multiplies them: it takes LLVM minutes and saves little compared to
+/// the cost of the checks. LLVM also derives a trip count from all conditions before the loop,
+/// including the exits of earlier loops, so the time grows quickly with the number of loops.
 bool is_worth_counting_loops(const llvm::Module& module) {
   const auto is_large = [](const llvm::Function& function) {
     if (function.isDeclaration()) return false;

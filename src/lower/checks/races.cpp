@@ -937,7 +937,7 @@ class ThreadValues {
           if (!is_shared_by_threads(n.buffer)) stores[&n.buffer->data.node()].push_back(&n);
         },
         [&](const Evaluate& n) {
-          // The call may fill memory that it names, as a sum over all threads does.
+          // The call may write buffers among its arguments, as an all-reduce over threads does.
           if (effect_of(n.value) == Effect::UpdateState)
             walk(n.value, [&](const Load& load) { filled_.insert(&load.buffer->data.node()); });
         });
@@ -1027,7 +1027,7 @@ class OwnCopies {
     const Footprint uses = arith::footprint(body, arith::WrittenMemory(body));
     if (uses.is_opaque) return;
     walk(body, [&](const Evaluate& n) {
-      // The call may fill memory that it names, as a sum over all threads does.
+      // The call may write buffers among its arguments, as an all-reduce over threads does.
       if (effect_of(n.value) == Effect::UpdateState)
         walk(n.value, [&](const Load& load) { filled_.insert(&load.buffer->data.node()); });
     });

@@ -286,7 +286,8 @@ void CallArguments::check_writable(std::size_t position) {
 
 runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
                                                 std::size_t position) {
-  // The name is composed for errors only: it takes longer than the request.
+  // Composes the name only for errors, because composing it takes longer than requesting the
+  // buffer.
   get_buffer(object, view.buffer, [&] { return name_of(position) + ": "; });
   const std::optional<DLDataType> type = type_of_format(view.buffer.format, view.buffer.itemsize);
   if (!type)

@@ -95,8 +95,8 @@ void require_independent_around(const Caller& caller, const Program& after, int 
   };
   add_around(n);
   for (int inner = n; after.is_loop(inner); ++inner) loops.insert(inner);
-  // Adds the loops of producers: if their values are read outside such a loop, its iterations do
-  // not have private memory.
+  // Checks the loops around producers too: a value that is read outside such a loop is not private
+  // to the loop's iterations.
   if (after.is_block(n))
     for (const int producer : producers(after, n)) add_around(producer);
   for (const int loop : loops) {

@@ -97,8 +97,8 @@ void check_known_at_call(const StageEdit& edit, const IterVar& axis, const Expr&
 /// the schedule, which exist in full, but no other tensors.
 void check_store_predicate(const StageEdit& edit, const Expr& condition);
 
-/// Throws if the stage's store predicate uses an axis other than `staying`, which the primitive
-/// would remove.
+/// Throws if the stage's store predicate uses an axis that the primitive would remove, which is one
+/// that is not in `staying`.
 void check_predicate_stays(const StageEdit& edit, std::span<const IterVar> staying);
 
 /// Throws unless the value is valid for the pragma's key.

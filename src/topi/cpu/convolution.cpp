@@ -124,8 +124,8 @@ void turn_around(const Stage& sums) {
   });
 }
 
-/// Schedules the padding of the image, with the maps of what it pads, if only the convolution reads
-/// it.
+/// If only the convolution reads the stage that pads the image, schedules the padding and inlines
+/// the maps that compute its input.
 void arrange_source(const Schedule& s, const Tensor& source, const te::Operation& reader,
                     bool has_threads) {
   const Stage padded = s[source];
@@ -254,10 +254,17 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
                     tile.lanes);
   if (is_by_filters) stage.vectorize(stage.split(filter, tile.lanes).inner);
   if (!tile.has_vectors_of_filters) stage.vectorize(stage.split(place, tile.lanes).inner);
-  if (is_worthwhile)
-    stage.parallel(stage.fuse(tasks));
-  else
+  IterVar around_panels = blocks;
+  if (is_worthwhile) {
+    const bool has_blocks = tasks[1].same_as(blocks);
+    const IterVar task = stage.fuse(tasks);
+    stage.parallel(task);
+    if (has_blocks) around_panels = task;
+  } else {
     stage.pragma(blocks, kPartitioned, 1);
+  }
+  if (tile.has_vectors_of_filters && te::is_constant_input(inputs.back()))
+    stage.pragma(around_panels, kPrefetchesPanels, 1);
 }
 
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {

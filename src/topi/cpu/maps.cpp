@@ -116,8 +116,9 @@ namespace {
 
 constexpr int kMinSide = 4;
 
-/// How a matrix is transposed: `size.line` columns at a time, in segments of so many rows; all rows
-/// if it is 0. If all columns are one line, the segments are tasks for threads, otherwise squares.
+/// How a matrix is transposed: `size.line` columns at a time, in segments of `segment` rows; 0
+/// means all rows. If all columns are one line, the segments are tasks for threads, otherwise
+/// squares.
 struct Transposition {
   TurnedSize size;
   int segment;
@@ -158,7 +159,7 @@ Transposition transposition_of(const Tensor& out, std::size_t along, const Targe
     const bool has_tasks = is_worth_threads(count_of(out.shape()));
     return {{size.side, padded(size.side)}, has_tasks ? static_cast<int>(task) : 0, true};
   }
-  // Short vectors are split between two lines of the result less often.
+  // Short vectors straddle two cache lines of the result less often.
   if (!is_aligned) return {{rows < kShort ? size.side : half, size.line}, 0};
   // Squares of lines that are stored whole. Beyond the L2 cache, two adjacent lines are fetched.
   const bool is_far = 2 * rows * columns * bytes > target.caches.l2;

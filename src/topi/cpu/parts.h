@@ -11,6 +11,8 @@ namespace tenon::topi::cpu {
 /// The pragma for loops whose conditions matter only in the last iterations. These iterations get a
 /// loop of their own.
 inline constexpr const char* kPartitioned = "loop_partition_hint";
+/// Pragma: the panel of a packed constant that the next iteration reads is prefetched.
+inline constexpr const char* kPrefetchesPanels = "prefetch_panels";
 
 /// Throws TypeError unless the type of a BLAS routine is float32 or float64, and ScheduleError for
 /// a device.

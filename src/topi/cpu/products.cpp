@@ -363,6 +363,7 @@ class MatmulSchedule {
 
   void arrange() {
     request_.inline_maps(schedule_);
+    if (neighbours_ == 1) request_.inline_reshapes(schedule_);
     const Tensor sums = sums_in_registers();
     const Stage out = schedule_[steps_of_a_block_ ? request_.core : request_.out];
     const bool is_packed = packs_b(), is_masked = !is_packed && masks_b();
@@ -403,6 +404,7 @@ class MatmulSchedule {
         tile.bound(column, Range(0, tile_.width()));
       }
     }
+    if (copy && reads_constant(*copy)) out.pragma(jo, kPrefetchesPanels, 1);
     if (neighbours_ > 1) {
       if (is_transposed(request_.core, 0)) turn_a_around(sums, out);
       lay_out_in_groups(*copy, out, jo);
@@ -413,7 +415,7 @@ class MatmulSchedule {
     const std::vector<IterVar> reduction = reduce_by_steps(
         tile, steps_at_once(steps_of_a_block_ ? steps_of_a_block_ : extents_.depth));
     keep_in_registers(tile, reduction, row, column, tile_.lanes);
-    if (packs_a()) lay_out_a(sums, out);
+    if (packs_a()) lay_out_a(sums, out, it);
     if (is_packed) lay_out_b(*copy, out, jo);
     if (is_masked) {
       const Stage b = schedule_[*copy];
@@ -470,20 +472,25 @@ class MatmulSchedule {
   }
 
   /// Whether A is packed: the elements that a tile reads from a transposed factor are on as many
-  /// cache lines as the reduction has steps, and lines at a distance of a power of two conflict.
+  /// cache lines as the reduction has steps, and lines at a distance of a power of two conflict. A
+  /// constant is packed once, and its panels are then prefetched.
   bool packs_a() const {
     constexpr int kPanels = 6;
+    if (has_own_b() && te::is_constant_input(request_.core.op().inputs().front()))
+      return extents_.rows.value_or(tile_.rows + 1) > tile_.rows;
     return has_own_b() && is_transposed(request_.core, 0) && extents_.rows && extents_.columns &&
            *extents_.rows > tile_.rows && *extents_.columns >= kPanels * tile_.width();
   }
 
-  void lay_out_a(const Tensor& sums, const Stage& out) const {
+  void lay_out_a(const Tensor& sums, const Stage& out, const IterVar& tiles) const {
     const Tensor packed =
         schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums});
     const Stage stage = schedule_[packed];
     const std::size_t rank = stage.op().axis().size();
+    const std::size_t rows = rank - (is_transposed(request_.core, 0) ? 1 : 2);
     const std::vector<IterVar> loops =
-        lay_out_in_panels(stage, rank - 1, rank - 2, tile_.rows, tile_.rows);
+        lay_out_in_panels(stage, rows, rank - 2, tile_.rows, tile_.rows);
+    if (reads_constant(packed)) out.pragma(tiles, kPrefetchesPanels, 1);
     stage.pragma(loops[rank - 2], kPartitioned, 1);
     place(packed, loops[rank - 2], out, std::nullopt);
   }
@@ -777,9 +784,10 @@ class TileRegisterSchedule {
     return has_many_bands() ? std::optional(band) : std::nullopt;
   }
 
-  /// Returns the number of panels of B that are packed before the products with them. If B is not
-  /// in the L2 cache, long pieces of its rows are read; panels of a transposed factor have whole
-  /// rows.
+  /// Returns the number of panels of B to pack at once, before their products. It exceeds 1 only if
+  /// B does not fit in the L2 cache, A has one band, and there are enough tasks for all cores:
+  /// packing several panels then reads longer contiguous pieces of B's rows. A panel of a
+  /// transposed B consists of whole rows, so one panel suffices.
   int panels_at_once() const {
     const bool is_far = columns_ * depth_ * block_.tile.b.bytes() > target_.caches.l2;
     if (!is_far || bands() > 1 || block_.tile.transpose_b) return 1;

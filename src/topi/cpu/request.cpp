@@ -63,6 +63,9 @@ void leave_loops_to_compiler(const Schedule& s, const std::vector<Operation>& sc
 
 void Request::inline_maps(const Schedule& s) const {
   for (const Operation& op : between) s[op].compute_inline();
+}
+
+void Request::inline_reshapes(const Schedule& s) const {
   for (const Tensor& input : core.op().inputs())
     if (input.op().as<te::Compute>() && is_reshape(input.op()) &&
         is_only_for(s, s[input], {core.op()}))
@@ -107,7 +110,7 @@ std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore
 Request checked_request(const char* function, const Schedule& s, const Tensor& out, IsCore is_core,
                         const char* kind, const SourceLocation& where) {
   if (const std::optional<Request> found = find_request(s, out, is_core)) return *found;
-  std::string why = "it is no " + std::string(kind) + ", and no map of the elements of one";
+  std::string why = "it is not a " + std::string(kind) + " and not an elementwise map of one";
   for (const Stage& stage : s.stages()) {
     if (!is_core(stage.op().output(0))) continue;
     for (const Stage& reader : s.stages())

@@ -17,8 +17,9 @@ struct Request {
   std::vector<te::Operation> between;
 
   bool is_mapped() const { return !out.op().same_as(core.op()); }
-  /// Inlines those maps, and reshapes that only the operator reads.
   void inline_maps(const te::Schedule& s) const;
+  /// Inlines reshapes that only the operator reads.
+  void inline_reshapes(const te::Schedule& s) const;
 };
 
 using IsCore = bool (*)(const Tensor& x);

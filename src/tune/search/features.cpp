@@ -128,8 +128,8 @@ class Counter {
                           structural_equal(load.indices[0], s.indices[0]));
     });
     if (is_sum) {
-      // If iterations use different elements, the first sum of an iteration does not depend on
-      // another.
+      // If iterations accumulate into different elements, the first addition of an iteration starts
+      // a new dependence chain and is not counted.
       const bool is_the_same = depth_of(s.indices[0]) < depth();
       auto& chains = is_register ? here().chains : here().memory_chains;
       const std::size_t element =

@@ -39,8 +39,8 @@ const char* hold_of(const std::string& library) {
 }
 
 #ifdef TENON_HAVE_LIBXSMM
-/// Made for small products: its code is generated for the one that is asked for. It lays matrices
-/// out by columns, so that it is given the transposed product.
+/// LIBXSMM generates code for the requested product; it is meant for small products. It lays
+/// matrices out by columns, so that it is given the transposed product.
 Call libxsmm(const MatrixProduct& p) {
   constexpr double kMaxMultiplications = 128.0 * 128 * 128;
   if (p.transpose_a || p.transpose_b || p.is_b_packed || p.of_a != Float(32) ||
