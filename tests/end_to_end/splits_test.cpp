@@ -373,13 +373,18 @@ struct RoundUpOfReductions : ::testing::Test {
       {6, 7}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
   te::Tensor D = te::compute(
       {6, 7}, {"i", "j"}, [&](Var i, Var j) { return te::max(A(i, k) * B(k, j), {k}); }, "D");
+  /// Beyond the end of the axis, P would not be 0, but it is not computed there.
+  te::Tensor P = te::compute(
+      {6, 10}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "P");
+  te::Tensor E = te::compute(
+      {6, 7}, {"i", "j"}, [&](Var i, Var j) { return te::sum(P(i, k) * B(k, j), {k}); }, "E");
 
   /// Returns the number of conditions around the reduction's steps.
   int conditions(const te::Tensor& out, bool reads_copies) const {
     const te::Schedule s = te::create_schedule(out);
     const te::Tensor sums = s.cache_write(out, "local");
     if (reads_copies)
-      for (const te::Tensor& factor : {A, B}) {
+      for (const te::Tensor& factor : out.op().inputs()) {
         const te::Tensor copy = s.cache_read(factor, "global", {sums});
         for (int d : {0, 1}) s[copy].round_up(s[copy].axis(d));
       }
@@ -399,7 +404,11 @@ struct RoundUpOfReductions : ::testing::Test {
 
 TEST_F(RoundUpOfReductions, AddsZerosOfPaddedCopies) { EXPECT_EQ(conditions(C, true), 0); }
 
+TEST_F(RoundUpOfReductions, AddsZerosOfPaddedCopiesOfAStage) { EXPECT_EQ(conditions(E, true), 0); }
+
 TEST_F(RoundUpOfReductions, DoesNotReadBeyondArguments) { EXPECT_EQ(conditions(C, false), 1); }
+
+TEST_F(RoundUpOfReductions, DoesNotReadBeyondAStage) { EXPECT_EQ(conditions(E, false), 1); }
 
 TEST_F(RoundUpOfReductions, KeepsTheConditionIfZeroIsNotTheIdentity) {
   EXPECT_EQ(conditions(D, true), 1);

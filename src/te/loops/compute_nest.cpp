@@ -188,7 +188,8 @@ class Rounder {
   }
 
   /// Whether the read yields 0 where its index in the dimension, the axis, is beyond the end of the
-  /// axis: its producer computes 0 there from zeros, or is filled because nothing is there.
+  /// axis: its producer computes 0 there from zeros, or has no elements there, so that the stage
+  /// that reads it is filled with 0.
   bool is_zero_beyond(const ProducerLoad& load, std::size_t d, const IterVar& axis) const {
     const Tensor tensor = Tensor::of(load);
     const Range& declared = *axis.dom();
@@ -198,8 +199,8 @@ class Rounder {
     const std::optional<OutputId> output = program_.graph.find(tensor);
     if (!output) return false;
     const FrozenStage& producer = program_.graph.stage(output->stage);
-    if (producer.op.as<Placeholder>()) return true;
-    if (!has_all_of_its_box(output->stage, d) || !producer.op.reduce_axis().empty()) return false;
+    if (producer.op.as<Placeholder>() || !has_all_of_its_box(output->stage, d)) return true;
+    if (!producer.op.reduce_axis().empty()) return false;
     const IterVar& own = producer.op.axis()[d];
     const Expr& body = producer.op.body()[static_cast<std::size_t>(output->index)];
     return structural_equal(of_zeros(body, own), make_const(body.dtype(), 0)) &&
