@@ -22,7 +22,6 @@
 #include "lower/passes.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_set>
 
 #include "lower/rewriting.h"
@@ -47,10 +46,15 @@ struct Read {
   std::vector<Stmt> path;
 };
 
-/// The reads and the written memory of a body, with the values of lets in place of their variables.
+/// The reads in a loop whose index depends on nothing but loop variables and what is known before
+/// the loop, and the written memory. The values of lets replace their variables.
 class Reads {
  public:
-  explicit Reads(const Stmt& body) { stmt(body); }
+  explicit Reads(const Stmt& loop) {
+    for (const Var& var : free_vars(loop)) known_.insert(&var.node());
+    known_.insert(&loop.as<For>()->var.node());
+    stmt(loop.as<For>()->body);
+  }
 
   std::vector<Read> all;
   std::unordered_set<const ExprNode*> written;
@@ -60,10 +64,13 @@ class Reads {
     for_each_expression(s, [&](const Expr& e) { expr(e); });
     if (const Store* n = s.as<Store>()) written.insert(&n->buffer->data.node());
     if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
-    const bool is_loop = s.as<For>();
-    if (is_loop) path_.push_back(s);
+    const For* loop = s.as<For>();
+    if (loop) {
+      known_.insert(&loop->var.node());
+      path_.push_back(s);
+    }
     for_each_statement(s, [&](const Stmt& child) { stmt(child); });
-    if (is_loop) path_.pop_back();
+    if (loop) path_.pop_back();
   }
 
   void expr(const Expr& e) {
@@ -71,12 +78,16 @@ class Reads {
       if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return;
       const Ramp* ramp = n.indices[0].as<Ramp>();
       if (ramp ? !is_one(ramp->stride) : n.indices[0].dtype().is_vector()) return;
-      all.push_back({n.buffer, substitute(ramp ? ramp->base : n.indices[0], lets_),
-                     n.indices[0].dtype().lanes, path_});
+      const Expr first = substitute(ramp ? ramp->base : n.indices[0], lets_);
+      const bool is_known = std::ranges::all_of(
+          free_vars(first), [&](const Var& var) { return known_.contains(&var.node()); });
+      if (is_known && !contains<Load>(first) && !contains<Call>(first))
+        all.push_back({n.buffer, first, n.indices[0].dtype().lanes, path_});
     });
   }
 
   VarMap lets_;
+  std::unordered_set<const ExprNode*> known_;
   std::vector<Stmt> path_;
 };
 
@@ -146,7 +157,7 @@ class PanelPrefetcher {
   Stmt marked(const Stmt& s) {
     const For* loop = s.as<For>();
     if (!loop) return map_statements(s, [&](const Stmt& child) { return marked(child); });
-    const Reads reads(loop->body);
+    const Reads reads(s);
     std::unordered_set<const ExprNode*> seen = reads.written;
     for (const Read& read : reads.all) {
       if (!seen.insert(&read.buffer->data.node()).second) continue;
