@@ -63,6 +63,13 @@ TEST_F(TransformTest, TransposeNeedsEveryDimensionOnce) {
   EXPECT_TRUE(refuses([&] { transpose(A, {0, 1, 3}); }, {"topi::transpose", "axis 3"}));
 }
 
+TEST_F(TransformTest, ReshapeKeepsTheIndicesOfEqualFirstAndLastExtents) {
+  const Tensor X = te::placeholder({n, 6, m}, "X");
+  EXPECT_EQ(element(reshape(X, {n, 6, m})), "X[ax0, ax1, ax2]");
+  EXPECT_EQ(element(reshape(X, {n, 2, 3, m})), "X[ax0, ((ax1*3) + ax2), ax3]");
+  EXPECT_EQ(element(reshape(X, {1, n, 6, m})), "X[ax1, ax2, ax3]");
+}
+
 TEST_F(TransformTest, ReshapeKeepsTheNumberOfElements) {
   EXPECT_EQ(shape(reshape(P, {4, n})), "4 n");
   EXPECT_EQ(shape(reshape(P, {2, n, 2})), "2 n 2");

@@ -68,7 +68,7 @@ bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
 }
 
 /// Returns the position of an element in row-major order.
-Expr place_of(Indices indices, const std::vector<Expr>& shape, DataType type) {
+Expr place_of(const std::vector<Expr>& indices, const std::vector<Expr>& shape, DataType type) {
   Expr place = tir::make_int(type, 0);
   for (std::size_t n = 0; n < shape.size(); ++n) place = place * shape[n] + indices[n];
   return place;
@@ -85,6 +85,31 @@ std::vector<Expr> indices_at(Expr place, const std::vector<Expr>& shape) {
   return indices;
 }
 
+/// Returns the indices in a shape of `to` that are at the same position as those in `from`. Equal
+/// first and last extents keep their indices, without divisions by extents that may be symbolic.
+std::vector<Expr> reshaped_indices(const std::vector<Expr>& indices, const std::vector<Expr>& from,
+                                   const std::vector<Expr>& to) {
+  const std::size_t shorter = std::min(from.size(), to.size());
+  std::size_t first = 0, last = 0;
+  while (first < shorter && same_extent(from[first], to[first])) ++first;
+  while (first + last < shorter &&
+         same_extent(from[from.size() - 1 - last], to[to.size() - 1 - last]))
+    ++last;
+  const auto inner = [&](const std::vector<Expr>& list) {
+    const std::span<const Expr> all = list;
+    const auto part = all.subspan(first, all.size() - last - first);
+    return std::vector<Expr>(part.begin(), part.end());
+  };
+  const std::vector<Expr> own = inner(from);
+  const std::span<const Expr> all = indices;
+  std::vector<Expr> result(all.begin(), all.subspan(first).begin());
+  const std::vector<Expr> middle =
+      indices_at(place_of(inner(indices), own, counting_type(own)), inner(to));
+  result.insert(result.end(), middle.begin(), middle.end());
+  result.insert(result.end(), all.subspan(all.size() - last).begin(), all.end());
+  return result;
+}
+
 Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shape, std::string name,
                 const SourceLocation& where) {
   const bool is_empty = Count(x.shape()).constant == 0;
@@ -92,7 +117,7 @@ Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shap
     // An empty tensor has no element to read, and positions in dimensions of extent 0 would divide
     // by 0.
     if (is_empty) return tir::make_const(x.dtype(), 0);
-    return x(indices_at(place_of(indices, shape, counting_type(shape)), x.shape()), where);
+    return x(reshaped_indices({indices.begin(), indices.end()}, shape, x.shape()), where);
   };
   return declare_injective(what, shape, element, std::move(name), where);
 }
