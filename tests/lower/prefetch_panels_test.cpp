@@ -74,6 +74,8 @@ TEST(PrefetchPanels, NothingElseIsFetched) {
            "B[ramp(((j*2048) + (k*128)), 1, 16)]",        // written memory
            "A[ramp(((j*-2048) + (k*128)), 1, 16)]",       // panels in reverse
            "A[ramp(((j*2048000) + (k*128000)), 1, 16)]",  // too much for each iteration
+           // A division that a guard may protect.
+           "A[ramp(((j*2048) + min(max(floordiv(7, (k - 3)), 0), 7)), 1, 16)]",
            "A[ramp(((j*2048) + min(max(cast(int32, B[k]), 0), 7)), 1, 16)]",  // a read index
        })
     EXPECT_EQ(addresses_in(prefetched(loops_with(reads))), Addresses{}) << reads;

@@ -46,8 +46,19 @@ struct Read {
   std::vector<Stmt> path;
 };
 
+bool divides_by_variable(const Expr& e) {
+  bool found = false;
+  walk(e, [&](const Binary& n) {
+    const bool divides = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod ||
+                         n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod;
+    found |= divides && !constant_int(n.b);
+  });
+  return found;
+}
+
 /// The reads in a loop whose index depends on nothing but loop variables and what is known before
-/// the loop, and the written memory. The values of lets replace their variables.
+/// the loop, and the written memory. The values of lets replace their variables. Indices with
+/// elements, calls and divisions by variables are omitted: a guard may protect them.
 class Reads {
  public:
   explicit Reads(const Stmt& loop) {
@@ -81,7 +92,8 @@ class Reads {
       const Expr first = substitute(ramp ? ramp->base : n.indices[0], lets_);
       const bool is_known = std::ranges::all_of(
           free_vars(first), [&](const Var& var) { return known_.contains(&var.node()); });
-      if (is_known && !contains<Load>(first) && !contains<Call>(first))
+      if (is_known && !contains<Load>(first) && !contains<Call>(first) &&
+          !divides_by_variable(first))
         all.push_back({n.buffer, first, n.indices[0].dtype().lanes, path_});
     });
   }
