@@ -61,7 +61,7 @@ Expr keep_wrapping(const Expr& before, const Expr& after, const std::vector<Iter
   if (!loses_data(before, after)) return after;
   const Facts facts;
   const Assumption domains = Assumption::of_axes(facts, axes);
-  return mark_overflow(after, facts.state());
+  return mark_compared(after, facts.state());
 }
 
 Expr keep_wrapping(const Expr& before, const Expr& after, const Stmt& program) {
@@ -74,7 +74,7 @@ Expr keep_wrapping(const Expr& before, const Expr& after, const Stmt& program) {
         for (const IterVar& iter : n.block->iters)
           if (iter.dom()) facts.bind(iter.var(), *iter.dom(), true);
       });
-  return mark_overflow(after, facts.state());
+  return mark_compared(after, facts.state());
 }
 
 }  // namespace tenon::arith

@@ -57,6 +57,7 @@ TEST(Wraps, AValueOfAnElementIsMarkedWhereItMayOverflow) {
   EXPECT_TRUE(wraps(kept(element() * 576383424, (i * 2) * 576383424)));
   EXPECT_TRUE(wraps(kept(element(), i * 576383424)));
   EXPECT_TRUE(wraps(kept(cast(Int(32), element(Int(64))), cast(Int(32), cast(Int(64), i) << 40))));
+  EXPECT_TRUE(wraps(kept(element() < i * 576383424, i < i * 576383424)));
   const Expr small = i * 2 + 9, choice = select(i * 576383424 < 0, i, 0);
   EXPECT_TRUE(kept(element() + 9, small).same_as(small));
   EXPECT_TRUE(kept(element(), choice).same_as(choice));
