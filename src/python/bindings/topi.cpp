@@ -3,6 +3,7 @@
 #include <nanobind/stl/array.h>
 
 #include "bindings/driver.h"
+#include "tenon/topi/blas.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/cpu.h"
@@ -519,6 +520,79 @@ void bind_library_schedules(PyModule& topi) {
       "schedule"_a, "outs"_a, "target"_a = "llvm");
 }
 
+/// The options of the routines are keywords; each routine has those that affect it.
+void bind_blas(PyModule& topi) {
+  PyModule blas = topi.def_submodule(
+      "blas",
+      "Routines of the BLAS, levels 1 and 2, for CPUs. Each function returns a loop program for "
+      "`tenon.build`, whose arguments are those of the BLAS without sizes and strides.");
+  const auto dtype = "dtype"_a = DTypeLike{Float(32)};
+  const auto unit_strides = "unit_strides"_a = true, transposed = "transposed"_a = false,
+             lower = "lower"_a = false, unit_diagonal = "unit_diagonal"_a = false;
+  const auto target = "target"_a = "llvm";
+  using OnVectors =
+      tir::PrimFunc (*)(const topi::blas::VectorOptions&, const tir::TargetFacts&, SourceLocation);
+  auto on_vectors = [&](const char* name, OnVectors f) {
+    blas.def(
+        name,
+        [=](const DTypeLike& type, bool has_unit_strides, const TargetLike& made) {
+          return f({.dtype = type, .unit_strides = has_unit_strides}, to_target(made).facts(),
+                   here());
+        },
+        nb::kw_only(), dtype, unit_strides, target);
+  };
+  on_vectors("axpy", topi::blas::axpy);
+  on_vectors("dot", topi::blas::dot);
+  on_vectors("nrm2", topi::blas::nrm2);
+  on_vectors("asum", topi::blas::asum);
+  on_vectors("iamax", topi::blas::iamax);
+  on_vectors("rot", topi::blas::rot);
+  blas.def(
+      "gemv",
+      [](const DTypeLike& type, bool has_unit_strides, bool is_transposed, const TargetLike& made) {
+        return topi::blas::gemv(
+            {.dtype = type, .unit_strides = has_unit_strides, .transposed = is_transposed},
+            to_target(made).facts(), here());
+      },
+      nb::kw_only(), dtype, unit_strides, transposed, target);
+  blas.def(
+      "ger",
+      [](const DTypeLike& type, bool has_unit_strides, const TargetLike& made) {
+        return topi::blas::ger({.dtype = type, .unit_strides = has_unit_strides},
+                               to_target(made).facts(), here());
+      },
+      nb::kw_only(), dtype, unit_strides, target);
+  using OnTriangles = tir::PrimFunc (*)(const topi::blas::TriangleOptions&, const tir::TargetFacts&,
+                                        SourceLocation);
+  auto on_symmetric = [&](const char* name, OnTriangles f) {
+    blas.def(
+        name,
+        [=](const DTypeLike& type, bool has_unit_strides, bool is_lower, const TargetLike& made) {
+          return f({.dtype = type, .unit_strides = has_unit_strides, .lower = is_lower},
+                   to_target(made).facts(), here());
+        },
+        nb::kw_only(), dtype, unit_strides, lower, target);
+  };
+  on_symmetric("symv", topi::blas::symv);
+  on_symmetric("syr2", topi::blas::syr2);
+  auto on_triangles = [&](const char* name, OnTriangles f) {
+    blas.def(
+        name,
+        [=](const DTypeLike& type, bool has_unit_strides, bool is_lower, bool is_transposed,
+            bool has_unit_diagonal, const TargetLike& made) {
+          return f({.dtype = type,
+                    .unit_strides = has_unit_strides,
+                    .lower = is_lower,
+                    .transposed = is_transposed,
+                    .unit_diagonal = has_unit_diagonal},
+                   to_target(made).facts(), here());
+        },
+        nb::kw_only(), dtype, unit_strides, lower, transposed, unit_diagonal, target);
+  };
+  on_triangles("trmv", topi::blas::trmv);
+  on_triangles("trsv", topi::blas::trsv);
+}
+
 /// Arithmetic on tensors is elementwise with broadcasting, as in NumPy.
 void bind_tensor_operators(PyClass<Tensor>& tensor) {
   using Broadcast = Tensor (*)(const topi::Term&, const topi::Term&, Name);
@@ -557,6 +631,7 @@ void bind_topi(PyModule& topi, PyClass<Tensor> tensor) {
   bind_shapes(topi);
   bind_networks(topi);
   bind_library_schedules(topi);
+  bind_blas(topi);
   bind_tensor_operators(tensor);
 }
 
