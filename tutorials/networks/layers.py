@@ -21,34 +21,38 @@ class Weights:
         return array
 
 
-class Planes:
-    """An image as a matrix {channels, positions}. In this form, a 1 x 1 convolution is a product."""
+class Image:
+    """An image {1, height, width, channels}, or the same elements as a matrix {positions, channels}, in which
+    a 1 x 1 convolution is a product. Channels are contiguous, so that vectors of them are full whatever the
+    height and width."""
 
     def __init__(self, tensor, height, width):
         self.tensor = tensor
-        self.shape = (1, int(tensor.shape[0]), height, width)
+        self.height, self.width = height, width
+        self.channels = int(tensor.shape[-1])
+
+    def matrix(self):
+        return self.reshaped((self.height * self.width, self.channels))
+
+    def nhwc(self):
+        return self.reshaped((1, self.height, self.width, self.channels))
+
+    def reshaped(self, shape):
+        return self.tensor if len(self.tensor.shape) == len(shape) else topi.reshape(self.tensor, shape)
+
+    def mapped(self, function, *others):
+        """Applies a function of tensors to the elements of images."""
+        tensors = [x.reshaped(self.tensor.shape) for x in others]
+        return Image(function(self.tensor, *tensors), self.height, self.width)
 
 
-def as_planes(x, stride=1):
-    """Returns every `stride`-th row and column as Planes."""
-    if stride > 1:
-        x = topi.strided_slice(as_image(x), [0] * 4, [int(n) for n in x.shape], [1, 1, stride, stride])
-    if isinstance(x, Planes):
-        return x
-    channels, height, width = (int(n) for n in x.shape[1:])
-    return Planes(topi.reshape(x, (channels, height * width)), height, width)
+def image_of(nhwc):
+    return Image(nhwc, int(nhwc.shape[1]), int(nhwc.shape[2]))
 
 
-def as_image(x):
-    """Returns {1, channels, height, width}."""
-    return topi.reshape(x.tensor, x.shape) if isinstance(x, Planes) else x
-
-
-def mapped(function, *images):
-    """Applies a function of tensors to the elements of images in the same form."""
-    if isinstance(images[0], Planes):
-        return Planes(function(*(x.tensor for x in images)), *images[0].shape[2:])
-    return function(*images)
+def mapped(function, *xs):
+    """Applies a function of tensors to the elements of images or tensors."""
+    return xs[0].mapped(function, *xs[1:]) if isinstance(xs[0], Image) else function(*xs)
 
 
 class TenonLayers:
@@ -68,44 +72,56 @@ class TenonLayers:
         self.inputs.append(te.placeholder(shape, name, dtype))
         return self.inputs[-1]
 
-    def weight(self, shape, scale=1.0):
-        self.random.next(shape, scale)
-        self.weights.append(te.constant_input(shape, f"w{len(self.weights)}"))
+    def image(self, name, shape):
+        """An input {1, channels, height, width}."""
+        return image_of(topi.transpose(self.input(name, shape), (0, 2, 3, 1)))
+
+    def weight(self, shape, scale=1.0, axes=None):
+        """A weight of this shape, stored with its dimensions in the order `axes`."""
+        array = self.random.next(shape, scale)
+        if axes:
+            self.arrays[-1] = array = np.ascontiguousarray(array.transpose(axes))
+        self.weights.append(te.constant_input(array.shape, f"w{len(self.weights)}"))
         return self.weights[-1]
 
     def shape(self, x):
-        shape = x.shape if isinstance(x, Planes) else [int(n) for n in x.shape]
-        return tuple(shape)
+        return tuple(int(n) for n in x.shape)
+
+    def channels(self, x):
+        return x.channels
 
     def conv(self, x, filters, size, stride=1):
-        channels, height, width = self.shape(x)[1:]
-        scale = 1 / math.sqrt(channels * size * size)
+        scale = 1 / math.sqrt(x.channels * size * size)
+        shape = (filters, x.channels, size, size)
         if size == 1:
-            x = as_planes(x, stride)
-            y = topi.matmul(self.weight((filters, channels), scale), x.tensor)
-            return Planes(topi.add(y, self.weight((filters, 1), 0.1)), *x.shape[2:])
-        kernel = self.weight((filters, channels, size, size), scale)
-        bias = self.weight((filters, 1, 1), 0.1)
+            if stride > 1:
+                whole = x.nhwc()
+                x = image_of(topi.strided_slice(whole, [0] * 4, self.shape(whole), [1, stride, stride, 1]))
+            y = topi.matmul(x.matrix(), self.weight(shape[:2], scale, (1, 0)))
+            return Image(topi.add(y, self.weight((filters,), 0.1)), x.height, x.width)
+        kernel = self.weight(shape, scale, (2, 3, 1, 0))
+        bias = self.weight((filters,), 0.1)
+        options = {"stride": stride, "padding": size // 2}
         # Winograd's transformed filters are up to four times as large and are read from memory. A
         # small image has too few positions to amortize the reads.
-        kind = topi.conv2d_nchw
-        if width >= 28:
-            kind = lambda *a, **options: topi.cpu.fastest_conv2d_nchw(*a, self.target, **options)
-        return topi.add(kind(as_image(x), kernel, stride=stride, padding=size // 2), bias)
+        if x.width >= 28:
+            y = topi.cpu.fastest_conv2d_nhwc(x.nhwc(), kernel, self.target, **options)
+        else:
+            y = topi.conv2d_nhwc(x.nhwc(), kernel, **options)
+        return image_of(topi.add(y, bias))
 
     def depthwise_conv(self, x, size, stride=1):
-        channels = self.shape(x)[1]
-        kernel = self.weight((channels, 1, size, size), 1 / size)
-        y = topi.depthwise_conv2d_nchw(as_image(x), kernel, stride=stride, padding=size // 2)
-        return topi.add(y, self.weight((channels, 1, 1), 0.1))
+        kernel = self.weight((x.channels, 1, size, size), 1 / size, (2, 3, 0, 1))
+        bias = self.weight((x.channels,), 0.1)
+        y = topi.depthwise_conv2d_nhwc(x.nhwc(), kernel, stride=stride, padding=size // 2)
+        return image_of(topi.add(y, bias))
 
     def max_pool(self, x, size, stride):
-        return topi.max_pool2d(as_image(x), size, stride=stride, padding=size // 2)
+        return image_of(topi.max_pool2d(x.nhwc(), size, stride=stride, padding=size // 2, layout="NHWC"))
 
     def mean_of_images(self, x):
-        channels, height, width = self.shape(x)[1:]
-        means = topi.multiply(topi.sum(as_planes(x).tensor, (1,)), 1 / (height * width))
-        return topi.reshape(means, (1, channels))
+        means = topi.multiply(topi.sum(x.matrix(), 0), 1 / (x.height * x.width))
+        return topi.reshape(means, (1, x.channels))
 
     def dense(self, x, out):
         n = self.shape(x)[1]
@@ -141,9 +157,7 @@ class TenonLayers:
         return mapped(topi.gelu, x)
 
     def add(self, a, b):
-        if isinstance(a, Planes) or isinstance(b, Planes):
-            return mapped(topi.add, as_planes(a), as_planes(b))
-        return topi.add(a, b)
+        return mapped(topi.add, a, b)
 
     def reshape(self, x, shape):
         return topi.reshape(x, shape)
@@ -187,11 +201,17 @@ class OnnxLayers:
         self.inputs.append(self.array_type(name, dtype))
         return name
 
+    def image(self, name, shape):
+        return self.input(name, shape)
+
     def weight(self, shape, scale=1.0):
         return self.constant(self.random.next(shape, scale))
 
     def shape(self, x):
         return self.shapes[x]
+
+    def channels(self, x):
+        return self.shape(x)[1]
 
     def windows(self, kind, inputs, filters, size, stride, **attributes):
         n, _, *image = self.shape(inputs[0])

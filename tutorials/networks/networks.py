@@ -10,7 +10,7 @@ def resnet50(l, size=224, width=64, blocks=(3, 4, 6, 3)):
     """He and others, "Deep Residual Learning for Image Recognition". In each stage's
     first block, the 3 x 3 convolution has the stride, not the first 1 x 1 convolution, as in most
     later implementations."""
-    x = l.input("image", (1, 3, size, size))
+    x = l.image("image", (1, 3, size, size))
     x = l.relu(l.conv(x, width, 7, stride=2))
     x = l.max_pool(x, 3, stride=2)
     for stage, count in enumerate(blocks):
@@ -33,12 +33,12 @@ MOBILE_STAGES = (
 
 def mobilenet_v2(l, size=224, stages=MOBILE_STAGES):
     """Sandler and others, "MobileNetV2: Inverted Residuals and Linear Bottlenecks"."""
-    x = l.input("image", (1, 3, size, size))
+    x = l.image("image", (1, 3, size, size))
     x = l.relu6(l.conv(x, 32, 3, stride=2))
     for expansion, filters, count, first_stride in stages:
         for block in range(count):
             stride = first_stride if block == 0 else 1
-            channels = l.shape(x)[1]
+            channels = l.channels(x)
             y = x if expansion == 1 else l.relu6(l.conv(x, expansion * channels, 1))
             y = l.relu6(l.depthwise_conv(y, 3, stride=stride))
             y = l.conv(y, filters, 1)

@@ -17,7 +17,9 @@ namespace tenon::topi {
 inline constexpr const char* kDepthwiseConv2dNchw = "depthwise_conv2d_nchw";
 inline constexpr const char* kGroupConv2dNchw = "group_conv2d_nchw";
 inline constexpr const char* kConv2dNhwc = "conv2d_nhwc";
+inline constexpr const char* kDepthwiseConv2dNhwc = "depthwise_conv2d_nhwc";
 inline constexpr const char* kConv2dWinogradNchw = "conv2d_winograd_nchw";
+inline constexpr const char* kConv2dWinogradNhwc = "conv2d_winograd_nhwc";
 
 /// Depthwise convolution of images {batch, channel, height, width} with kernels {channel,
 /// multiplier, kernel height, kernel width}. Every channel yields `multiplier` channels of the
@@ -37,7 +39,12 @@ Tensor group_conv2d_nchw(const Tensor& x, const Tensor& kernel, int groups,
 Tensor conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions options = {},
                    SourceLocation where = SourceLocation::current());
 
-/// Options of conv2d_winograd_nchw.
+/// Depthwise convolution of images {batch, height, width, channel} with kernels {kernel height,
+/// kernel width, channel, multiplier}. The result is {batch, height, width, channel * multiplier}.
+Tensor depthwise_conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions options = {},
+                             SourceLocation where = SourceLocation::current());
+
+/// Options of Winograd convolutions.
 struct WinogradOptions {
   /// Height and width of an output tile: 2 or 4.
   int tile = 4;
@@ -72,6 +79,10 @@ struct WinogradOptions {
 /// TypeError, in addition to the above, for other kernel sizes, for images of symbolic height or
 /// width, for other or differing types, and for invalid options.
 Tensor conv2d_winograd_nchw(const Tensor& x, const Tensor& kernel, WinogradOptions options = {},
+                            SourceLocation where = SourceLocation::current());
+
+/// conv2d_nhwc in the same way. The kernels need no "<name>_kernel".
+Tensor conv2d_winograd_nhwc(const Tensor& x, const Tensor& kernel, WinogradOptions options = {},
                             SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi

@@ -42,11 +42,11 @@ te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
 te::Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
 
-/// Schedules conv2d_winograd_nchw and elementwise maps of it. Inputs, filters and products are
-/// transformed by vectors of channels and filters, and multiplied in tiles of accumulators that
-/// stay in registers. With many tiles, all filters are transformed first, followed by blocks of
-/// tile rows whose inputs and products stay in the second-level cache. With fewer tiles than
-/// filters, all inputs are transformed first, followed by blocks of filters.
+/// Schedules conv2d_winograd_nchw or conv2d_winograd_nhwc, and elementwise maps of it. Inputs,
+/// filters and products are transformed by vectors of channels and filters, and multiplied in tiles
+/// of accumulators that stay in registers. With many tiles, all filters are transformed first,
+/// followed by blocks of tile rows whose inputs and products stay in the second-level cache. With
+/// fewer tiles than filters, all inputs are transformed first, followed by blocks of filters.
 te::Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& target,
                                       SourceLocation where = SourceLocation::current());
 
@@ -57,10 +57,15 @@ te::Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& targ
 Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
                            ConvolutionOptions options = {},
                            SourceLocation where = SourceLocation::current());
+/// Like fastest_conv2d_nchw, for conv2d_nhwc and conv2d_winograd_nhwc.
+Tensor fastest_conv2d_nhwc(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
+                           ConvolutionOptions options = {},
+                           SourceLocation where = SourceLocation::current());
 
-/// Schedules depthwise_conv2d_nchw, max_pool2d or avg_pool2d, and elementwise maps of them. Several
-/// rows of vectors are computed together, so that inputs shared by neighbouring windows are loaded
-/// once. The padding of a channel is computed just before the channel.
+/// Schedules depthwise convolutions, max_pool2d or avg_pool2d, and elementwise maps of them.
+/// Neighbouring windows are computed together, so that inputs that they share are loaded once.
+/// Vectors span positions of Layout::Nchw, where the padding of a channel is computed just before
+/// the channel, and channels of Layout::Nhwc, where the padding is inlined.
 te::Schedule schedule_windows(const Tensor& out, const TargetFacts& target,
                               SourceLocation where = SourceLocation::current());
 

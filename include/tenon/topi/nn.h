@@ -69,12 +69,17 @@ Tensor softmax(const Tensor& x, int axis = -1, Name name = "T_softmax_norm",
 
 // ---- windows over images {batch, channel, height, width} ----------------------------------------
 
+/// The order of an image's dimensions: {batch, channel, height, width} or {batch, height, width,
+/// channel}.
+enum class Layout { Nchw, Nhwc };
+
 /// Options of pooling.
 struct PoolOptions {
   /// Values for the height and the width.
   std::array<int, 2> stride = {1, 1};
   /// Top, left, bottom, right. Smaller than the window.
   std::array<int, 4> padding = {0, 0, 0, 0};
+  Layout layout = Layout::Nchw;
   /// Default: "T_<function>".
   Name name = "";
 };

@@ -55,6 +55,12 @@ std::array<int, 4> to_padding(const OneOrMore<int>& value) {
   throw TypeError("padding must be 1, 2 or 4 integers", here());
 }
 
+topi::Layout to_layout(const std::string& layout) {
+  if (layout == "NCHW") return topi::Layout::Nchw;
+  if (layout == "NHWC") return topi::Layout::Nhwc;
+  throw TypeError("layout must be \"NCHW\" or \"NHWC\", got \"" + layout + "\"", here());
+}
+
 std::optional<DataType> to_type(const std::optional<DTypeLike>& type) {
   return type ? std::optional<DataType>(*type) : std::nullopt;
 }
@@ -334,14 +340,15 @@ void bind_networks(PyModule& topi) {
     topi.def(
         name,
         [=](const Tensor& x, const OneOrMore<int>& window, const OneOrMore<int>& stride,
-            const OneOrMore<int>& padding, const std::string& op_name) {
+            const OneOrMore<int>& padding, const std::string& layout, const std::string& op_name) {
           return f(x, to_pair(window, "window"),
                    {.stride = to_pair(stride, "stride"),
                     .padding = to_padding(padding),
+                    .layout = to_layout(layout),
                     .name = op_name},
                    here());
         },
-        "x"_a, "window"_a, "stride"_a = 1, "padding"_a = 0, "name"_a = "");
+        "x"_a, "window"_a, "stride"_a = 1, "padding"_a = 0, "layout"_a = "NCHW", "name"_a = "");
   };
   pool("max_pool2d", topi::max_pool2d);
   pool("avg_pool2d", topi::avg_pool2d);
@@ -362,6 +369,7 @@ void bind_networks(PyModule& topi) {
   convolution("conv2d_nchw", topi::conv2d_nchw);
   convolution("depthwise_conv2d_nchw", topi::depthwise_conv2d_nchw);
   convolution("conv2d_nhwc", topi::conv2d_nhwc);
+  convolution("depthwise_conv2d_nhwc", topi::depthwise_conv2d_nhwc);
   topi.def(
       "group_conv2d_nchw",
       [=](const Tensor& x, const Tensor& kernel, int groups, const OneOrMore<int>& stride,
@@ -373,18 +381,23 @@ void bind_networks(PyModule& topi) {
       },
       "x"_a, "kernel"_a, "groups"_a, "stride"_a = 1, "dilation"_a = 1, "padding"_a = 0,
       "out_dtype"_a = nb::none(), "name"_a = "");
-  topi.def(
-      "conv2d_winograd_nchw",
-      [](const Tensor& x, const Tensor& kernel, int tile, const OneOrMore<int>& padding,
-         int channel_multiple, const std::string& name) {
-        return topi::conv2d_winograd_nchw(x, kernel,
-                                          {.tile = tile,
-                                           .padding = to_padding(padding),
-                                           .channel_multiple = channel_multiple,
-                                           .name = name},
-                                          here());
-      },
-      "x"_a, "kernel"_a, "tile"_a = 4, "padding"_a = 0, "channel_multiple"_a = 16, "name"_a = "");
+  using Winograd = Tensor (*)(const Tensor&, const Tensor&, topi::WinogradOptions, SourceLocation);
+  auto winograd = [&](const char* name, Winograd f) {
+    topi.def(
+        name,
+        [=](const Tensor& x, const Tensor& kernel, int tile, const OneOrMore<int>& padding,
+            int channel_multiple, const std::string& op_name) {
+          return f(x, kernel,
+                   {.tile = tile,
+                    .padding = to_padding(padding),
+                    .channel_multiple = channel_multiple,
+                    .name = op_name},
+                   here());
+        },
+        "x"_a, "kernel"_a, "tile"_a = 4, "padding"_a = 0, "channel_multiple"_a = 16, "name"_a = "");
+  };
+  winograd("conv2d_winograd_nchw", topi::conv2d_winograd_nchw);
+  winograd("conv2d_winograd_nhwc", topi::conv2d_winograd_nhwc);
   topi.def(
       "layer_norm",
       [](const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon,
@@ -418,18 +431,23 @@ void bind_library_schedules(PyModule& topi) {
         "out"_a, "target"_a = target);
   };
   PyModule cpu = topi.def_submodule("cpu", "Schedules of operators for CPUs.");
-  cpu.def(
-      "fastest_conv2d_nchw",
-      [](const Tensor& x, const Tensor& kernel, const TargetLike& target,
-         const OneOrMore<int>& stride, const OneOrMore<int>& dilation,
-         const OneOrMore<int>& padding, const std::optional<DTypeLike>& out_dtype,
-         const std::string& name) {
-        return topi::cpu::fastest_conv2d_nchw(
-            x, kernel, to_target(target).facts(),
-            convolution_options(stride, dilation, padding, out_dtype, name), here());
-      },
-      "x"_a, "kernel"_a, "target"_a = "llvm", "stride"_a = 1, "dilation"_a = 1, "padding"_a = 0,
-      "out_dtype"_a = nb::none(), "name"_a = "");
+  using Fastest = Tensor (*)(const Tensor&, const Tensor&, const tir::TargetFacts&,
+                             topi::ConvolutionOptions, SourceLocation);
+  auto fastest = [&](const char* name, Fastest f) {
+    cpu.def(
+        name,
+        [=](const Tensor& x, const Tensor& kernel, const TargetLike& target,
+            const OneOrMore<int>& stride, const OneOrMore<int>& dilation,
+            const OneOrMore<int>& padding, const std::optional<DTypeLike>& out_dtype,
+            const std::string& op_name) {
+          return f(x, kernel, to_target(target).facts(),
+                   convolution_options(stride, dilation, padding, out_dtype, op_name), here());
+        },
+        "x"_a, "kernel"_a, "target"_a = "llvm", "stride"_a = 1, "dilation"_a = 1, "padding"_a = 0,
+        "out_dtype"_a = nb::none(), "name"_a = "");
+  };
+  fastest("fastest_conv2d_nchw", topi::cpu::fastest_conv2d_nchw);
+  fastest("fastest_conv2d_nhwc", topi::cpu::fastest_conv2d_nhwc);
   bind(cpu, "schedule_matmul", topi::cpu::schedule_matmul, "llvm");
   bind(cpu, "schedule_conv2d", topi::cpu::schedule_conv2d, "llvm");
   bind(cpu, "schedule_conv2d_winograd", topi::cpu::schedule_conv2d_winograd, "llvm");

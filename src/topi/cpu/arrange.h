@@ -31,9 +31,9 @@ bool has_own_schedule(const Schedule& s, const Tensor& x);
 /// Whether `x` is a matmul, dense or batch_matmul, a convolution, or an operator on the windows of
 /// each channel.
 bool is_core(const Tensor& x);
-/// Whether `x` is a conv2d_winograd_nchw.
+/// Whether `x` is a conv2d_winograd_nchw or conv2d_winograd_nhwc.
 bool is_winograd(const Tensor& x);
-/// Whether `x` is a depthwise_conv2d_nchw or the reduction of a pooling.
+/// Whether `x` is a depthwise convolution or the reduction of a pooling.
 bool is_windowed(const Tensor& x);
 
 }  // namespace tenon::topi::cpu

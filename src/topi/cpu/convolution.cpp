@@ -20,14 +20,14 @@ using tir::Var;
 namespace {
 
 /// Positions of the dimensions of a convolution.
-struct Layout {
+struct Dimensions {
   /// Dimensions of the result, and the filter dimension of the kernels.
   std::size_t filters, height, width, filters_of_kernels;
   bool has_filters_side_by_side() const { return filters == 3; }
 };
 
-Layout layout_of(const Tensor& convolution) {
-  return convolution.op().tag() == kConv2dNhwc ? Layout{3, 1, 2, 3} : Layout{1, 2, 3, 0};
+Dimensions dimensions_of(const Tensor& convolution) {
+  return convolution.op().tag() == kConv2dNhwc ? Dimensions{3, 1, 2, 3} : Dimensions{1, 2, 3, 0};
 }
 
 /// The tile of sums in registers: positions by filters. Vectors span filters or positions; `single`
@@ -53,7 +53,7 @@ int places_at_once(std::optional<std::int64_t> width, int most) {
 /// Returns the number of filters that read the same channels, or nullopt if extents are symbolic.
 std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
   const std::optional<std::int64_t> filters =
-      tir::constant_int(convolution.shape()[layout_of(convolution).filters]);
+      tir::constant_int(convolution.shape()[dimensions_of(convolution).filters]);
   if (!filters || convolution.op().tag() != kGroupConv2dNchw) return filters;
   const std::vector<Tensor> inputs = convolution.op().inputs();
   const std::optional<std::int64_t> channels = tir::constant_int(inputs.front().shape()[1]),
@@ -85,7 +85,7 @@ bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
 ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& target) {
   // With fewer terms, transposing the sums (vectors of filters) takes longer than computing them.
   constexpr double kFewTerms = 64, kFewStridedTerms = 32;
-  const Layout layout = layout_of(convolution);
+  const Dimensions layout = dimensions_of(convolution);
   int lanes = lanes_of(convolution.dtype(), target);
   const int registers = target.vector_registers.count >= 32 ? 24 : 12;
   const std::vector<Expr> reduced = reduced_extents(convolution.op());
@@ -201,7 +201,7 @@ std::vector<IterVar> steps_of(const Stage& sums) {
 }  // namespace
 
 void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target) {
-  const Layout layout = layout_of(request.core);
+  const Dimensions layout = dimensions_of(request.core);
   const ConvolutionTile tile = convolution_tile(request.core, target);
   const bool is_by_filters = layout.has_filters_side_by_side();
   const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;

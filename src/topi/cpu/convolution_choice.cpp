@@ -18,7 +18,7 @@ struct ConvolutionSizes {
 };
 
 /// Returns nullopt unless both forms compute the given options and extents.
-std::optional<ConvolutionSizes> sizes_of(const Tensor& x, const Tensor& kernel,
+std::optional<ConvolutionSizes> sizes_of(Layout layout, const Tensor& x, const Tensor& kernel,
                                          const ConvolutionOptions& options) {
   constexpr int kKernel = 3;
   if (x.ndim() != 4 || kernel.ndim() != 4) return std::nullopt;
@@ -28,10 +28,16 @@ std::optional<ConvolutionSizes> sizes_of(const Tensor& x, const Tensor& kernel,
     return std::nullopt;
   const std::array<int, 2> one{1, 1};
   if (options.stride != one || options.dilation != one) return std::nullopt;
+  // Batch, channels, height and width; filters, channels, height and width.
+  const bool is_nchw = layout == Layout::Nchw;
+  const std::array<std::size_t, 4> in_x = is_nchw ? std::array<std::size_t, 4>{0, 1, 2, 3}
+                                                  : std::array<std::size_t, 4>{0, 3, 1, 2},
+                                   in_kernel =
+                                       is_nchw ? in_x : std::array<std::size_t, 4>{3, 2, 0, 1};
   std::array<double, 8> extents{};
   for (std::size_t n = 0; n < 4; ++n) {
-    const std::optional<std::int64_t> of_x = tir::constant_int(x.shape()[n]),
-                                      of_kernel = tir::constant_int(kernel.shape()[n]);
+    const std::optional<std::int64_t> of_x = tir::constant_int(x.shape()[in_x[n]]),
+                                      of_kernel = tir::constant_int(kernel.shape()[in_kernel[n]]);
     // The gain grows with the number of images, so an unknown batch counts as 1.
     if ((!of_x && n > 0) || !of_kernel) return std::nullopt;
     extents[n] = static_cast<double>(of_x.value_or(1));
@@ -77,24 +83,37 @@ double direct_cost(const ConvolutionSizes& sizes, int bytes, const TargetFacts& 
          filters * (is_large ? kFromMemory : kOfFilter);
 }
 
+/// Returns the options of Winograd's form if it is expected to be faster than the direct one.
+std::optional<WinogradOptions> faster_winograd(Layout layout, const Tensor& x, const Tensor& kernel,
+                                               const TargetFacts& target,
+                                               const ConvolutionOptions& options) {
+  const std::optional<ConvolutionSizes> sizes =
+      target.is_gpu() ? std::nullopt : sizes_of(layout, x, kernel, options);
+  if (!sizes) return std::nullopt;
+  constexpr int kMaxLanes = 64;
+  const int lanes = std::min(lanes_of(x.dtype(), target), kMaxLanes);
+  const double of_2 = cost_of(kOf2, *sizes, lanes), of_4 = cost_of(kOf4, *sizes, lanes);
+  if (direct_cost(*sizes, x.dtype().bytes(), target) <= std::min(of_2, of_4)) return std::nullopt;
+  return WinogradOptions{.tile = of_2 < of_4 ? 2 : 4,
+                         .padding = options.padding,
+                         .channel_multiple = lanes,
+                         .name = options.name};
+}
+
 }  // namespace
 
 Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
                            ConvolutionOptions options, SourceLocation where) {
-  const std::optional<ConvolutionSizes> sizes =
-      target.is_gpu() ? std::nullopt : sizes_of(x, kernel, options);
-  if (!sizes) return conv2d_nchw(x, kernel, std::move(options), where);
-  constexpr int kMaxLanes = 64;
-  const int lanes = std::min(lanes_of(x.dtype(), target), kMaxLanes);
-  const double of_2 = cost_of(kOf2, *sizes, lanes), of_4 = cost_of(kOf4, *sizes, lanes);
-  if (direct_cost(*sizes, x.dtype().bytes(), target) <= std::min(of_2, of_4))
-    return conv2d_nchw(x, kernel, std::move(options), where);
-  return conv2d_winograd_nchw(x, kernel,
-                              {.tile = of_2 < of_4 ? 2 : 4,
-                               .padding = options.padding,
-                               .channel_multiple = lanes,
-                               .name = std::move(options.name)},
-                              where);
+  if (auto winograd = faster_winograd(Layout::Nchw, x, kernel, target, options))
+    return conv2d_winograd_nchw(x, kernel, std::move(*winograd), where);
+  return conv2d_nchw(x, kernel, std::move(options), where);
+}
+
+Tensor fastest_conv2d_nhwc(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
+                           ConvolutionOptions options, SourceLocation where) {
+  if (auto winograd = faster_winograd(Layout::Nhwc, x, kernel, target, options))
+    return conv2d_winograd_nhwc(x, kernel, std::move(*winograd), where);
+  return conv2d_nhwc(x, kernel, std::move(options), where);
 }
 
 }  // namespace tenon::topi::cpu

@@ -18,7 +18,9 @@ using te::Stage;
 
 bool is_windowed(const Tensor& x) {
   const std::string& tag = x.op().tag();
-  if (tag != kDepthwiseConv2dNchw && tag != kMaxPool && tag != kSumPool) return false;
+  if (tag != kDepthwiseConv2dNchw && tag != kDepthwiseConv2dNhwc && tag != kMaxPool &&
+      tag != kSumPool)
+    return false;
   // Users may set the same tag, so the operation is checked too.
   return x.ndim() == 4 && x.op().num_outputs() == 1 && x.op().reduce_axis().size() == 2 &&
          !x.op().inputs().empty() && x.op().inputs().front().ndim() == 4 && has_free_terms(x.op());
@@ -117,9 +119,74 @@ IterVar separate_columns(const Stage& copy, int stride) {
   return loops[4];
 }
 
+/// Whether channels are the last dimension: the windows do not extend along it.
+bool has_contiguous_channels(const te::Operation& windows) {
+  const tir::Var in_row = windows.reduce_axis().back().var();
+  bool is_along_last = false;
+  tir::walk(windows.body().front(), [&](const tir::ProducerLoad& load) {
+    const bool is_source = Tensor::of(load).op().same_as(windows.inputs().front().op());
+    is_along_last |= is_source && tir::uses_var(load.indices.back(), in_row);
+  });
+  return !is_along_last;
+}
+
+/// Whether the operation only moves or pads images and leaves their channels contiguous.
+bool moves_positions(const te::Operation& op) {
+  if (!op.as<te::Compute>() || !te::is_injective(op) || op.num_outputs() != 1) return false;
+  tir::Expr element = op.body().front();
+  if (const auto* call = element.as<tir::Call>();
+      call && call->is(tir::Intrin::if_then_else) && tir::is_constant(call->args[2]))
+    element = call->args[1];
+  const auto* load = element.as<tir::ProducerLoad>();
+  return load && load->indices.back().same_as(op.axis().back().var());
+}
+
+/// Schedules Layout::Nhwc with vectors of channels. The results of a tile share the elements that
+/// their windows have in common. Padding is inlined, because its conditions hold for whole vectors.
+void arrange_vectors_of_channels(const Schedule& s, const Request& request,
+                                 const TargetFacts& target) {
+  constexpr std::int64_t kRows = 2, kColumns = 4;
+  const int lanes = lanes_of(request.core.dtype(), target);
+  const auto tiled_by = [&](std::size_t n, std::int64_t most) {
+    return static_cast<int>(
+        even_part(tir::constant_int(request.core.shape()[n]).value_or(most), most));
+  };
+  request.inline_maps(s);
+  const Stage stage = s[request.out];
+  const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
+  if (request.is_mapped()) s[sums].set_scope("local");
+
+  const std::vector<IterVar> axes = stage.op().axis();
+  auto [tiles, columns, row, column] =
+      stage.tile(axes[1], axes[2], tiled_by(1, kRows), tiled_by(2, kColumns));
+  auto [vectors, lane] = stage.split(axes[3], lanes);
+  stage.reorder({axes[0], tiles, columns, vectors, row, column, lane});
+  stage.unroll(row).unroll(column).vectorize(lane);
+  stage.pragma(columns, kPartitioned, 1).pragma(vectors, kPartitioned, 1);
+  const IterVar tasks = stage.fuse(axes[0], tiles);
+  if (are_worth_threads(terms_of(request.core.op()))) stage.parallel(tasks);
+
+  const Stage tile = s[sums];
+  tile.compute_at(stage, vectors);
+  const std::vector<IterVar> own = tile.op().axis(), window = tile.op().reduce_axis();
+  auto [vector, own_lane] = tile.split(own[3], lanes);
+  tile.reorder({window[0], window[1], own[1], own[2], vector, own_lane});
+  tile.unroll(own[1]).unroll(own[2]).unroll(vector).vectorize(own_lane);
+  unroll_window(tile);
+
+  te::Operation reader = tile.op();
+  for (Tensor x = request.core.op().inputs().front();
+       moves_positions(x.op()) && is_only_for(s, s[x], {reader}); x = reader.inputs().front()) {
+    s[x].compute_inline();
+    reader = x.op();
+  }
+}
+
 }  // namespace
 
 void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target) {
+  if (has_contiguous_channels(request.core.op()))
+    return arrange_vectors_of_channels(s, request, target);
   const Tensor source = request.core.op().inputs().front();
   const Columns columns(request.core.op(), source);
   const WindowTile tile = window_tile(request.core, columns, target);

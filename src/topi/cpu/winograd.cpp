@@ -21,17 +21,22 @@ using tir::Var;
 
 namespace {
 
-/// The tensors that topi::conv2d_winograd_nchw declares, from the last one back.
+/// The tensors that topi::conv2d_winograd_nchw or _nhwc declares, from the last one back.
 struct Winograd {
-  Tensor out, results, result_rows, products, inputs, input_rows, filters, filter_rows, kernel;
+  Tensor out, results, result_rows, products, inputs, input_rows, filters, filter_rows;
+  /// The kernels as a matrix. nullopt for Layout::Nhwc, whose filters are contiguous.
+  std::optional<Tensor> matrix;
 
   /// Returns all operations except that of `out`.
   std::vector<te::Operation> parts() const {
-    return {results.op(),    result_rows.op(), products.op(),    inputs.op(),
-            input_rows.op(), filters.op(),     filter_rows.op(), kernel.op()};
+    std::vector<te::Operation> ops{results.op(),    result_rows.op(), products.op(),   inputs.op(),
+                                   input_rows.op(), filters.op(),     filter_rows.op()};
+    if (matrix) ops.push_back(matrix->op());
+    return ops;
   }
   /// Returns the padded images.
   Tensor source() const { return input_rows.op().inputs().front(); }
+  Tensor kernel() const { return matrix.value_or(filter_rows).op().inputs().front(); }
 };
 
 /// Returns the only input of a compute; nullopt unless that input has the given number of
@@ -59,18 +64,19 @@ bool has_tiles(const Winograd& w) {
 
 /// Matches the tag and the data flow, since users may set the same tag.
 std::optional<Winograd> find_winograd(const Tensor& out) {
-  if (out.op().tag() != kConv2dWinogradNchw || out.ndim() != 4) return std::nullopt;
+  const bool is_nchw = out.op().tag() == kConv2dWinogradNchw;
+  if ((!is_nchw && out.op().tag() != kConv2dWinogradNhwc) || out.ndim() != 4) return std::nullopt;
   const auto results = input_of(out, 4), result_rows = input_of(results, 4),
              products = input_of(result_rows, 4);
   if (!products || products->op().reduce_axis().size() != 1 || !has_free_terms(products->op()))
     return std::nullopt;
   const std::vector<Tensor> factors = products->op().inputs();
   if (factors.size() != 2) return std::nullopt;
-  const auto input_rows = input_of(factors[0], 4), filter_rows = input_of(factors[1], 4),
-             kernel = input_of(filter_rows, 2);
-  if (!input_of(input_rows, 4) || !input_of(kernel, 4)) return std::nullopt;
+  const auto input_rows = input_of(factors[0], 4), filter_rows = input_of(factors[1], 4);
+  const auto matrix = is_nchw ? input_of(filter_rows, 2) : std::nullopt;
+  if (!input_of(input_rows, 4) || !input_of(is_nchw ? matrix : filter_rows, 4)) return std::nullopt;
   const Winograd w{out,         *results,   *result_rows, *products, factors[0],
-                   *input_rows, factors[1], *filter_rows, *kernel};
+                   *input_rows, factors[1], *filter_rows, matrix};
   return has_tiles(w) ? std::optional(w) : std::nullopt;
 }
 
@@ -157,8 +163,7 @@ class WinogradSchedule {
     request_.inline_maps(schedule_);
     if (request_.is_mapped()) schedule_[w_.out].compute_inline();
     const Stage out = schedule_[request_.out];
-    const IterVar block = arrange_out(out);
-    arrange_results(out, block);
+    const IterVar block = w_.matrix ? transpose_results(out) : transform_results(out);
     arrange_products(out, block);
     arrange_inputs(out, block);
     arrange_filters(out, block);
@@ -168,8 +173,8 @@ class WinogradSchedule {
  private:
   Stage of(const Tensor& x) const { return schedule_[x]; }
 
-  /// Transposes the results by tiles. Returns the loop over blocks.
-  IterVar arrange_out(const Stage& out) const {
+  /// Transforms the results of a block and transposes them by tiles. Returns the loop over blocks.
+  IterVar transpose_results(const Stage& out) const {
     const Tensor rows = schedule_.cache_read(w_.results, "local", {w_.out.op()});
     const std::vector<IterVar> axes = out.op().axis();
     const auto tile = static_cast<int>(sizes_.tile);
@@ -188,6 +193,34 @@ class WinogradSchedule {
     const IterVar block =
         sizes_.has_blocks_of_filters ? filters : out.fuse({axes[0], down, across});
     if (sizes_.has_blocks_of_filters) out.pragma(filters, kPartitioned, 1);
+    if (has_threads_) out.parallel(block);
+    arrange_results(out, block);
+    return block;
+  }
+
+  /// Transforms the results of a block in place: their channels are contiguous, as in the output.
+  /// Returns the loop over blocks.
+  IterVar transform_results(const Stage& out) const {
+    of(w_.results).compute_inline();
+    const std::vector<IterVar> axes = out.op().axis();
+    const auto tile = static_cast<int>(sizes_.tile);
+    auto [down, in_column] = out.split(axes[1], static_cast<int>(sizes_.block_high) * tile);
+    auto [across, in_row] = out.split(axes[2], static_cast<int>(sizes_.block_wide) * tile);
+    auto [high, y] = out.split(in_column, tile);
+    auto [wide, x] = out.split(in_row, tile);
+    IterVar along = axes[3];
+    std::vector<IterVar> blocks{axes[0], down, across};
+    if (sizes_.has_blocks_of_filters) {
+      auto [filters, filter] = out.split(along, sizes_.filters());
+      blocks.insert(blocks.begin(), filters);
+      along = filter;
+    }
+    std::vector<IterVar> loops = blocks;
+    loops.insert(loops.end(), {high, wide});
+    transform(out, w_.result_rows, loops, y, x, along, sizes_.filter_lanes);
+    for (const IterVar& loop : {high, wide}) out.pragma(loop, kPartitioned, 1);
+    const IterVar block = sizes_.has_blocks_of_filters ? blocks.front() : out.fuse(blocks);
+    if (sizes_.has_blocks_of_filters) out.pragma(block, kPartitioned, 1);
     if (has_threads_) out.parallel(block);
     return block;
   }
@@ -252,9 +285,12 @@ class WinogradSchedule {
       stage.parallel(axes[2]);
   }
 
-  /// Lays the filters out in panels as wide as the sums, from kernels transposed by tiles.
+  /// Lays the filters out in panels as wide as the sums. A matrix of kernels is transposed by
+  /// tiles.
   void arrange_filters(const Stage& out, const IterVar& block) const {
-    const Tensor turned = schedule_.cache_read(w_.kernel, "global", {w_.filter_rows.op()});
+    const std::optional<Tensor> turned =
+        w_.matrix ? std::optional(schedule_.cache_read(*w_.matrix, "global", {w_.filter_rows.op()}))
+                  : std::nullopt;
     const Stage stage = of(w_.filters);
     const std::vector<IterVar> loops = stage.transform_layout(
         [&](std::span<const Var> at) {
@@ -267,28 +303,35 @@ class WinogradSchedule {
     stage.unroll(loops[0]).unroll(loops[1]).vectorize(lane);
     leave_room(stage, loops[1]);
     keep_half(w_.filter_rows, stage, loops[3]);
-    lay_out_turned_panels(schedule_, turned, sizes_.filter_lanes, sizes_.filter_lanes);
-    of(w_.kernel).compute_inline();
     const IterVar panels = stage.fuse(loops[2], vectors);
     stage.pragma(panels, kPartitioned, 1);
-    of(turned).compute_at(stage, panels);
+    if (turned) {
+      lay_out_turned_panels(schedule_, *turned, sizes_.filter_lanes, sizes_.filter_lanes);
+      of(*w_.matrix).compute_inline();
+      of(*turned).compute_at(stage, panels);
+    }
     // Constant filters are transformed outside of all loops.
-    if (sizes_.has_blocks_of_filters && !te::is_constant_input(w_.kernel.op().inputs().front()))
+    if (sizes_.has_blocks_of_filters && !te::is_constant_input(w_.kernel()))
       stage.compute_at(out, block);
     else if (has_threads_)
       stage.parallel(panels);
   }
 
-  /// Makes channels contiguous, so that vectors can span them.
+  /// Copies the images with contiguous channels, so that vectors can span them.
   void arrange_source() const {
     const Tensor source = w_.source();
     const bool is_own =
         te::is_injective(source.op()) && is_only_for(schedule_, of(source), {w_.input_rows.op()});
+    const bool is_nchw = w_.matrix.has_value();
+    if (!is_own && !is_nchw) return;
+    if (is_own) inline_maps(schedule_, source);
     const Stage stage =
         of(is_own ? source : schedule_.cache_read(source, "global", {w_.input_rows.op()}));
-    const std::vector<IterVar> loops = stage.transform_layout([](std::span<const Var> at) {
-      return std::vector<Expr>{at[0], at[2], at[3], at[1]};
-    });
+    const std::vector<IterVar> loops = is_nchw
+                                           ? stage.transform_layout([](std::span<const Var> at) {
+                                               return std::vector<Expr>{at[0], at[2], at[3], at[1]};
+                                             })
+                                           : stage.op().axis();
     auto [vectors, lane] = stage.split(loops[3], sizes_.channel_lanes);
     stage.reorder({loops[0], loops[1], vectors, loops[2], lane}).vectorize(lane);
     for (const IterVar& loop : {vectors, loops[2]}) stage.pragma(loop, kPartitioned, 1);
@@ -330,9 +373,9 @@ bool arrange_winograd(const Schedule& s, const Request& request, const TargetFac
 Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& target,
                                   SourceLocation where) {
   const Schedule s = te::create_schedule(out);
-  const Request request =
-      checked_request("schedule_conv2d_winograd", s, out, is_winograd,
-                      "Winograd convolution (topi::conv2d_winograd_nchw)", where);
+  const Request request = checked_request(
+      "schedule_conv2d_winograd", s, out, is_winograd,
+      "Winograd convolution (topi::conv2d_winograd_nchw or conv2d_winograd_nhwc)", where);
   arrange_winograd(s, request, target);
   leave_loops_to_compiler(s, {});
   return s;

@@ -48,30 +48,28 @@ struct Convolution {
     return te::sum(Operand(term, where), axes);
   }
 
-  Tensor declare(const std::vector<Expr>& shape, const std::function<Expr(Indices)>& element,
-                 const char* tag) const {
-    return topi::declare(what, shape, element, name, tag, where);
-  }
-
-  /// The inputs of one result channel: a channel of the data and the first two indices of the
-  /// kernel.
+  /// The inputs of one result channel: a channel of the data and the two indices of the kernel
+  /// other than those of its height and width.
   struct Channel {
     Expr of_data;
     std::array<Expr, 2> of_kernel;
   };
 
-  /// Returns the result of Layout::Nchw with `extent` channels. The sum runs over `channels`, if
-  /// any, and the window.
-  Tensor declare_nchw(const Expr& extent, const std::function<Channel(const Var&)>& channel,
-                      const std::vector<te::IterVar>& channels, const char* tag) const {
-    std::vector<te::IterVar> axes = channels;
-    axes.insert(axes.end(), {h, w});
+  /// Returns the result with `extent` channels. The sum runs over `axes`.
+  Tensor declare(const Expr& extent, const std::function<Channel(const Var&)>& channel,
+                 const std::vector<te::IterVar>& axes, const char* tag) const {
+    const Layout layout = window.layout;
     const auto element = [&](Indices i) {
-      const auto [of_data, of_kernel] = channel(i[1]);
-      return sum({i[0], of_data, window.place(0, i[2], h), window.place(1, i[3], w)},
-                 {of_kernel[0], of_kernel[1], h, w}, axes);
+      const auto [of_data, of_kernel] = channel(i[channels_of(layout)]);
+      const auto place = [&](std::size_t n, const te::IterVar& point) {
+        return window.place(n, i[window.dimension(n)], point);
+      };
+      std::vector<Expr> at{h, w};
+      at.insert(layout == Layout::Nchw ? at.begin() : at.end(), of_kernel.begin(), of_kernel.end());
+      return sum(by_layout(layout, i[0], of_data, place(0, h), place(1, w)), at, axes);
     };
-    return declare({x.shape()[0], extent, count(0), count(1)}, element, tag);
+    return topi::declare(what, by_layout(layout, x.shape()[0], extent, count(0), count(1)), element,
+                         name, tag, where);
   }
 
  private:
@@ -86,6 +84,25 @@ struct Convolution {
     return checked;
   }
 };
+
+/// Declares a depthwise convolution. `channels` is the position of the channels among the kernel's
+/// dimensions; the multiplier follows it.
+Tensor depthwise(const Convolution& c, std::size_t channels, const char* tag) {
+  const std::size_t of_x = channels_of(c.window.layout);
+  check_same(c.what, c.x, of_x, c.kernel, channels, c.where);
+  const Expr& multiplier = c.kernel.shape()[channels + 1];
+  const bool is_one = tir::is_one(multiplier);
+  // If the result is empty, nothing is divided.
+  const Expr divisor = tir::is_zero(multiplier) ? tir::make_int(multiplier.dtype(), 1) : multiplier;
+  const auto channel = [&](const Var& out) -> Convolution::Channel {
+    if (is_one) return {out, {out, zero_like(out)}};
+    const Expr from = tir::floordiv(out, divisor);
+    return {from, {from, tir::floormod(out, divisor)}};
+  };
+  const Expr& ins = c.x.shape()[of_x];
+  const Expr outs = is_one ? ins : product_of(c.what, {ins, multiplier}, c.where);
+  return c.declare(outs, channel, {c.h, c.w}, tag);
+}
 
 /// Returns the exact quotient of an extent and `groups`: the channels of a group.
 std::int64_t multiple_of(const std::string& what, const Tensor& x, std::size_t dimension,
@@ -108,25 +125,21 @@ Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
   check_same(c.what, x, 1, kernel, 1, where);
   const te::IterVar in = te::reduce_axis({0, x.shape()[1]}, "i", where);
   const auto channel = [&](const Var& out) { return Convolution::Channel{in, {out, in}}; };
-  return c.declare_nchw(kernel.shape()[0], channel, {in}, kConv2dNchw);
+  return c.declare(kernel.shape()[0], channel, {in, c.h, c.w}, kConv2dNchw);
 }
 
 Tensor depthwise_conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions options,
                              SourceLocation where) {
-  const Convolution c("depthwise_conv2d_nchw", "T_depthwise_conv2d_nchw", x, kernel, {2, 3},
-                      Layout::Nchw, options, where);
-  check_same(c.what, x, 1, kernel, 0, where);
-  const Expr& multiplier = kernel.shape()[1];
-  const bool is_one = tir::is_one(multiplier);
-  // If the result is empty, nothing is divided.
-  const Expr divisor = tir::is_zero(multiplier) ? tir::make_int(multiplier.dtype(), 1) : multiplier;
-  const auto channel = [&](const Var& out) -> Convolution::Channel {
-    if (is_one) return {out, {out, zero_like(out)}};
-    const Expr from = tir::floordiv(out, divisor);
-    return {from, {from, tir::floormod(out, divisor)}};
-  };
-  const Expr outs = is_one ? x.shape()[1] : product_of(c.what, {x.shape()[1], multiplier}, where);
-  return c.declare_nchw(outs, channel, {}, kDepthwiseConv2dNchw);
+  return depthwise(Convolution("depthwise_conv2d_nchw", "T_depthwise_conv2d_nchw", x, kernel,
+                               {2, 3}, Layout::Nchw, options, where),
+                   0, kDepthwiseConv2dNchw);
+}
+
+Tensor depthwise_conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions options,
+                             SourceLocation where) {
+  return depthwise(Convolution("depthwise_conv2d_nhwc", "T_depthwise_conv2d_nhwc", x, kernel,
+                               {0, 1}, Layout::Nhwc, options, where),
+                   2, kDepthwiseConv2dNhwc);
 }
 
 Tensor group_conv2d_nchw(const Tensor& x, const Tensor& kernel, int groups,
@@ -147,7 +160,7 @@ Tensor group_conv2d_nchw(const Tensor& x, const Tensor& kernel, int groups,
     const Expr first = tir::floordiv(out, of_group) * static_cast<int>(ins);
     return Convolution::Channel{first + in, {out, in}};
   };
-  return c.declare_nchw(kernel.shape()[0], channel, {in}, kGroupConv2dNchw);
+  return c.declare(kernel.shape()[0], channel, {in, c.h, c.w}, kGroupConv2dNchw);
 }
 
 Tensor conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions options,
@@ -156,11 +169,8 @@ Tensor conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
                       where);
   check_same(c.what, x, 3, kernel, 2, where);
   const te::IterVar in = te::reduce_axis({0, x.shape()[3]}, "i", where);
-  const auto element = [&](Indices i) {
-    return c.sum({i[0], c.window.place(0, i[1], c.h), c.window.place(1, i[2], c.w), in},
-                 {c.h, c.w, in, i[3]}, {c.h, c.w, in});
-  };
-  return c.declare({x.shape()[0], c.count(0), c.count(1), kernel.shape()[3]}, element, kConv2dNhwc);
+  const auto channel = [&](const Var& out) { return Convolution::Channel{in, {in, out}}; };
+  return c.declare(kernel.shape()[3], channel, {c.h, c.w, in}, kConv2dNhwc);
 }
 
 }  // namespace tenon::topi

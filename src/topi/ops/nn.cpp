@@ -144,7 +144,7 @@ namespace {
 Window pooling_window(const std::string& what, const Tensor& x, const std::array<int, 2>& size,
                       const PoolOptions& options, const SourceLocation& where) {
   check_rank(what, x, 4, where);
-  const Window window{{size[0], size[1]}, options.stride, {1, 1}, options.padding};
+  const Window window{{size[0], size[1]}, options.stride, {1, 1}, options.padding, options.layout};
   check_window(what, window, where);
   for (std::size_t n = 0; n < 2; ++n)
     if (std::max(options.padding[n], options.padding[2 + n]) >= size[n])
@@ -162,16 +162,18 @@ using Reduce = std::function<Expr(const Operand& term, const std::vector<te::Ite
 Tensor reduce_windows(const std::string& what, const Tensor& x, const Window& window,
                       const Operand& outside, const Reduce& reduce, const std::string& name,
                       const char* tag, const SourceLocation& where) {
-  std::vector<Expr> shape{x.shape()[0], x.shape()[1]};
+  std::vector<Expr> shape = x.shape();
   std::vector<te::IterVar> points;
   for (std::size_t n = 0; n < 2; ++n) {
-    shape.push_back(window_count(what, window, x, n, where));
+    shape[window.dimension(n)] = window_count(what, window, x, n, where);
     points.push_back(te::reduce_axis({0, window.size[n]}, n == 0 ? "dh" : "dw", where));
   }
   const Tensor source = padded(x, window, outside, where);
   const auto element = [&](Indices i) {
-    const Expr y = window.place(0, i[2], points[0]), z = window.place(1, i[3], points[1]);
-    return reduce(Operand(source(std::vector<Expr>{i[0], i[1], y, z}, where), where), points);
+    std::vector<Expr> at(i.begin(), i.end());
+    for (std::size_t n = 0; n < 2; ++n)
+      at[window.dimension(n)] = window.place(n, i[window.dimension(n)], points[n]);
+    return reduce(Operand(source(at, where), where), points);
   };
   return declare(what, shape, element, name, tag, where);
 }
@@ -205,10 +207,11 @@ Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
   const auto inside = [&](std::size_t n, const Expr& index) -> Expr {
     if (window.padding[n] == 0 && window.padding[2 + n] == 0) return window.size[n];
     const Expr begin = index * window.stride[n] - window.padding[n];
-    return tir::min(begin + window.size[n], x.shape()[2 + n]) - tir::max(begin, 0);
+    return tir::min(begin + window.size[n], x.shape()[window.dimension(n)]) - tir::max(begin, 0);
   };
   const auto element = [&](Indices i) {
-    return sums(i, where) / tir::cast(x.dtype(), inside(0, i[2]) * inside(1, i[3]));
+    return sums(i, where) / tir::cast(x.dtype(), inside(0, i[window.dimension(0)]) *
+                                                     inside(1, i[window.dimension(1)]));
   };
   return declare(what, sums.shape(), element, name, kElementwise, where);
 }

@@ -7,6 +7,12 @@
 
 namespace tenon::topi {
 
+std::vector<Expr> by_layout(Layout layout, const Expr& image, const Expr& channel, const Expr& y,
+                            const Expr& x) {
+  if (layout == Layout::Nchw) return {image, channel, y, x};
+  return {image, y, x, channel};
+}
+
 void check_window(const std::string& what, const Window& window, const SourceLocation& where) {
   for (std::size_t n = 0; n < 2; ++n) {
     const std::optional<std::int64_t> size = tir::constant_int(window.size[n]);

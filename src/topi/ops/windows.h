@@ -3,12 +3,18 @@
 
 #include <array>
 
+#include "tenon/topi/nn.h"
 #include "topi/ops/declare.h"
 
 namespace tenon::topi {
 
-/// The position of an image's height among its dimensions; the width follows it.
-enum class Layout : std::size_t { Nchw = 2, Nhwc = 1 };
+/// The position of the height among an image's dimensions; the width follows it.
+constexpr std::size_t height_of(Layout layout) { return layout == Layout::Nchw ? 2 : 1; }
+/// The position of the channels among an image's dimensions.
+constexpr std::size_t channels_of(Layout layout) { return layout == Layout::Nchw ? 1 : 3; }
+/// Returns the extents or indices of an image, ordered by its layout.
+std::vector<Expr> by_layout(Layout layout, const Expr& image, const Expr& channel, const Expr& y,
+                            const Expr& x);
 
 struct Window {
   std::array<Expr, 2> size;
@@ -17,7 +23,7 @@ struct Window {
   std::array<int, 4> padding;
   Layout layout = Layout::Nchw;
 
-  std::size_t dimension(std::size_t n) const { return static_cast<std::size_t>(layout) + n; }
+  std::size_t dimension(std::size_t n) const { return height_of(layout) + n; }
   /// Returns the position in a padded dimension that a point of the window reads: `n` is 0 for the
   /// height, 1 for the width.
   Expr place(std::size_t n, const Expr& index, const Expr& point) const {

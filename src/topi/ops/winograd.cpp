@@ -17,7 +17,7 @@ using Indices = std::span<const Var>;
 using Row = std::vector<double>;
 using Matrix = std::vector<Row>;
 
-constexpr int kKernel = 3;
+constexpr int kKernel = 3, kPlaces = kKernel * kKernel;
 
 /// The matrices of F(m x m, 3 x 3): filters g, inputs d and products M are transformed to G g G^T,
 /// B^T d B and A^T M A. The points are 0, 1, -1 (2, -2) and infinity, as in Lavin and Gray.
@@ -119,29 +119,41 @@ Expr multiplied(const Matrix& matrix, const Expr& index, const Part& part, SumOf
 class Winograd {
  public:
   /// Checks all arguments.
-  Winograd(const Tensor& x, const Tensor& kernel, const WinogradOptions& options,
-           const SourceLocation& where)
-      : x_(x),
+  Winograd(const char* function, Layout layout, const Tensor& x, const Tensor& kernel,
+           const WinogradOptions& options, const SourceLocation& where)
+      : layout_(layout),
+        of_kernel_(layout == Layout::Nchw ? KernelDimensions{0, 1, 2} : KernelDimensions{3, 2, 0}),
+        x_(x),
         kernel_(kernel),
         options_(options),
         where_(where),
         name_(or_else(options.name, "T_conv2d_winograd")),
-        what_(describe_two("conv2d_winograd_nchw", name_, x, kernel)),
+        what_(describe_two(function, name_, x, kernel)),
         extents_(checked_extents()),
         transforms_(transforms_of(options.tile)),
         tiles_{tiles_along(0), tiles_along(1)} {}
 
-  Tensor convolution() const {
+  Tensor convolution(const char* tag) const {
     const Tensor images = results(products(inputs(source()), filters()));
-    return declare(
-        "", {x_.shape()[0], kernel_.shape()[0], number(extents_[0]), number(extents_[1])},
-        [&](Indices i) {
-          return images({i[0], i[2], i[3], i[1]}, where_);
-        },
-        kConv2dWinogradNchw);
+    const std::vector<Expr> shape =
+        by_layout(layout_, x_.shape()[0], kernel_.shape()[of_kernel_.filters], number(extents_[0]),
+                  number(extents_[1]));
+    const std::size_t y = height_of(layout_);
+    const auto element = [&](Indices i) {
+      return images({i[0], i[y], i[y + 1], i[channels_of(layout_)]}, where_);
+    };
+    return declare("", shape, element, tag);
   }
 
  private:
+  /// The positions of filters, channels and the height among the kernel's dimensions. The width
+  /// follows the height.
+  struct KernelDimensions {
+    std::size_t filters, channels, height;
+  };
+
+  const Expr& channels() const { return x_.shape()[channels_of(layout_)]; }
+
   Tensor declare(const std::string& suffix, const std::vector<Expr>& shape, const Element& element,
                  const char* tag = "") const {
     return topi::declare(what_, shape, element, name_ + suffix, tag, where_);
@@ -156,20 +168,26 @@ class Winograd {
     for (const Tensor* t : {&x_, &kernel_}) check_rank(what_, *t, 4, where_);
     check_options();
     check_type();
-    check_same(what_, x_, 1, kernel_, 1, where_);
-    const Window window{{kernel_.shape()[2], kernel_.shape()[3]}, {1, 1}, {1, 1}, options_.padding};
+    check_same(what_, x_, channels_of(layout_), kernel_, of_kernel_.channels, where_);
+    const std::size_t height = of_kernel_.height;
+    const Window window{{kernel_.shape()[height], kernel_.shape()[height + 1]},
+                        {1, 1},
+                        {1, 1},
+                        options_.padding,
+                        layout_};
     check_window(what_, window, where_);
     std::array<std::int64_t, 2> extents{};
     for (const std::size_t n : {0, 1}) {
       if (tir::constant_int(window.size[n]) != kKernel)
-        throw TypeError(what_ + ": dimension " + std::to_string(2 + n) + " of `" + kernel_.name() +
+        throw TypeError(what_ + ": dimension " + std::to_string(height + n) + " of `" +
+                            kernel_.name() +
                             "` must have extent 3: only 3 x 3 kernels are supported",
                         where_);
       const std::optional<std::int64_t> extent =
           tir::constant_int(window_count(what_, window, x_, n, where_));
       if (!extent)
-        throw TypeError(what_ + ": dimension " + std::to_string(2 + n) + " of `" + x_.name() +
-                            "` must be a constant, so that the tiles can be counted",
+        throw TypeError(what_ + ": dimension " + std::to_string(window.dimension(n)) + " of `" +
+                            x_.name() + "` must be a constant, so that the tiles can be counted",
                         where_);
       extents[n] = *extent;
     }
@@ -240,13 +258,12 @@ class Winograd {
   /// Returns the images, padded to all positions and channels that are read.
   Tensor source() const {
     std::vector<Expr> before(4, 0), after(4, 0);
-    const Expr& channels = x_.shape()[1];
-    if (const std::optional<std::int64_t> known = tir::constant_int(channels))
-      after[1] = number(*tir::constant_int(filled_up(channels)) - *known);
+    if (const std::optional<std::int64_t> known = tir::constant_int(channels()))
+      after[channels_of(layout_)] = number(*tir::constant_int(filled_up(channels())) - *known);
     for (const std::size_t n : {0, 1}) {
       const std::int64_t rest = extents_[n] % options_.tile;
-      before[2 + n] = options_.padding[n];
-      after[2 + n] =
+      before[height_of(layout_) + n] = options_.padding[n];
+      after[height_of(layout_) + n] =
           sum_of(what_, {options_.padding[2 + n], rest == 0 ? 0 : options_.tile - rest}, where_);
     }
     const auto is_zero = [](const Expr& e) { return tir::is_zero(e); };
@@ -261,44 +278,52 @@ class Winograd {
     const auto at = [&](int row, const Expr& column, Indices i) {
       const Expr y = tir::floormod(tir::floordiv(i[0], tiles_[1]), tiles_[0]),
                  x = tir::floormod(i[0], tiles_[1]);
-      return source({tir::floordiv(i[0], of_an_image), i[1], y * options_.tile + row,
-                     x * options_.tile + column},
+      return source(by_layout(layout_, tir::floordiv(i[0], of_an_image), i[1],
+                              y * options_.tile + row, x * options_.tile + column),
                     where_);
     };
-    const Tensor first =
-        by_rows("_input_rows", transforms_.inputs, {count, source.shape()[1]}, sum_by_parity, at);
+    const Tensor first = by_rows("_input_rows", transforms_.inputs,
+                                 {count, source.shape()[channels_of(layout_)]}, sum_by_parity, at);
     return by_columns("_inputs", transforms_.inputs, first, sum_by_parity);
   }
 
-  Tensor filters() const {
-    constexpr int kPlaces = kKernel * kKernel;
-    const Expr &given = kernel_.shape()[0], &channels = kernel_.shape()[1];
-    const Expr count = filled_up(given);
-    // The filters form a matrix with a row for each filter, which a schedule can transpose by
-    // tiles.
-    const Tensor matrix = declare(
-        "_kernel", {count, product_of(what_, {channels, kPlaces}, where_)},
+  /// Returns an element of the kernel; 0 for a filter that only fills up their number.
+  Expr weight(const Expr& filter, const std::vector<Expr>& at) const {
+    const Expr& given = kernel_.shape()[of_kernel_.filters];
+    const Expr element = kernel_(at, where_);
+    if (same_extent(filled_up(given), given)) return element;
+    return tir::if_then_else(filter < given, element, tir::make_const(element.dtype(), 0));
+  }
+
+  /// Declares kernels of Layout::Nchw as a matrix with a row for each filter, which a schedule can
+  /// transpose by tiles.
+  Tensor kernel_matrix(const Expr& filters) const {
+    return declare(
+        "_kernel", {filters, product_of(what_, {channels(), kPlaces}, where_)},
         [&](Indices i) {
           const Expr place = tir::floormod(i[1], kPlaces);
-          const Expr element =
-              kernel_({i[0], tir::floordiv(i[1], kPlaces), tir::floordiv(place, kKernel),
-                       tir::floormod(place, kKernel)},
-                      where_);
-          if (same_extent(count, given)) return element;
-          return tir::if_then_else(i[0] < given, element, tir::make_const(element.dtype(), 0));
+          return weight(i[0], {i[0], tir::floordiv(i[1], kPlaces), tir::floordiv(place, kKernel),
+                               tir::floormod(place, kKernel)});
         },
         kInjective);
+  }
+
+  Tensor filters() const {
+    const Expr count = filled_up(kernel_.shape()[of_kernel_.filters]);
+    const std::optional<Tensor> matrix =
+        layout_ == Layout::Nchw ? std::optional(kernel_matrix(count)) : std::nullopt;
     const auto at = [&](int row, const Expr& column, Indices i) {
-      return matrix({i[1], i[0] * kPlaces + (row * kKernel + column)}, where_);
+      if (matrix) return (*matrix)({i[1], i[0] * kPlaces + (row * kKernel + column)}, where_);
+      return weight(i[1], {row, column, i[0], i[1]});
     };
     const Tensor first =
-        by_rows("_filter_rows", transforms_.filters, {channels, count}, sum_by_parity, at);
+        by_rows("_filter_rows", transforms_.filters, {channels(), count}, sum_by_parity, at);
     return by_columns("_filters", transforms_.filters, first, sum_by_parity);
   }
 
   /// Declares a matrix product for each position of a tile: tiles by channels, channels by filters.
   Tensor products(const Tensor& inputs, const Tensor& filters) const {
-    const te::IterVar in = te::reduce_axis({0, x_.shape()[1]}, "i", where_);
+    const te::IterVar in = te::reduce_axis({0, channels()}, "i", where_);
     std::vector<Expr> shape = inputs.shape();
     shape[3] = filters.shape()[3];
     return declare("_products", shape, [&](Indices i) {
@@ -329,6 +354,8 @@ class Winograd {
     });
   }
 
+  const Layout layout_;
+  const KernelDimensions of_kernel_;
   const Tensor &x_, &kernel_;
   const WinogradOptions& options_;
   const SourceLocation& where_;
@@ -344,7 +371,14 @@ class Winograd {
 
 Tensor conv2d_winograd_nchw(const Tensor& x, const Tensor& kernel, WinogradOptions options,
                             SourceLocation where) {
-  return Winograd(x, kernel, options, where).convolution();
+  return Winograd("conv2d_winograd_nchw", Layout::Nchw, x, kernel, options, where)
+      .convolution(kConv2dWinogradNchw);
+}
+
+Tensor conv2d_winograd_nhwc(const Tensor& x, const Tensor& kernel, WinogradOptions options,
+                            SourceLocation where) {
+  return Winograd("conv2d_winograd_nhwc", Layout::Nhwc, x, kernel, options, where)
+      .convolution(kConv2dWinogradNhwc);
 }
 
 }  // namespace tenon::topi
