@@ -378,7 +378,7 @@ namespace {
 
 using namespace opencl_driver;
 
-/// Times markers in the queue with the device's clock.
+/// Measures the time between two markers in the queue by the device's clock.
 class OpenClTimer : public DeviceTimer {
  public:
   OpenClTimer(const Driver& driver, Queue queue) : driver_(driver), queue_(queue) {}
