@@ -1,4 +1,5 @@
-// Checks in generated code that fail: which element differs, which index is outside.
+// Reports of failed checks in generated code: a wrong element of a tensor intrinsic's result, and
+// an index that is out of bounds.
 #include "tenon/runtime/c_api.h"
 
 #include <vector>

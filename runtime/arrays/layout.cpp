@@ -13,7 +13,8 @@ void write_compact_strides(std::span<const std::int64_t> shape, std::span<std::i
   std::int64_t stride = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     strides[d] = stride;
-    // With an extent of 0, all strides would become 0; such an array has no elements to access.
+    // An extent of 0 counts as 1, because it would make the following strides 0. (Such an array has
+    // no elements, so its strides do not matter for accesses.)
     stride *= std::max<std::int64_t>(shape[d], 1);
   }
 }
@@ -67,8 +68,9 @@ struct Multiples {
   std::int64_t step, count;
 };
 
-/// Whether one multiple of each step can add up to a sum from `first` to `last`. Also returns true
-/// if it is undecided when no `trials` are left; they are negative then.
+/// Whether the sum of one multiple from each entry of `list` can be in [first, last]. Each step of
+/// the search decrements `trials`. If they become negative, the search ends undecided and returns
+/// true.
 bool can_reach(std::span<const Multiples> list, std::int64_t first, std::int64_t last,
                int& trials) {
   if (last < 0) return false;
@@ -92,8 +94,9 @@ bool can_reach(std::span<const Multiples> list, std::int64_t first, std::int64_t
 }  // namespace
 
 Overlap overlap(const StridedBytes& a, const StridedBytes& b) {
-  // The arrays overlap if, for some indices, the sum of index*stride over the dimensions of a,
-  // minus that over the dimensions of b, is in [first, last].
+  // The arrays overlap if, for some indices, the offset of an element of a minus the offset of an
+  // element of b, both relative to element 0, is in [first, last]. An offset is the sum of index *
+  // stride over the dimensions.
   std::int64_t first = b.base - a.base - (a.element_bytes - 1);
   std::int64_t last = b.base - a.base + (b.element_bytes - 1);
   InlineList<Multiples, 16> list(a.shape.size() + b.shape.size());
@@ -103,14 +106,14 @@ Overlap overlap(const StridedBytes& a, const StridedBytes& b) {
       const std::int64_t stride = array->strides[d] * array->element_bytes;
       const std::int64_t step = array == &a ? stride : -stride;
       if (array->shape[d] == 1 || step == 0) continue;
-      // Counts a negative step upwards, from its end.
+      // A dimension with a negative step is reversed: its first element is then the lowest one.
       const std::int64_t offset = step < 0 ? step * (array->shape[d] - 1) : 0;
       first -= offset, last -= offset;
       list[count++] = {std::abs(step), array->shape[d]};
     }
   std::ranges::sort(list.data(), list.data() + count, {}, &Multiples::step);
-  // Merges a step into a smaller one that divides it if the sums of both cover the multiples of the
-  // smaller step without gaps.
+  // Merges a step into the previous, smaller one if it is a multiple of that one and the sums of
+  // both are multiples of the smaller step without gaps.
   std::size_t kept = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const Multiples next = list[n];

@@ -10,7 +10,7 @@
 namespace tenon::runtime {
 
 std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape);
-/// Writes the compact strides to a list of the same length.
+/// Writes the compact strides of `shape` to `strides`, which has the same length.
 void write_compact_strides(std::span<const std::int64_t> shape, std::span<std::int64_t> strides);
 
 /// Returns the number of elements; nullopt if it exceeds int64 or an extent is negative.
@@ -20,7 +20,8 @@ inline std::optional<std::int64_t> count_elements(std::span<const std::int64_t> 
   for (std::int64_t extent : shape) {
     if (extent < 0) return std::nullopt;
     count *= extent == 0 ? 0 : 1;
-    // Strides are products without zero extents and must not overflow either.
+    // Compact strides are products of extents in which 0 counts as 1. They must not overflow
+    // either.
     if (__builtin_mul_overflow(without_zeros, std::max<std::int64_t>(extent, 1), &without_zeros))
       return std::nullopt;
   }
@@ -37,8 +38,8 @@ struct Span {
 std::optional<Span> touched(std::span<const std::int64_t> shape,
                             std::span<const std::int64_t> strides);
 
-/// Whether the strides are row-major without gaps, ignoring dimensions in which strides have no
-/// effect.
+/// Whether the strides are row-major without gaps. Dimensions of extent 1 are ignored. An array
+/// without elements is always compact.
 inline bool is_compact(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
   if (std::ranges::find(shape, 0) != shape.end()) return true;
   std::int64_t expected = 1;
@@ -60,11 +61,12 @@ struct StridedBytes {
 
 enum class Overlap : std::uint8_t { None, Possible, Certain };
 
-/// Whether the arrays have a byte in common, gaps between elements excluded. Possible: a search of
-/// bounded length did not decide.
+/// Whether an element of one array shares a byte with an element of the other; gaps between
+/// elements do not count. Possible: a search of bounded length found no answer.
 Overlap overlap(const StridedBytes& a, const StridedBytes& b);
 
-/// Whether all elements are provably disjoint: every stride exceeds the span of the smaller ones.
+/// Whether all elements of an array are provably disjoint: every stride exceeds the span of the
+/// dimensions with smaller strides.
 bool elements_are_apart(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
 
 }  // namespace tenon::runtime

@@ -21,7 +21,7 @@ struct NDArray::Storage {
   Shape shape;
   Shape strides;
   DataType dtype;
-  /// Points into `shape` and `strides`.
+  /// The DLPack view, whose pointers refer to `shape` and `strides`.
   DLTensor tensor;
   /// Keeps the memory alive.
   std::shared_ptr<void> memory;
@@ -86,8 +86,8 @@ void copy_strided(const NDArray& from, const NDArray& to) {
   }
 }
 
-/// Whether the address ranges overlap. For memory identified by handles, a false positive only
-/// costs a copy.
+/// Whether the address ranges overlap. Memory that is identified by handles (OpenCL) may seem to
+/// overlap; this only costs a copy.
 bool overlap(const NDArray& a, const NDArray& b) {
   if (a.device() != b.device()) return false;
   const auto range = [](const NDArray& array) {
@@ -396,7 +396,7 @@ DataType from_dlpack(DLDataType dtype) {
         break;
     }
   } catch (const TypeError&) {  // NOLINT(bugprone-empty-catch)
-    // No data type has this width; reported below in DLPack's terms.
+    // No data type has this width. The error below describes the type in DLPack's terms.
   }
   throw RuntimeError("no data type for DLPack's code " + std::to_string(dtype.code) + " with " +
                      std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) +

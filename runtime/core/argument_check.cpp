@@ -78,8 +78,9 @@ std::string describe_given(const Argument& arg) {
 
 // ---- arrays of which only the address is unknown ------------------------------------------------
 
-// Fast path for arrays of which the specification fixes everything except the address. It produces
-// no messages. Nearly all calls use it, and a short function takes no longer than the check.
+// Fast path for arrays whose specification fixes everything except the address. It produces no
+// messages. Nearly all calls use it. It must be fast, because a short kernel itself takes no longer
+// than the check.
 
 std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size>& shape) {
   std::vector<std::int64_t> extents;
@@ -139,7 +140,7 @@ bool fits(const KnownArray& expected, const Argument& arg) {
   return true;
 }
 
-/// Whether every two arrays of which at least one is written are disjoint.
+/// Whether each written array is disjoint from all other arrays.
 bool lie_apart(const std::vector<KnownArray>& expected, std::span<const Argument> args) {
   for (std::size_t n = 0; n < args.size(); ++n)
     for (std::size_t other = 0; other < n; ++other) {
@@ -229,8 +230,8 @@ ArgumentChecker::NumberedSize ArgumentChecker::number(const Size& size) {
 
 // ---- all other calls ----------------------------------------------------------------------------
 
-/// The range of bytes that the elements occupy: addresses, or offsets in an object of unknown
-/// address.
+/// The range of bytes that the elements of an argument occupy: addresses, or offsets in `object` if
+/// its address is not known.
 struct ArgumentBytes {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -272,7 +273,7 @@ class CallCheck {
 
   void run() {
     check_count();
-    // Scalars first, so that messages name the parameter as the origin of a size.
+    // Checks scalars first. Messages about a size then name the integer parameter as its origin.
     for (param_ = 0; param_ < params_.size(); ++param_)
       if (auto* scalar = std::get_if<ScalarSpec>(&params_[param_].type)) check_scalar(*scalar);
     for (param_ = 0; param_ < params_.size(); ++param_)
@@ -397,8 +398,8 @@ class CallCheck {
     const DLTensor& complete = put_tensor(spec, tensor);
     memory_[param_] = {};
     if (count == 0) return bind_strides(spec, complete);
-    // If a compact array is expected and `tensor` has no strides, there is nothing to check: those
-    // of `complete` are compact.
+    // The strides of `complete` need no check if a compact array is expected and `tensor` has no
+    // strides: put_tensor then filled in compact ones.
     if (spec.strides || tensor.strides != nullptr) check_strides(spec, complete);
     bind_strides(spec, complete);
     const bool has_no_gaps = !spec.strides || is_compact(shape_of(complete), strides_of(complete));

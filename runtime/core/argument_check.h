@@ -24,7 +24,7 @@ struct KnownArray {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;
   std::uintptr_t bytes;
-  /// A power of two.
+  /// Required alignment in bytes, a power of two.
   std::uintptr_t alignment;
   bool is_written;
 };
@@ -54,7 +54,7 @@ class ArgumentChecker {
   friend class CallCheck;
   friend struct CheckedArguments;
 
-  /// A Size whose symbol is a number.
+  /// A Size (tenon/runtime/spec.h) in which a symbol is represented by its number.
   struct NumberedSize {
     enum class Kind { Constant, Symbol, Any } kind;
     std::int64_t value;  // the constant, or the index in symbols_
@@ -63,7 +63,7 @@ class ArgumentChecker {
     std::vector<NumberedSize> shape;
     std::vector<NumberedSize> strides;
     DLDataType dtype = {};
-    /// Set if all extents are constant.
+    /// The number of elements; nullopt unless all extents are constant.
     std::optional<std::int64_t> elements;
     /// The symbol whose value the integer parameter is; -1 for any other parameter.
     int symbol = -1;
@@ -83,13 +83,12 @@ class ArgumentChecker {
   std::vector<KnownArray> known_arrays_;
 };
 
-// Checks the arguments of a call against the function's specification, and converts them to the
-// form that generated code requires (TenonPackedFunction in c_api.h). A call of up to eight valid
-// arguments does not allocate memory.
+// The check of one call, whose result has the form that generated code requires.
 
 /// The arguments of one call. Refers to the memory of the passed arrays.
 struct CheckedArguments {
-  /// RuntimeError naming function, argument, expected and actual value.
+  /// Checks and converts the arguments. RuntimeError, naming the function, the argument, and the
+  /// expected and the actual value, if one does not match.
   CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args);
 
   InlineList<TenonValue, 8> values;

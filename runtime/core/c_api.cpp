@@ -27,7 +27,8 @@ constexpr CType c_type() {
 template <class... T>
 constexpr std::array<CType, sizeof...(T)> kCTypes = {c_type<T>()...};
 
-/// Derives the types from the declaration, so that they are not listed twice.
+/// Describes a function. Its types are derived from the declaration, so that they are not listed
+/// twice.
 template <class Result, class... Params>
 CSymbol symbol(std::string_view name, Result (*function)(Params...)) {
   return {.name = name,
@@ -74,7 +75,7 @@ const CSymbol& c_symbol(std::string_view name) {
 
 namespace {
 
-/// The functions of define_function.
+/// The functions that the program has defined with define_function.
 struct DefinedFunctions {
   std::mutex mutex;
   std::map<std::string, void*> addresses;

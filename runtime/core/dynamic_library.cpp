@@ -32,7 +32,7 @@ bool lies_within(std::uint64_t offset, std::uint64_t size, std::uint64_t total) 
   return offset <= total && size <= total - offset;
 }
 
-/// Returns a value of the file; nullopt if the file ends before it.
+/// Reads a value at an offset in the file; nullopt if the value would extend past the end.
 template <class T>
 std::optional<T> read_at(std::span<const std::byte> file, std::uint64_t offset) {
   if (!lies_within(offset, sizeof(T), file.size())) return std::nullopt;
@@ -41,7 +41,8 @@ std::optional<T> read_at(std::span<const std::byte> file, std::uint64_t offset) 
   return value;
 }
 
-/// Returns all rows of a table in the file; nullopt if the file ends before the table does.
+/// Reads all rows of a table at an offset in the file; nullopt if the table would extend past the
+/// end.
 template <class Row>
 std::optional<std::vector<Row>> read_table(std::span<const std::byte> file, std::uint64_t offset,
                                            std::uint64_t rows, std::uint64_t bytes_per_row) {
@@ -72,7 +73,8 @@ std::vector<std::byte> contents_of(const std::filesystem::path& path) {
   return bytes;
 }
 
-/// Returns a file without a name in any folder; -1 if the system does not support it.
+/// Opens an unnamed file, which exists only as long as it is open. Returns its descriptor, or -1 if
+/// the system does not support it.
 int unnamed_file() {
   const int memory = memfd_create("tenon_module", MFD_CLOEXEC);
   if (memory >= 0) return memory;

@@ -10,17 +10,17 @@
 
 namespace tenon::runtime {
 
-/// A private copy of a shared library's file. The loader maps the file into memory, so that a
-/// truncated file, or one that is modified later, would end the process; and for a known path it
-/// returns the library that is already loaded. Therefore the file is read and checked first, and a
-/// private copy is loaded.
+/// A private copy of a shared library's file. Loading the file itself has two problems. The loader
+/// maps it into memory, so that a truncated file, or one that is modified later, would end the
+/// process. And if a library of the same path is already loaded, the loader returns that library.
+/// Therefore the file is read and checked first, and a private copy is loaded.
 ///
 ///   const LibraryFile file("x.so");
 ///   dlopen(file.private_path().c_str(), RTLD_NOW);
 class LibraryFile {
  public:
-  /// RuntimeError, with the path, if the file cannot be read, is truncated, or does not match its
-  /// checksum (module_seal.h).
+  /// Reads and checks the file. RuntimeError, with the path, if it cannot be read, is truncated, or
+  /// does not match its checksum (module_seal.h).
   explicit LibraryFile(const std::filesystem::path& path);
   ~LibraryFile();
   LibraryFile(const LibraryFile&) = delete;
@@ -32,7 +32,7 @@ class LibraryFile {
   /// written.
   void save(const std::filesystem::path& path) const;
 
-  /// Reserves the name until the process ends, because the library is loaded permanently.
+  /// Keeps the name of the copy reserved until the process ends, because the library stays loaded.
   void keep_for_good() { is_kept_ = true; }
 
  private:
@@ -51,7 +51,7 @@ class DynamicLibrary {
  public:
   enum class Lifetime { UntilDestroyed, OfTheProcess };
 
-  /// RuntimeError with the loader's reason.
+  /// Opens a library. RuntimeError with the loader's reason.
   explicit DynamicLibrary(const std::filesystem::path& path,
                           Lifetime lifetime = Lifetime::UntilDestroyed);
   /// Loads a file, which messages call `name`.
@@ -81,7 +81,7 @@ class DynamicLibrary {
 /// changes of the file, and by libraries loaded from the same path before.
 class PrivateLibrary {
  public:
-  /// RuntimeError with the path and the reason.
+  /// Copies and loads the file. RuntimeError with the path and the reason.
   explicit PrivateLibrary(const std::filesystem::path& path);
   ~PrivateLibrary();
   PrivateLibrary(const PrivateLibrary&) = delete;

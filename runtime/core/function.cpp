@@ -44,11 +44,11 @@ namespace {
 
 constexpr int kMaxCalls = 1'000'000'000;
 
-/// Returns the number of calls for the next measurement, after `number` calls took `seconds`, which
-/// is less than the required minimum `least`.
+/// Returns the number of calls for the next measurement. The previous one, of `number` calls, took
+/// `seconds`, which is less than the required minimum `least`.
 int larger_number(int number, double seconds, double least) {
-  // One more than the measured rate predicts, but at least a geometric step, which terminates soon
-  // if the prediction is bad.
+  // One more call than the measured rate predicts. At least a geometric step, so that the search
+  // ends soon even if the prediction is bad.
   const double predicted = seconds > 0 ? least / (seconds / number) + 1 : 0;
   const double wanted = std::max(predicted, number * 1.618 + 1);
   return static_cast<int>(std::min<double>(wanted, kMaxCalls));

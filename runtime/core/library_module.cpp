@@ -72,8 +72,8 @@ class LibraryModule : public ModuleImpl {
     return to_string(static_cast<DeviceType>(kernels.device_type));
   }
 
-  /// One function that runs here suffices, since a library may have variants for several
-  /// processors.
+  /// Throws if this processor can run none of the functions. One that it can run suffices, since a
+  /// library may have variants for several processors.
   void refuse_foreign_code() const {
     const bool runs = std::ranges::any_of(functions_, [](const FunctionSpec& function) {
       return missing_features(function.features).empty();
@@ -84,7 +84,7 @@ class LibraryModule : public ModuleImpl {
   std::filesystem::path path_;
   PrivateLibrary library_;
   std::vector<FunctionSpec> functions_;
-  /// NULL-terminated; null if there are no kernels.
+  /// The list of kernels, NULL-terminated; null if the library has no kernels.
   TenonKernels* const* kernels_ = nullptr;
 };
 
@@ -104,15 +104,16 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The registration of one object. Its texts and functions are in the object's code.
+/// The registration of one object. The names and functions that it points to are in the object's
+/// code.
 struct Registration {
   std::string prefix;
   const char* manifest;
   const TenonPackedFunction* functions;
 };
 
-/// Filled before main by objects in any order, and later by loaded libraries, which remove their
-/// entries when they are closed.
+/// The registrations. Objects add themselves before main, in any order. Libraries that are loaded
+/// later add themselves too, and remove themselves when they are closed.
 class Registry {
  public:
   static Registry& of_process() {
@@ -149,8 +150,8 @@ class SystemLibrary : public ModuleImpl {
   explicit SystemLibrary(const std::string& prefix) {
     for (const Registration& registration : Registry::of_process().all()) {
       if (registration.prefix != prefix) continue;
-      // Acquired first and checked again afterwards, because another thread may be closing the
-      // library.
+      // Another thread may be closing the library. Therefore the library is first held open, and
+      // only then is it checked whether the registration still exists.
       std::shared_ptr<const void> held = hold_library_of(registration.functions);
       if (!Registry::of_process().has(registration.functions)) continue;
       add(registration);

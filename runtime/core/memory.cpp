@@ -59,7 +59,7 @@ constexpr std::uint64_t kMaxCachedBytes = std::uint64_t{128} << 20;
 constexpr std::uint64_t kGranule = 4096;
 constexpr std::uint64_t kMagic = 0x74656e6f6e777370;
 
-/// Stored directly before the memory that is returned.
+/// The header of a block, stored directly before the memory that the caller receives.
 struct BlockHeader {
   std::uint64_t magic;
   std::uint64_t capacity;
@@ -88,7 +88,8 @@ class Pool {
     auto best = free_.end();
     for (auto it = free_.begin(); it != free_.end(); ++it) {
       const BlockHeader& block = *header_of(*it);
-      // A block of more than twice the size is kept for larger requests.
+      // Does not use a cached block of more than twice the requested size, which is kept for larger
+      // requests.
       if (block.capacity < nbytes || block.capacity / 2 > nbytes || block.alignment < alignment)
         continue;
       if (best == free_.end() || block.capacity <= header_of(*best)->capacity) best = it;

@@ -38,7 +38,7 @@ std::shared_ptr<Profiler> ModuleImpl::profiler() const { return nullptr; }
 struct Entry {
   const FunctionSpec* spec = nullptr;
   std::unique_ptr<const Function> made;
-  /// The same pointer, for readers that do not hold the lock.
+  /// The same pointer as `made`, for readers that do not hold the lock.
   std::atomic<const Function*> function = nullptr;
 
   std::string_view name() const { return spec->name; }

@@ -42,7 +42,8 @@ Ticks now() {
 /// The record to which this thread's time counts; null outside profiled calls.
 thread_local Thread* current = nullptr;
 
-/// Returns the elapsed ticks. Counters of two processors may differ slightly.
+/// Returns the elapsed ticks; 0 if `end` is before `begin`, because the counters of two processors
+/// may differ slightly.
 Ticks between(Ticks begin, Ticks end) { return end > begin ? end - begin : 0; }
 
 void push(Thread& thread, Frame::Kind kind, std::int32_t region) {
@@ -84,7 +85,7 @@ void drop_to(Thread& thread, std::size_t depth) {
 }
 
 /// Drops calls that were left by an exception, and the frames inside them. Stacks grow downwards: a
-/// call whose frame is below that of the starting call has ended.
+/// call whose stack frame is below that of the call that starts now has ended.
 void drop_ended_calls(Thread& thread, const void* stack) {
   for (std::size_t n = 0; n < thread.frames.size(); ++n) {
     const Frame& frame = thread.frames[n];
@@ -120,7 +121,7 @@ class Part {
   std::size_t depth_;
 };
 
-/// The record of a thread that ends with its task. Another thread reuses it.
+/// Borrows the record of a thread that ends with its task; another thread may use it later.
 class Borrowed {
  public:
   explicit Borrowed(Profiler& profiler) : profiler_(profiler), thread_(profiler.borrow()) {}
@@ -135,7 +136,7 @@ class Borrowed {
   Thread& thread_;
 };
 
-/// Counts this thread's time as waiting, except for parts that it runs itself.
+/// Counts this thread's time as waiting, except while the thread runs parts of the loop itself.
 class Wait {
  public:
   Wait() : mine_(*current), depth_(mine_.frames.size()) {
@@ -227,7 +228,8 @@ void Profiler::give_back(Thread& thread) {
 double Profiler::seconds_per_tick() const {
   if (!kCountsCycles)
     return static_cast<double>(Clock::period::num) / static_cast<double>(Clock::period::den);
-  // The two clocks are read one after the other; over this interval the difference is negligible.
+  // The two clocks are not read at the same moment. Compared with this interval, the difference is
+  // negligible.
   constexpr std::chrono::milliseconds kMin(5);
   Clock::time_point time = Clock::now();
   while (time - first_time_ < kMin) time = Clock::now();

@@ -93,7 +93,7 @@ Address address_of(const MemoryPlace& place) {
 /// Sets the calling thread's context.
 using Use = std::function<void()>;
 
-/// Sets the context for a destructor. Returns false if the driver has shut down.
+/// Sets the calling thread's context in a destructor. Returns false if the driver has shut down.
 bool can_use(const Use& use) noexcept {
   try {
     use();
@@ -114,7 +114,7 @@ class CudaStream : public DeviceStream {
   CudaStream(const Driver& driver, Use use) : driver_(driver), use_(std::move(use)) {
     driver_.check(driver_.stream_create(&stream_, kNonBlocking), "making a stream");
   }
-  /// Operations queued so far still run.
+  /// Destroying a stream does not cancel queued operations.
   ~CudaStream() override {
     if (can_use(use_)) driver_.stream_destroy(stream_);
   }

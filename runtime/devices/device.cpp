@@ -17,9 +17,9 @@ struct LoadedDriver {
   std::string why_missing;
 };
 
-/// Restores the process's handlers of requests to end at its own end. PoCL contains an LLVM whose
-/// handlers replace the program's: after Ctrl-C, they would end a tuner that keeps its
-/// measurements.
+/// Restores the handlers of SIGINT, SIGTERM and similar signals when it is destroyed. PoCL contains
+/// an LLVM that replaces the program's handlers when it is loaded. After Ctrl-C, its handlers would
+/// end a tuner that is to keep its measurements.
 class SignalHandlerGuard {
  public:
   SignalHandlerGuard() {

@@ -105,7 +105,7 @@ struct Driver {
   EnqueueMarker* enqueue_barrier = library.function<EnqueueMarker>("clEnqueueBarrierWithWaitList");
   using GetSubgroups = Result(Kernel, DeviceId, std::uint32_t, std::size_t, const void*,
                               std::size_t, void*, std::size_t*);
-  /// Null before OpenCL 2.1.
+  /// The query clGetKernelSubGroupInfo; null before OpenCL 2.1.
   GetSubgroups* get_subgroups =
       reinterpret_cast<GetSubgroups*>(library.find("clGetKernelSubGroupInfo"));
   using GetTimes = Result(Event, std::uint32_t, std::size_t, void*, std::size_t*);
@@ -161,7 +161,7 @@ class OpenClStream : public DeviceStream {
       : driver_(driver), queue_(queue), on_end_(std::move(on_end)) {}
   ~OpenClStream() override {
     on_end_(queue_);
-    // Operations queued so far still run.
+    // Releasing a queue does not cancel queued operations.
     driver_.flush(queue_);
     driver_.release_queue(queue_);
   }
@@ -174,7 +174,7 @@ class OpenClStream : public DeviceStream {
     Queue awaited = static_cast<OpenClStream&>(other).queue();
     Event event = nullptr;
     check(driver_.enqueue_marker(awaited, 0, nullptr, &event), "marking the end of a stream");
-    // A queue that waits for another one does not cause it to run.
+    // A queue that waits for an event does not cause the queue of the event to run; flushing does.
     driver_.flush(awaited);
     const Result result = driver_.enqueue_barrier(queue_, 1, &event, nullptr);
     driver_.release_event(event);
@@ -206,7 +206,7 @@ std::string text_of(const std::size_t (&sizes)[3]) {
          std::to_string(sizes[2]);
 }
 
-/// A scalar argument. Its bytes are at the start.
+/// A scalar argument. All members start at the first byte, which is the address passed to OpenCL.
 union ScalarBytes {
   std::int64_t integer;
   float single;
@@ -248,7 +248,7 @@ class OpenClKernels : public LoadedKernels {
   void launch(std::size_t kernel, std::span<const TenonValue> args,
               const LaunchSize& size) override {
     const KernelSpec& spec = specs_[kernel];
-    // The arguments are state of the kernel object until the launch is queued.
+    // Locks, because the arguments are state of the kernel object until the launch is queued.
     const std::lock_guard lock(mutex_);
     Kernel handle = kernels_[kernel];
     std::uint32_t position = 0;
@@ -277,7 +277,7 @@ class OpenClKernels : public LoadedKernels {
   }
 
  private:
-  /// The source declares the extensions that it needs in its first lines.
+  /// The first lines of the source declare the extensions that it needs.
   void check_extensions(std::string_view source) const {
     constexpr std::string_view kBefore = "#pragma OPENCL EXTENSION ";
     const std::string there = " " + text_of(driver_, device_, kDeviceExtensions) + " ";
@@ -291,7 +291,8 @@ class OpenClKernels : public LoadedKernels {
     }
   }
 
-  /// Throws if a block is larger than the device allows. The driver's code would not say so.
+  /// Throws if a block is larger than the device allows, because the driver's error does not name
+  /// the cause.
   void check_threads(const KernelSpec& spec, const LaunchSize& size) const {
     for (int d = 0; d < 3; ++d)
       if (size.threads[d] > max_threads_[d])
@@ -377,7 +378,7 @@ namespace {
 
 using namespace opencl_driver;
 
-/// Times markers in the queue with the device's clock.
+/// Measures the time between two markers in the queue by the device's clock.
 class OpenClTimer : public DeviceTimer {
  public:
   OpenClTimer(const Driver& driver, Queue queue) : driver_(driver), queue_(queue) {}

@@ -51,7 +51,8 @@ void Stream::wait_for(const Stream& other, SourceLocation where) const {
     throw RuntimeError("a stream of " + device().str() + " cannot wait for one of " +
                            other.device().str() + "; call synchronize() on that stream",
                        where);
-  // A stream that waits for itself would wait forever. Its operations execute in order anyway.
+  // Returns, because a stream that waits for itself would wait forever. Its operations execute in
+  // order anyway.
   if (*this == other) return;
   state_->queue->wait_for(*other.state_->queue);
 }

@@ -10,16 +10,17 @@
 
 namespace tenon::runtime {
 
-/// The threads of parallel loops, for one setting of their number. A loop keeps the crew that it
-/// started with. There is one crew for each number of threads that was ever set. Crews are never
-/// destroyed, so that starting a loop takes no lock.
+/// The threads that execute parallel loops. There is one crew for each number of threads that was
+/// ever set. A loop keeps the crew that it started with, even if the number is set again. Crews are
+/// never destroyed, so that starting a loop takes no lock.
 class Crew {
  public:
-  /// `has_processors`: whether there is a processor for each thread.
+  /// `has_processors`: whether there are at least as many processors as threads.
   Crew(int threads, bool has_processors);
 
   int threads() const { return threads_; }
-  /// Returns the arena. Precondition: more than one thread; a crew of one has no arena.
+  /// Returns the TBB arena in which loops run. Precondition: more than one thread; a crew of one
+  /// thread has no arena.
   tbb::task_arena& arena() { return *arena_; }
   Standby& standby() { return *standby_; }
 

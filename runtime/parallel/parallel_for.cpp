@@ -23,9 +23,9 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The failure that a loop reports. Which sub-ranges run before the loop stops depends on timing.
-/// Of those that failed, the first in loop order is reported; an error takes precedence over a
-/// cancellation.
+/// The failure that a loop reports. If several sub-ranges fail, the first one in loop order is
+/// reported, but an error takes precedence over a cancellation. Which sub-ranges run before the
+/// loop stops depends on timing.
 class Failure {
  public:
   void record(std::int64_t begin, std::int32_t status, const char* message) {
@@ -61,7 +61,7 @@ struct Loop {
   std::atomic<bool> has_failed = false;
 };
 
-/// Whether a loop around it has failed.
+/// Whether a loop around this one has failed.
 bool is_cancelled(const Loop& loop) {
   for (const Loop* around = loop.parent; around != nullptr; around = around->parent)
     if (around->has_failed.load(std::memory_order_relaxed)) return true;
@@ -92,7 +92,7 @@ std::int32_t run_body(TenonLoopBody body, void* closure, std::int64_t begin, std
   return status;
 }
 
-/// Runs a sub-range. Returns whether the loop continues.
+/// Runs a sub-range. Returns whether it succeeded, so that the loop continues.
 bool run_sub_range(Loop& loop, std::int64_t begin, std::int64_t end) {
   loop.waiting.fetch_sub(end - begin, std::memory_order_relaxed);
   InsideLoop inside(&loop);
@@ -103,7 +103,8 @@ bool run_sub_range(Loop& loop, std::int64_t begin, std::int64_t end) {
   return false;
 }
 
-/// Whether the loops around occupy all threads, so that a new loop would find none idle.
+/// Whether a loop around the new one has enough unstarted iterations to occupy all threads. The new
+/// loop would then find no idle thread.
 bool saturated(const Loop* innermost) {
   for (const Loop* loop = innermost; loop != nullptr; loop = loop->parent)
     if (loop->waiting.load(std::memory_order_relaxed) >= loop->crew.threads()) return true;
@@ -134,8 +135,8 @@ std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
   return result_of(loop);
 }
 
-/// The remaining iterations of a loop, in one part per thread. A thread processes its part in
-/// order, so that adjacent iterations run on one thread, and then helps the next.
+/// The remaining iterations of a loop, in one part per thread. A thread processes its own part in
+/// order, so that adjacent iterations run on one thread. It then takes pieces of the next parts.
 class Pieces {
  public:
   Pieces(std::int64_t begin, std::int64_t end, int threads)
@@ -183,7 +184,7 @@ class Pieces {
   std::array<Part, kMax> part_;
 };
 
-/// Runs the loop on spinning threads. Nullopt if they are executing another loop.
+/// Runs the loop on spinning threads. Nullopt if these threads are executing another loop.
 std::optional<std::int32_t> run_with_standby(Loop& loop, std::int64_t begin, std::int64_t end) {
   Pieces pieces(begin, end, loop.crew.threads());
   auto work = [&](int thread) {

@@ -91,7 +91,7 @@ void run_task(Team& team, TenonTaskBody body, void* closure, int task) {
   current_team = outer;
 }
 
-/// Holds threads back until their final number is known.
+/// Makes new threads wait until the number of threads of the region is known.
 class StartingGate {
  public:
   void open(Team* team) {

@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Number of checks for new work per reading of the clock.
+/// Number of checks for new work between two readings of the clock.
 constexpr int kLooks = 64;
 
 // The gate: 32 bits for the run's number, one bit that is set while threads may join, and 31 bits
@@ -52,7 +52,7 @@ bool Standby::run(std::int64_t others, FunctionRef<void(int)> work) {
   const std::uint64_t joined = gate_.fetch_and(~kOpen, std::memory_order_relaxed) & kCount;
   for (int looks = 0; finished_.load(std::memory_order_acquire) != joined; ++looks) {
     if (looks % kLooks == kLooks - 1)
-      std::this_thread::yield();  // with few processors, lets one of them run
+      std::this_thread::yield();  // with few processors, lets a working thread run
     else
       pause();
   }
@@ -70,7 +70,7 @@ void Standby::summon(int count) noexcept {
       stand_by();
     });
   } catch (...) {
-    // Without memory for the request, the other threads do the work.
+    // Enqueueing failed for lack of memory. The other threads do the work.
     present_.fetch_sub(count, std::memory_order_relaxed);
   }
 }
@@ -87,7 +87,7 @@ bool Standby::join(std::uint32_t& last) {
 
 void Standby::stand_by() {
   const std::uint32_t dismissals = dismissals_.load(std::memory_order_relaxed);
-  // Run numbers start at 1.
+  // The number of the last finished run. Numbers of runs start at 1.
   std::uint32_t last = 0;
   Clock::time_point end = Clock::now() + stay_;
   for (int looks = 1;; ++looks) {

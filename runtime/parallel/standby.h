@@ -35,12 +35,13 @@ class Standby {
   void dismiss() { dismissals_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
-  /// Requests `count` threads from TBB, in a chain: each thread that arrives requests the rest.
+  /// Requests `count` threads from TBB, as a binary tree: each thread that arrives requests up to
+  /// two others, which do the same.
   void summon(int count) noexcept;
   /// The loop of a thread that has arrived.
   void stand_by();
-  /// Joins the current run unless it is `last`, the one that this thread finished before. Returns
-  /// whether it worked.
+  /// Joins the current run and does its work, unless the run's number is `last`, the run that this
+  /// thread finished before. Returns whether it joined.
   bool join(std::uint32_t& last);
 
   tbb::task_arena& arena_;
@@ -51,7 +52,8 @@ class Standby {
   /// Number of threads that were requested and have not returned.
   std::atomic<int> present_ = 0;
   std::atomic<std::uint32_t> dismissals_ = 0;
-  /// The number of the run, whether threads may join it, and the number of those that have.
+  /// The number of the current run, a bit that is set while threads may join it, and the number of
+  /// threads that have joined.
   std::atomic<std::uint64_t> gate_ = 0;
   /// Number of joined threads that have finished.
   std::atomic<std::uint64_t> finished_ = 0;

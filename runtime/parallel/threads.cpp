@@ -77,7 +77,8 @@ class Setting {
   }
 
   Crew& crew() {
-    // TBB's workers do not exist in a child process, and a loop would wait for them forever.
+    // TBB's workers do not exist in a child process, and a loop would wait for them forever. The
+    // child therefore uses one thread.
     return in_child.load(std::memory_order_relaxed) ? alone_
                                                     : *crew_.load(std::memory_order_acquire);
   }
@@ -103,8 +104,9 @@ class Setting {
     return crews_.try_emplace(threads, threads, threads <= processors_).first->second;
   }
 
-  /// TBB starts no more threads than there are processors unless told otherwise. The minimum of
-  /// several such controls applies, so a new one replaces the old one.
+  /// Lets TBB start at least this number of threads. By default, it starts no more than there are
+  /// processors. TBB applies the minimum of all existing controls, so the new control replaces the
+  /// old one.
   void allow(int threads) {
     if (threads <= allowed_) return;
     more_threads_.reset();
@@ -130,7 +132,7 @@ class Setting {
 Crew::Crew(int threads, bool has_processors) : threads_(threads) {
   if (threads == 1) return;
   arena_.emplace(threads);
-  // Longer than a typical program needs between two calls of functions.
+  // The time that threads spin after a loop: longer than a typical program takes between two calls.
   constexpr std::chrono::microseconds kStay(50);
   standby_.emplace(*arena_, threads, has_processors ? kStay : kStay.zero());
 }

@@ -7,7 +7,7 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE /* syscall */
+#define _DEFAULT_SOURCE /* declares syscall() */
 #endif
 #include <pthread.h>
 #include <stdatomic.h>
@@ -203,7 +203,7 @@ typedef struct {
   int64_t end, grain;
   atomic_llong next;        /* the first iteration not yet taken by a thread */
   atomic_int status;        /* kTenonOk, or the status of the first sub-range that failed */
-  int helpers;              /* threads in this loop other than its caller; guarded by `lock` */
+  int helpers;              /* number of helpers in this loop; guarded by `lock` */
   char message[kMessageBytes];
 } Loop;
 
@@ -217,7 +217,7 @@ static Loop* current; /* the loop that helpers may join */
 static uint64_t round_number;
 static int helpers_made, helpers_wanted;
 static pthread_t helper_threads[kMaxThreads];
-/* Written with the lock held, so that waiting helpers do not miss it; running ones read it without. */
+/* Written with the lock held, so that waiting helpers see it. Running helpers read it without the lock. */
 static atomic_int ending;
 
 static int32_t run_body(TenonLoopBody body, void* closure, int64_t begin, int64_t end) {
@@ -240,7 +240,7 @@ static void run_sub_range(Loop* loop, int64_t begin) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Runs sub-ranges until there are no more, one fails or, in a helper, the library is closed. */
+/* Runs sub-ranges until none is left or one fails. A helper also stops when the library is closed. */
 static void run_loop(Loop* loop, int is_helper) {
   while (atomic_load(&loop->status) == kTenonOk && !(is_helper && atomic_load(&ending))) {
     const int64_t begin = atomic_fetch_add(&loop->next, loop->grain);
@@ -277,7 +277,7 @@ static void make_helpers(int wanted) {
       return;
 }
 
-/* Waits for the helpers, whose code must stay mapped until they have ended. */
+/* Waits for the helpers to end, because their code is unmapped when the library is closed. */
 __attribute__((destructor)) static void end_helpers(void) {
   int n, made;
   pthread_mutex_lock(&lock);
@@ -286,14 +286,14 @@ __attribute__((destructor)) static void end_helpers(void) {
   helpers_made = 0;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
-  /* This may be a helper, if a body calls exit(). */
+  /* This thread is itself a helper if a body called exit(); it cannot join itself. */
   for (n = 0; n < made; ++n)
     if (!pthread_equal(helper_threads[n], pthread_self())) pthread_join(helper_threads[n], NULL);
 }
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void after_fork_in_parent(void) { pthread_mutex_unlock(&lock); }
-/* The child has only the thread that forked, which may be inside a loop. */
+/* Only the thread that called fork() exists in the child. It may be inside a loop. */
 static void after_fork_in_child(void) {
   if (current) current->helpers = 0;
   current = NULL;
@@ -307,7 +307,7 @@ __attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-/* Publishes the loop. Returns 0 if there are no helpers for it. */
+/* Publishes the loop for helpers. Returns 0 if no helper can take part. */
 static int share(Loop* loop, int threads) {
   int is_shared = 0;
   pthread_mutex_lock(&lock);
@@ -331,7 +331,7 @@ int32_t tenon_parallel_for(TenonLoopBody body, void* closure, int64_t begin, int
   if (!body) return fail(kTenonInvalidArgument, "tenon_parallel_for: body is NULL");
   if (begin >= end) return kTenonOk;
   if ((status = tenon_num_threads(&threads)) != kTenonOk) return status;
-  /* Leaves headroom, so that `next` cannot wrap. */
+  /* The bound on `end` leaves headroom, so that `next` cannot overflow. */
   if (threads == 1 || begin < 0 || end > INT64_MAX / 2 || end - begin == 1)
     return run_body(body, closure, begin, end);
   loop.grain = (end - begin) / (4 * threads);

@@ -18,14 +18,14 @@ struct ArgumentOptions {
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
   /// Values of symbolic sizes and strides, and of scalar arguments.
   std::vector<std::pair<tir::Var, std::int64_t>> values = {};
-  /// Fills outputs with 0 instead, for code that accumulates into them.
+  /// Fills outputs with 0 instead of NaN, for code that accumulates into them.
   bool outputs_start_at_zero = false;
 };
 
 struct CallArgument {
   std::string name;
-  /// Whether the schedule computes it. Outputs are filled with NaN, integers with an unlikely
-  /// value.
+  /// Whether the schedule computes this argument. The array of an output is filled with NaN, or
+  /// with an unlikely value if its elements are integers.
   bool is_output = false;
   std::variant<runtime::NDArray, std::int64_t> value;
 
@@ -33,8 +33,8 @@ struct CallArgument {
   const runtime::NDArray* array() const { return std::get_if<runtime::NDArray>(&value); }
 };
 
-/// Makes the arguments. LowerError, naming argument and variable, for a size or scalar without a
-/// value.
+/// Makes the arguments. LowerError, naming the argument and the variable, if a symbolic size or a
+/// scalar has no value.
 std::vector<CallArgument> make_arguments(const std::vector<LowerArgument>& args,
                                          const ArgumentOptions& options = {},
                                          SourceLocation where = SourceLocation::current());

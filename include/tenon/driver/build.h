@@ -15,8 +15,8 @@ namespace tenon {
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target = Target("llvm"), const BuildOptions& options = {},
                       SourceLocation where = SourceLocation::current());
-/// Compiles a module. Functions that are still multi-dimensional are lowered first, with
-/// `options.passes` and `instrument_bounds`. LowerError for a malformed function.
+/// Compiles a module. First lowers the functions that are not lowered yet, with `options.passes`
+/// and `instrument_bounds`. LowerError for a malformed function.
 runtime::Module build(const tir::IRModule& module, const Target& target = Target("llvm"),
                       const BuildOptions& options = {},
                       SourceLocation where = SourceLocation::current());

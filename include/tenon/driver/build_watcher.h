@@ -10,21 +10,22 @@ namespace tenon {
 class BuildWatcher {
  public:
   virtual ~BuildWatcher() = default;
-  /// Receives each CPU function in the order of compilation, both as lowered and in the form ready
-  /// for code generation. Returns the function to compile instead of `ready`.
+  /// Receives each CPU function in the order of compilation: `lowered` is the result of lowering,
+  /// and `ready` is ready for code generation. Returns the function to compile instead of `ready`.
   virtual tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) = 0;
   /// Receives each device kernel that is ready for code generation. Returns the kernel to emit
   /// instead.
   virtual tir::PrimFunc add_kernel(const tir::PrimFunc& kernel) { return kernel; }
-  /// Called after all functions have been added. Objects that the options refer to live as long as
-  /// this object.
+  /// Sets the options that code generation needs, such as `profiling` or `lines`. Called after all
+  /// functions have been added. Objects that the options point to must live as long as this
+  /// watcher.
   virtual void set_up(codegen::CompileOptions& options) = 0;
-  /// Returns the lines of the functions and kernels added so far; null if the code should not have
-  /// line numbers.
+  /// Returns the source lines to show for the statements of the functions and kernels added so far;
+  /// null if the code should not have line numbers.
   virtual const codegen::StatementLines* lines() const { return nullptr; }
 };
 
-/// Like compile, with a watcher.
+/// Compiles as `compile` does, and reports each function to the watcher.
 codegen::Artifact compile_watched(const te::Schedule& schedule,
                                   const std::vector<LowerArgument>& args, const Target& target,
                                   const BuildOptions& options, const SourceLocation& where,

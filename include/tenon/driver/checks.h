@@ -1,4 +1,5 @@
-// Checks that refuse a program before code is made. Most of these programs can be printed.
+// Checks that refuse a program before code is generated. Most of the refused programs can still be
+// printed.
 #pragma once
 
 #include "tenon/driver/lower.h"
@@ -27,21 +28,24 @@ void refuse_unbound_outputs(const te::StageGraph& graph, const std::vector<Lower
                             const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
                             const SourceLocation& where);
 
-/// Throws a LowerError for an argument that a stage computes in part only, because its readers need
-/// no more and it is no output of the schedule. A stage at a loop of another is not checked.
+/// Throws a LowerError for an argument whose stage computes only a part of its elements. This
+/// happens if the tensor is not an output of the schedule and its consumers need only that part.
+/// Stages that are attached to a loop of another stage are not checked.
 void refuse_partial_arguments(const te::StageGraph& graph, const te::Bounds& bounds,
                               const std::vector<LowerArgument>& args,
                               const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
                               const SourceLocation& where);
 
-/// Throws a LowerError with the reason if the function is malformed for the form that it declares.
+/// Throws a LowerError with the first violation if the function breaks a rule of its form
+/// (tir::Form).
 void check_function(const tir::PrimFunc& func, const std::string& name);
 
 // Loops whose iterations are not proved independent.
 
 /// Searches for a parallel or vectorized loop whose iterations are not proved independent, and
-/// records the result in an annotation that all passes preserve. A function with the annotation is
-/// not searched again. `racing` is the message of a schedule that is known to race.
+/// records the result in an annotation that all passes preserve. Does not search a function that
+/// has the annotation. If `racing` is given, the schedule is known to race: `racing` is recorded as
+/// the error message, and nothing is searched.
 void note_conflicts(tir::PrimFunc& loops, lowering::LoopsToProve which,
                     const std::optional<std::string>& racing = std::nullopt);
 

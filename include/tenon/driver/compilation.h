@@ -29,11 +29,12 @@ class Compilation {
   /// The conditions on symbolic sizes under which reads are in bounds. Throws BoundError for a read
   /// that is out of bounds for all sizes.
   const std::vector<arith::SizeCondition>& read_conditions();
-  /// The loop program before any pass, over multi-dimensional buffers. Conflicts between iterations
-  /// of its loops are noted in the function; refuse_conflicts (driver/checks.h) throws them.
+  /// The loop program before any pass, over multi-dimensional buffers. If iterations of a loop
+  /// conflict, an annotation of the function has the message, which refuse_conflicts
+  /// (driver/checks.h) throws.
   const tir::PrimFunc& loops();
-  /// The functions before any pass: `loops`, and the function of its constants if
-  /// `options.separate_constants` is set and there are any.
+  /// The functions before any pass: the function of loops(), and with `options.separate_constants`
+  /// the function that computes the constants, if the program has constants.
   const std::vector<tir::PrimFunc>& programs();
   /// The lowered functions. Throws BoundError for an access that is provably out of bounds.
   const tir::IRModule& module();

@@ -19,7 +19,7 @@ using LowerArgument = te::FunctionArgument;
 /// Callback for a finished step and its duration.
 using StepListener = std::function<void(std::string_view step, double seconds)>;
 
-/// The regions of stages that are computed and stored.
+/// The method of inferring the region that a stage computes and stores.
 enum class Bounds : std::uint8_t {
   /// The bounds of infer_bound, as in TVM 0.9 text.
   Default,
@@ -48,8 +48,8 @@ struct BuildOptions {
   bool instrument_bounds = false;
   Bounds bounds = Bounds::Default;
   /// Checks each tensor intrinsic at run time: also runs the loops that it replaces, and compares
-  /// the results. RuntimeError for the first element that differs. Floats may differ by as much as
-  /// reordered sums.
+  /// the results. RuntimeError for the first element that differs. Floats may differ as much as
+  /// sums that are added in another order.
   bool check_intrinsics = false;
   bool allow_parallel_reduction_race = false;
   /// Required alignment in bytes of the memory of every array argument, a power of two. 0: the
@@ -62,10 +62,10 @@ struct BuildOptions {
   /// and instructions.
   std::optional<bool> autotune_loops = std::nullopt;
   /// Whether stages that depend only on inputs declared by te::constant_input, such as packed
-  /// weights, are computed by a function of their own, `<name>_constants`. Their arrays are the
-  /// last parameters of both functions, and the other function has no parameters for constants that
-  /// it does not read itself. Only for schedules. Stages inside of loops, and those whose shape is
-  /// symbolic, stay where they are.
+  /// weights, are moved to a separate function, `<name>_constants`. The arrays of these stages are
+  /// the last parameters of both functions. The main function loses the parameters for constant
+  /// inputs that only `<name>_constants` reads. Applies only to schedules. Stages inside loops, and
+  /// stages of symbolic shape, are not moved.
   bool separate_constants = false;
   /// Optimization level, 0 to 3.
   int opt_level = 3;
@@ -76,16 +76,16 @@ struct BuildOptions {
   /// LLVM.
   bool profile = false;
   /// Whether build and compile look for the code in the user's cache (`$XDG_CACHE_HOME/tenon` or
-  /// `~/.cache/tenon`, at most 256 MiB) and store it there. Only code that LLVM compiles for CPUs
-  /// from the program alone: not with `link`, `profile`, `on_step`, `on_pass` or imported sources.
+  /// `~/.cache/tenon`, at most 256 MiB) and store it there. Caches only code that LLVM compiles for
+  /// CPUs. With `link`, `profile`, `on_step`, `on_pass` or imported sources, nothing is cached.
   bool cache = true;
   /// All other options of the passes.
   lowering::PassOptions passes = {};
   /// Called after each step other than a pass: "freeze", "infer-bound", "schedule-ops",
   /// "emit-llvm", "optimize-llvm", "generate-code", "load"; for C "emit-c", "load".
   StepListener on_step = {};
-  /// Receives each warning about the schedule (te/warnings.h), once per schedule. Not given:
-  /// warnings are printed to stderr.
+  /// Receives each warning about the schedule (te/warnings.h), once per schedule. Empty: warnings
+  /// are printed to stderr.
   std::function<void(const std::string&)> on_warning = {};
 };
 using LowerOptions = BuildOptions;

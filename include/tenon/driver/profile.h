@@ -38,14 +38,14 @@ struct StageProfile {
   /// short to be timed. This stage then has no calls and times.
   std::optional<std::string> counted_in;
 
-  /// Number of executions of its loop nest.
+  /// Number of executions of the stage's loop nest.
   std::int64_t calls = 0;
   /// Time of all threads together, in seconds, without nested stages that are timed separately.
   double seconds = 0;
   /// `seconds` as a fraction of the time of all stages and functions.
   double share = 0;
-  /// Time from the start to the end of its loops, including nested stages, on the threads that
-  /// started them.
+  /// Time from the start to the end of the stage's loops, including nested stages, on the threads
+  /// that started the loops.
   double elapsed = 0;
   /// Time that threads waited for one another at the end of parallel loops and in barriers.
   double waiting = 0;
@@ -53,7 +53,8 @@ struct StageProfile {
   struct OnThread {
     int thread;
     double seconds;
-    /// Executions of its loop nest, and of parts of parallel loops.
+    /// Number of executions of the stage's loop nest, and of parts of its parallel loops, by this
+    /// thread.
     std::int64_t runs;
   };
   /// The threads that took part.
@@ -62,8 +63,8 @@ struct StageProfile {
   /// The work of the stage in one call, derived from its loops. Absent if the loops depend on sizes
   /// known only at run time, and for work done by C functions or intrinsics.
   struct Work {
-    /// Arithmetic on values, without index arithmetic. A vector operation counts per lane, a math
-    /// function as one; both sides of a choice count.
+    /// Number of arithmetic operations on values, without index arithmetic. A vector operation
+    /// counts once per lane, a math function once. Both branches of a conditional expression count.
     double operations = 0;
     /// Bytes loaded and stored, regardless of caches.
     double bytes_read = 0, bytes_written = 0;

@@ -32,7 +32,7 @@ class Target {
   Target(const char* text, SourceLocation where = SourceLocation::current())
       : Target(static_cast<const std::string&>(Name(text, where)), where) {}
 
-  /// Returns the text as given.
+  /// Returns the text that the target was made from.
   const std::string& str() const { return text_; }
   const tir::TargetFacts& facts() const& { return facts_; }
   tir::TargetFacts facts() && { return std::move(facts_); }

@@ -37,26 +37,26 @@ struct BoundsReport {
   struct Dimension {
     /// Hull of the elements read during one iteration of the loops around the stage.
     Range required;
-    /// The consumers that determine the ends of the hull: one, or one per end. Empty for an output,
-    /// all of which is required.
+    /// The consumers that determine the ends of the hull: one consumer for both ends, or one for
+    /// each end. Empty for an output, all of which is required.
     std::vector<std::string> decided_by;
     /// The range that is allocated.
     Range allocated;
   };
   /// The measurements of one run.
   struct Counts {
-    /// Extents per dimension, each the maximum over all allocations of the tensor: of the hull of
-    /// the elements read, and of the allocation.
+    /// Extents per dimension: `touched` of the hull of the elements read, `allocated` of the
+    /// memory. If the tensor is allocated several times, each extent is the maximum.
     std::vector<std::int64_t> touched, allocated;
-    /// Number of evaluations of elements, and of distinct elements. A reduction counts one
-    /// evaluation per element and allocation.
+    /// `evaluations`: number of times that an element is computed. `points`: number of distinct
+    /// elements. A reduction counts one evaluation per element and allocation, not one per update.
     std::int64_t evaluations = 0, points = 0;
     /// Returns the elements read as a fraction of the elements allocated. 1: nothing is wasted.
     double used() const;
     /// Returns the number of evaluations per element. 1: no recomputation.
     double computed() const;
   };
-  /// A stage, or one output of a stage with several.
+  /// A tensor: the output of a stage, or one of its outputs if it has several.
   struct Row {
     std::string stage;
     tir::StorageScope scope;

@@ -26,7 +26,7 @@ struct Explanation {
 
   /// A load or store.
   struct Access {
-    /// The stage that contains it, with its source location: "B, gather.cpp:9".
+    /// The stage that contains the access, with its source location: "B, gather.cpp:9".
     std::string stage;
     std::string tensor;
     bool is_store;

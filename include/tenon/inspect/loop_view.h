@@ -24,12 +24,12 @@ struct LoopView {
     std::string name;
     /// Source location, "matmul.cpp:14".
     std::string line;
-    /// The text of that source line; empty if the file is not found.
+    /// The text of the source line; empty if the file is not found.
     std::string source;
     /// With a profile: the time of all threads in one call of the function, and its share of the
     /// time of all stages.
     std::optional<double> seconds = std::nullopt, share = std::nullopt;
-    /// The stage whose time includes this one's, if it is not timed separately.
+    /// The stage whose time includes this stage's time, if this stage is not timed separately.
     std::optional<std::string> counted_in = std::nullopt;
   };
 
@@ -50,7 +50,7 @@ struct LoopView {
 
   /// A line of machine code or source.
   struct Instruction {
-    /// The name of a function, a jump target, or an instruction. Every line of source is an
+    /// A function name, a jump target, or an instruction. Lines of source code have the kind
     /// Instruction.
     enum class Kind : std::uint8_t { Function, Label, Instruction };
     Kind kind;
@@ -60,8 +60,8 @@ struct LoopView {
     /// statement.
     int stmt;
     /// Whether `stmt` is a guess because LLVM gave no line for the instruction (it was moved, or
-    /// serves several statements): the smallest statement that covers the whole machine loop around
-    /// it.
+    /// serves several statements). The guess is the smallest statement that covers the whole
+    /// machine loop around the instruction.
     bool is_guessed;
   };
 
@@ -90,8 +90,8 @@ struct LoopView {
   std::vector<Stmt> stmts;
   std::vector<Stage> stages;
   std::vector<Buffer> buffers;
-  /// Assembly for CPU code by LLVM; otherwise the source that is passed to the device's or the C
-  /// compiler. In that case `lines` show the kernels.
+  /// The assembly, if LLVM generates CPU code. Otherwise the source text for the C compiler or the
+  /// device's compiler; `lines` then show the kernels.
   std::vector<Instruction> code;
   /// Language of the code: "asm", "c", "opencl", "cuda". Empty if there is no code.
   std::string language;
@@ -106,8 +106,8 @@ LoopView view_loops(const te::Schedule& schedule, const std::vector<LowerArgumen
                     const Target& target = Target("llvm"), const BuildOptions& options = {},
                     const std::optional<Profile>& profile = std::nullopt,
                     SourceLocation where = SourceLocation::current());
-/// Makes the view of functions, such as block programs. Each stored buffer is a stage named after
-/// it, without a source line.
+/// Makes the view of functions, such as block programs. Each buffer that is stored to appears as a
+/// stage with the buffer's name and without a source line.
 LoopView view_loops(const tir::IRModule& module, const Target& target = Target("llvm"),
                     const BuildOptions& options = {},
                     const std::optional<Profile>& profile = std::nullopt,

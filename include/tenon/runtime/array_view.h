@@ -72,8 +72,9 @@ class ArrayView {
       : data_(data), shape_(shape) {
     check();
   }
-  /// Converts from a view with compatible extents and at least the same access. RuntimeError if an
-  /// extent that is not part of its type does not match this type.
+  /// Converts from another view of the same elements, for example from mutable to const ones, or
+  /// from run-time to compile-time extents. RuntimeError if an extent known only at run time does
+  /// not match this type.
   template <class U, std::int64_t... Others>
   requires(sizeof...(Others) == sizeof...(Extents) &&
            std::same_as<std::remove_const_t<U>, Element> && std::convertible_to<U*, T*> &&
@@ -171,8 +172,8 @@ class KernelCall {
     }
   }
 
-  /// Checks an extent or stride against `value`, which `wanted` describes: a number or a named
-  /// size.
+  /// Throws unless `actual`, an extent or stride, equals `value`. `wanted` is the text of the
+  /// expected value: a number or the name of a size.
   void same(std::string_view parameter, std::string_view what, std::int64_t actual,
             std::string_view wanted, std::int64_t value) const {
     if (actual == value) return;

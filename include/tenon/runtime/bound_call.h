@@ -17,7 +17,7 @@ namespace tenon::runtime {
 
 /// The function of a bound call, with the line of the binding.
 struct BoundFunction {
-  // Implicit: the conversion of BoundCall's first argument.
+  // Implicit, so that BoundCall's first argument can be a Function and captures the caller's line.
   BoundFunction(Function function, SourceLocation where = SourceLocation::current())
       : function(std::move(function)), where(where) {}
   Function function;
@@ -37,8 +37,8 @@ class BoundCall {
             std::span<const Argument>(std::array<Argument, sizeof...(Args)>{Argument(args)...}),
             arrays_of(args...)) {}
 
-  /// Calls the function. RuntimeError if it fails. Threads may call it concurrently if the written
-  /// memory permits.
+  /// Calls the function. RuntimeError if it fails. Threads may call it concurrently only if it does
+  /// no harm that all calls write the same arrays.
   void operator()(SourceLocation where = SourceLocation::current()) const {
     const std::int32_t status = code_ != nullptr ? code_(values_, codes_, count_) : call();
     if (status != kTenonOk) fail(status, where);
@@ -46,7 +46,7 @@ class BoundCall {
 
  private:
   struct State;
-  /// Calls code that is not a plain function.
+  /// Slow path of operator(), for code that is not a plain C function.
   std::int32_t call() const;
   [[noreturn]] void fail(std::int32_t status, const SourceLocation& where) const;
 
@@ -64,7 +64,7 @@ class BoundCall {
   }
 
   std::shared_ptr<const State> state_;
-  // Copies of what the state has, for short kernels.
+  // Copies of members of `state_`, which save an indirection per call.
   TenonPackedFunction code_ = nullptr;
   const TenonValue* values_ = nullptr;
   const std::int32_t* codes_ = nullptr;

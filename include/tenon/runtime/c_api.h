@@ -29,7 +29,7 @@ enum TenonStatus {
   kTenonError = 1,
   kTenonInvalidArgument = 2,
   kTenonOutOfMemory = 3,
-  /* The loop was stopped because the enclosing loop failed, whose error has the reason. */
+  /* The loop was stopped because the enclosing loop failed. That loop's error has the reason. */
   kTenonCancelled = 4
 };
 
@@ -52,11 +52,11 @@ typedef union {
 
 /* The active member of a TenonValue. */
 enum TenonTypeCode {
-  kTenonInt = 0,    /* i; also bool, as 0 or 1 */
+  kTenonInt = 0,    /* the value is in i; a bool is 0 or 1 */
   kTenonUInt = 1,   /* i holds the bits of an uint64_t */
   kTenonFloat = 2,  /* the value is in f */
-  kTenonHandle = 3, /* p, an opaque pointer */
-  kTenonTensor = 4, /* p, a const DLTensor* */
+  kTenonHandle = 3, /* p is an opaque pointer */
+  kTenonTensor = 4, /* p is a const DLTensor* */
   kTenonNull = 5    /* p is NULL */
 };
 
@@ -137,16 +137,16 @@ int32_t tenon_workspace_free(int32_t device_type, int32_t device_id, void* data)
 
 /* The kernels of a module, stored in its data. Only `loaded` is modified. */
 typedef struct {
-  uint32_t version;        /* kTenonAbiVersion */
+  uint32_t version;        /* equals kTenonAbiVersion */
   int32_t device_type;     /* a DLDeviceType */
   const char* manifest;    /* the kernels' parameters (tenon/runtime/kernel_spec.h) */
-  const char* source;      /* in the device's language, zero-terminated */
-  uint64_t source_bytes;   /* without the terminator */
+  const char* source;      /* source text in the device's language, zero-terminated */
+  uint64_t source_bytes;   /* length of `source` without the terminator */
   const void* binary;      /* machine code for one architecture, or NULL */
-  uint64_t binary_bytes;   /* 0 if binary is NULL */
+  uint64_t binary_bytes;   /* size of `binary`; 0 if it is NULL */
   const char* portable;    /* PTX for the driver to compile for other architectures, or NULL */
-  uint64_t portable_bytes; /* without the terminator */
-  void* loaded;            /* owned by the runtime; initially NULL */
+  uint64_t portable_bytes; /* length of `portable` without the terminator */
+  void* loaded;            /* state of the runtime, which owns it; initially NULL */
 } TenonKernels;
 
 /* Queues a launch of kernel number `kernel` on the device. `launch` has the extents of blockIdx.x,
@@ -189,7 +189,7 @@ int32_t tenon_enable_tiles(void);
 
 /* A table of the functions that generated code calls. */
 typedef struct {
-  uint32_t version; /* kTenonAbiVersion */
+  uint32_t version; /* equals kTenonAbiVersion */
   /* Each member is the function tenon_<member>. */
   void (*set_last_error)(const char* message);
   int32_t (*parallel_for)(TenonLoopBody body, void* closure, int64_t begin, int64_t end);

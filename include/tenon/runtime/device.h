@@ -22,11 +22,12 @@ struct Device {
   DeviceType type = DeviceType::Cpu;
   int id = 0;
 
-  /// Whether arrays can be allocated on it: the driver is found and has a device of this number.
+  /// Whether arrays can be allocated on this device: the driver is found and has a device of this
+  /// number.
   bool exists() const;
   /// Returns what is missing, as a sentence; empty if the device exists.
   std::string why_missing() const;
-  /// Returns "cuda(0)".
+  /// Returns the device as text: "cuda(0)".
   std::string str() const;
 
   friend bool operator==(const Device&, const Device&) = default;

@@ -26,7 +26,7 @@ struct MemoryPlace {
   std::uint64_t byte_offset = 0;
 };
 
-/// Kernels as stored in a module. The owner keeps this data alive while they are loaded.
+/// Kernels as stored in a module. The module keeps this data alive while the kernels are loaded.
 struct KernelImage {
   std::span<const KernelSpec> kernels;
   std::string_view source;
@@ -70,8 +70,8 @@ class DeviceTimer {
  public:
   virtual ~DeviceTimer() = default;
   virtual void start() = 0;
-  /// Waits for the stream, and returns the seconds from the end of the operations queued before
-  /// start() to the end of those queued since.
+  /// Waits for the stream. Returns the seconds between the end of the operations queued before
+  /// start() and the end of the operations queued after it.
   virtual double stop() = 0;
 };
 
@@ -97,8 +97,8 @@ class DeviceApi {
   /// Loads kernels on a device. RuntimeError, with the driver's message, if they cannot be compiled
   /// or loaded.
   virtual std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image);
-  /// Makes a timer that uses the device's clock; if the device has none, the host's clock after
-  /// waiting for the device.
+  /// Makes a timer that uses the device's clock. If the device has none, the timer waits for the
+  /// device and reads the host's clock.
   virtual std::unique_ptr<DeviceTimer> make_timer(int id);
 };
 

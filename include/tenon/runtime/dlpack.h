@@ -57,7 +57,7 @@ typedef enum {
 
 typedef struct {
   uint8_t code; /* a DLDataTypeCode */
-  uint8_t bits; /* per lane; a bool has 8 */
+  uint8_t bits; /* bits per lane; a bool has 8 */
   uint16_t lanes;
 } DLDataType;
 
@@ -68,7 +68,7 @@ typedef struct {
   int32_t ndim;
   DLDataType dtype;
   int64_t* shape;
-  int64_t* strides; /* in elements; NULL: compact, row-major */
+  int64_t* strides; /* strides in elements; NULL: compact, row-major */
   uint64_t byte_offset;
 } DLTensor;
 

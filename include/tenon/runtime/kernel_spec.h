@@ -26,8 +26,8 @@ struct KernelSpec {
   std::vector<DataType> params = {};
   /// Whether the kernel uses shared memory whose size is given at launch.
   bool has_dynamic_shared = false;
-  /// For OpenCL: the sub-group size that the kernel requires because threads exchange values; 0:
-  /// none.
+  /// For OpenCL: the sub-group size that the kernel requires, because its threads exchange values
+  /// within a sub-group; 0: no requirement.
   int subgroup_size = 0;
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 typedef struct {
-  const char* target;          /* as passed to the generator */
+  const char* target;          /* the target as passed to the generator */
   const char* const* features; /* required processor features, NULL-terminated */
 } TenonVariant;
 

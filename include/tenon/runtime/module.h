@@ -32,7 +32,7 @@ struct FunctionName {
 
  private:
   static std::string_view checked(const char* text, const SourceLocation& place) {
-    if (text == nullptr) static_cast<void>(Name(text, place));  // throws
+    if (text == nullptr) static_cast<void>(Name(text, place));  // throws a TypeError
     return text;
   }
 };
@@ -41,8 +41,9 @@ struct FunctionName {
 struct SaveOptions {
   /// Whether to include the parts of the runtime that the code calls in the file (.so, .o, .a), so
   /// that a C program has to link only that file; the header (.h) then includes only C library
-  /// headers. Parallel loops run on their own POSIX threads, and devices are not supported.
-  /// Requires the system's C compiler. Text for the target `c` is always self-contained.
+  /// headers. Such code runs parallel loops on POSIX threads that it starts itself, and does not
+  /// support devices. Saving requires the system's C compiler. Text for the target `c` is always
+  /// self-contained.
   bool standalone = false;
 };
 

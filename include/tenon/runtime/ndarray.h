@@ -59,7 +59,7 @@ struct RandomOptions {
   std::optional<std::uint64_t> seed = std::nullopt;
 };
 
-/// Called with a pointer when its memory is no longer referenced. Holds a callable or nothing.
+/// A callback that receives a pointer when the memory there is no longer referenced. May be empty.
 class Deleter {
  public:
   Deleter() = default;
@@ -82,7 +82,7 @@ class Deleter {
 struct WrapOptions {
   /// Strides in elements. Nullopt: row-major without gaps.
   std::optional<std::vector<std::int64_t>> strides = std::nullopt;
-  /// Nullopt: the type that the pointer points to.
+  /// Type of the elements. Nullopt: the type that the pointer points to.
   std::optional<DataType> dtype = std::nullopt;
   /// The device of the memory.
   Device device = cpu(0);
@@ -107,8 +107,8 @@ class NDArray {
                        SourceLocation where = SourceLocation::current());
   static NDArray zeros(Shape shape, DataType dtype, Device device = cpu(0),
                        SourceLocation where = SourceLocation::current());
-  /// Allocates an array filled with `value`, a number. RuntimeError also if it does not fit the
-  /// type: a fraction in an integer, or a finite number that overflows to infinity.
+  /// Allocates an array filled with `value`, a number. RuntimeError also if the number does not fit
+  /// the type: a fraction in an integer, or a finite number that overflows to infinity.
   static NDArray full(Shape shape, DataType dtype, const Argument& value, Device device = cpu(0),
                       SourceLocation where = SourceLocation::current());
   /// Allocates an array of random elements: floats uniform in [0, 1), as multiples of the type's
@@ -205,7 +205,7 @@ class NDArray {
   std::shared_ptr<const Storage> storage_;
 };
 
-/// Returns "float32[1024, 512]".
+/// Returns the type and the shape as text: "float32[1024, 512]".
 std::string describe(const NDArray& array);
 
 /// An argument of a call. It refers to arrays and must not outlive the call expression.

@@ -31,9 +31,9 @@ class Profiler {
  public:
   struct Thread;
   struct Region {
-    /// Number of entries, excluding parts of parallel loops.
+    /// Number of times that this thread entered the region, excluding parts of parallel loops.
     std::int64_t calls = 0;
-    /// Number of parts of its parallel loops that this thread ran.
+    /// Number of parts of the region's parallel loops that this thread ran.
     std::int64_t parts = 0;
     /// Time in the region itself, without nested regions and waiting.
     Ticks work = 0;
@@ -57,10 +57,10 @@ class Profiler {
     Kind kind;
     std::int32_t region;
     Ticks begin;
-    /// Time spent in nested frames since then.
+    /// Time since `begin` that nested frames took.
     Ticks inside;
-    /// Calls only: the end of the caller's stack, and the thread record that was in use before the
-    /// call.
+    /// Only for Kind::Call. `stack`: an address in the stack frame that began the call, by which
+    /// ended calls are recognized. `outer`: the thread's current record before the call.
     const void* stack;
     Thread* outer;
   };
@@ -89,7 +89,8 @@ class Profiler {
   /// Resets all measurements to 0.
   void reset();
 
-  /// Returns the record of the calling thread. For the functions below.
+  /// Returns the record of the calling thread. This function and those below are for the profiler's
+  /// entry points.
   Thread& this_thread();
   /// Returns a record for a short-lived thread, which must give it back.
   Thread& borrow();
@@ -106,7 +107,8 @@ class Profiler {
   const std::chrono::steady_clock::time_point first_time_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Thread>> threads_;
-  /// The thread of each record in `threads_`; a default id for records that can be borrowed.
+  /// The id of the thread that owns each record in `threads_`; a default id for records that can be
+  /// borrowed.
   std::vector<std::thread::id> thread_ids_;
   std::vector<Thread*> free_;
   std::unordered_map<const void*, std::uint64_t> workspaces_;
@@ -115,15 +117,15 @@ class Profiler {
 
 }  // namespace tenon::runtime
 
-// Entry points for profiled code. If its name ends like the name of a function in c_api.h, an entry
-// point also does the work of that function.
+// Entry points for profiled code. tenon_profile_x replaces tenon_x of c_api.h, if that exists: it
+// does the same work and also measures it.
 extern "C" {
 /// Starts a call. Returns the value to pass to tenon_profile_end_call.
 std::int64_t tenon_profile_begin_call(void* profiler, std::int32_t region);
 void tenon_profile_end_call(void* profiler, std::int64_t depth);
 /// Enters a region. Precondition of this and the following functions: inside a call.
 std::int32_t tenon_profile_enter(std::int32_t region);
-/// Leaves a region. Regions left by an error need not be left explicitly.
+/// Leaves a region. When an error leaves a region, this call may be omitted.
 std::int32_t tenon_profile_leave(std::int32_t region);
 std::int32_t tenon_profile_parallel_for(TenonLoopBody body, void* closure, std::int64_t begin,
                                         std::int64_t end);

@@ -25,7 +25,7 @@ struct Symbol {
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
-/// Any size. The generated code either does not depend on the size or checks it.
+/// Any size is accepted. The generated code either does not depend on the size or checks it.
 struct AnySize {
   friend bool operator==(const AnySize&, const AnySize&) = default;
 };
@@ -50,7 +50,8 @@ struct ArraySpec {
   DeviceType device = DeviceType::Cpu;
   /// Whether DLPack's byte_offset must be 0.
   bool zero_byte_offset = false;
-  /// 32 if the code computes indices in 32 bits, so that larger arrays are refused.
+  /// Number of bits in which the code computes indices. If it is 32, arrays whose indices would
+  /// overflow are refused.
   int index_bits = 64;
   friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
 };

@@ -10,13 +10,13 @@ namespace tenon::runtime {
 
 struct Timing {
   double mean = 0;
-  /// For an even number of results, the mean of the middle two.
+  /// Median of the results; for an even number of results, the mean of the middle two.
   double median = 0;
   double min = 0;
   double max = 0;
-  /// Population standard deviation (divided by n, not n - 1).
+  /// Population standard deviation of the results (divided by n, not n - 1).
   double stdev = 0;
-  /// One per repeat, in the order measured.
+  /// Seconds per call, one result per repeat, in the order measured.
   std::vector<double> results;
 
   /// Computes the statistics. Precondition: `results` is not empty.

@@ -46,26 +46,29 @@ std::optional<int> other_half(const Program& program, int block);
 /// matched buffers.
 std::optional<int> allocated_by(const Program& program, const tir::Buffer& buffer, int around);
 
-/// Whether the block's bindings are quasi-affine: the iterator values are composed of digits of the
-/// loops in its scope and cover every value (condition A1).
+/// Whether the block's bindings are quasi-affine (condition A1). Each iterator value is then a
+/// mixed-radix number whose digits are loops in the block's scope, or quotients and remainders of
+/// these loops by constants. Together, the values take every combination.
 bool has_affine_bindings(const Program& program, int block);
 
-/// Whether different iterations of the loop may run different instances of the block.
+/// Whether the block's instances may differ between iterations of the loop.
 bool depends_on(const Program& program, int block, int loop);
 
-/// Whether every instance of `block` is executed, at least once, in or after the iteration of
-/// `loop` in which `producer` last writes the inputs of the instance. (A loop that determines no
-/// iterator of the block executes the same instances repeatedly.)
+/// Whether every instance of `block` sees the final values of the inputs that `producer` writes:
+/// the instance is executed, at least once, in or after the iteration of `loop` in which `producer`
+/// last writes these inputs. (If the loop determines no iterator of the block, each of its
+/// iterations executes the same instances, and the last iteration is late enough.)
 bool runs_after_last(const Program& program, int block, int producer, int loop);
 
-/// Whether a producer that has no instance, because one of its loops has no iteration, counts as
-/// writing its elements. CountsIfAlwaysEmpty: it is then empty in all iterations of the loops
-/// around it, so that no element is from an earlier iteration.
+/// The treatment of a producer below a loop without iterations, which writes nothing. Counts: it
+/// counts as writing its elements. CountsIfAlwaysEmpty: it counts only if the loop has no
+/// iterations in all iterations of the loops around it, so that no element is left from an earlier
+/// iteration.
 enum class EmptyProducer : unsigned char { Counts, CountsIfAlwaysEmpty, DoesNotCount };
 
-/// Whether, in each iteration of the loops around both, the producer writes all elements of
-/// `buffer` that the consumer reads, before it reads them. Both blocks are in one scope. False
-/// means "not proved".
+/// Whether the producer writes all elements of `buffer` that the consumer reads, before the
+/// consumer reads them. This must hold in each iteration of the loops around both. Both blocks are
+/// in one scope. False means "not proved".
 bool covers_reads(const Program& program, int producer, int consumer, const tir::Buffer& buffer,
                   EmptyProducer empty = EmptyProducer::CountsIfAlwaysEmpty);
 

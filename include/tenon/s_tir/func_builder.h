@@ -42,7 +42,7 @@ class BodyOfVars {
     };
   }
 
-  /// Returns the number of Vars; -1 for any number.
+  /// Returns the number of Vars that the callable takes; -1 if it takes any number.
   int arity() const { return arity_; }
   void operator()(std::span<const Var> vars) const { call_(vars); }
 
@@ -98,8 +98,8 @@ class FuncBuilder {
   FuncBuilder(const FuncBuilder&) = default;
   FuncBuilder& operator=(const FuncBuilder&) = default;
 
-  /// Adds an array parameter. Parameters are in call order. `options` overrides the defaults; its
-  /// name is ignored.
+  /// Adds an array parameter. Parameters are in call order. `options` overrides the defaults; the
+  /// name in it is ignored.
   tir::BufferRef param(std::vector<Expr> shape, Name name, DataType dtype = Float(32),
                        tir::BufferOptions options = {});
   /// Adds a scalar parameter.
@@ -129,7 +129,8 @@ class FuncBuilder {
 
   void block(Name name, const std::vector<BlockAxis>& axes, const BodyOfVars& body,
              SourceLocation where = SourceLocation::current());
-  // Adds the init of the open block. LowerError if it does not exist.
+  // Adds the init of the open block. LowerError if no block is open or the block has an init
+  // already.
   void init(const std::function<void()>& body, SourceLocation where = SourceLocation::current());
   /// Adds a predicate to the open block, in terms of the loops around it.
   void where(const Expr& predicate, SourceLocation where = SourceLocation::current());

@@ -62,20 +62,22 @@ tir::PrimFunc bind(const Program& program, int loop, const tir::ThreadTag& threa
 
 // ---- memory -------------------------------------------------------------------------------------
 
-/// Copies the region number `read` of the block into another scope. The block, and other readers of
-/// the same buffer after the copy, then read the copy.
+/// Copies a buffer that the block reads to another scope; `read` is an index into the block's read
+/// regions. Afterwards the block reads the copy, and so do the other readers of the buffer that
+/// follow the copy.
 NewBlock cache_read(const Program& program, int block, int read, tir::StorageScope scope,
                     SourceLocation where = SourceLocation::current());
-/// Redirects the block's region number `write` to another scope, from which a new block copies the
-/// result.
+/// Makes the block write to a buffer in another scope, from which a new block copies the result;
+/// `write` is an index into the block's written regions.
 NewBlock cache_write(const Program& program, int block, int write, tir::StorageScope scope,
                      SourceLocation where = SourceLocation::current());
-/// Whether a region number counts the regions that a block reads or those that it writes.
+/// The list that a `buffer_index` refers to: the regions that a block reads, or those that it
+/// writes.
 enum class BufferIndexType : unsigned char { Read, Write };
-/// Makes a new buffer, and copies the elements that the block reads into it, or the elements that
-/// the block writes from it. The indices of the new buffer are the iterators that determine the
-/// element, in the order of the block. The block must access the buffer by a single list of
-/// indices.
+/// Makes a new buffer for the elements that the block reads or writes. A new block copies the
+/// elements that are read into it, or the written elements from it. The indices of the new buffer
+/// are the block's iterators that determine the element, in the block's order. The block must
+/// access the original buffer by a single list of indices.
 NewBlock reindex(const Program& program, int block, int buffer_index, BufferIndexType type,
                  SourceLocation where = SourceLocation::current());
 tir::PrimFunc set_scope(const Program& program, int block, int write, tir::StorageScope scope,
@@ -105,26 +107,30 @@ tir::PrimFunc transform_block_layout(const Program& program, int block, const In
 tir::PrimFunc compute_at(const Program& program, int block, int loop,
                          const ComputeAtOptions& options = {},
                          SourceLocation where = SourceLocation::current());
-/// Moves a consumer below a loop of its producers, where it computes only what can be read there.
+/// Moves a consumer below a loop of its producers. There, each iteration computes the elements
+/// whose inputs the producers have written.
 tir::PrimFunc reverse_compute_at(const Program& program, int block, int loop,
                                  const ComputeAtOptions& options = {},
                                  SourceLocation where = SourceLocation::current());
-/// Replaces reads of the block's buffer by its value.
+/// Replaces reads of the buffer that the block writes by the expression that the block computes,
+/// and removes the block.
 tir::PrimFunc compute_inline(const Program& program, int block,
                              SourceLocation where = SourceLocation::current());
-/// Makes the block's only producer write the block's value instead of its own element.
+/// Makes the block's only producer compute and write the block's result instead of its own, and
+/// removes the block.
 tir::PrimFunc reverse_compute_inline(const Program& program, int block,
                                      SourceLocation where = SourceLocation::current());
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-/// Moves the init into a block of its own before the loop.
+/// Moves the init of a reduction block into a new block before the loop.
 NewBlock decompose_reduction(const Program& program, int block, int loop,
                              SourceLocation where = SourceLocation::current());
 /// Reverses decompose_reduction.
 tir::PrimFunc merge_reduction(const Program& program, int init, int update,
                               SourceLocation where = SourceLocation::current());
-/// Computes one partial result per iteration of the loop, which the block then reduces.
+/// Splits a reduction in two: a new block computes one partial result per iteration of the loop,
+/// and the original block reduces the partial results.
 NewBlock rfactor(const Program& program, int loop, int factor_axis,
                  SourceLocation where = SourceLocation::current());
 

@@ -23,7 +23,7 @@ using tir::BlockId;
 
 class Program {
  public:
-  /// InternalError unless the function is a block program.
+  /// Makes the index of a function. InternalError unless the function is a block program.
   explicit Program(tir::PrimFunc func);
 
   const tir::PrimFunc& func() const { return func_; }
@@ -72,7 +72,7 @@ class Program {
     int parent;
     int outer;
     int scope;
-    /// One past the last statement inside.
+    /// One past the number of the last statement inside this one.
     int end;
     bool in_init;
   };

@@ -27,9 +27,9 @@ using CombineTuples =
 using IdentityOfTypes = std::function<std::vector<tir::Expr>(std::span<const DataType> types)>;
 
 /// Registers a reducer, replacing one of the same name. The caller promises that `combine` is
-/// associative and commutative and that `identity` is neutral. An update matches if its expressions
-/// equal the expressions of `combine` with the previous values as x. TypeError if `arity` is less
-/// than 1.
+/// associative and commutative and that `identity` is neutral. A block uses the reducer if the
+/// expressions of its update equal those of `combine`, applied to the previous values and the new
+/// terms. TypeError if `arity` is less than 1.
 void register_reducer(const Name& name, int arity, CombineTuples combine, IdentityOfTypes identity,
                       SourceLocation where = SourceLocation::current());
 

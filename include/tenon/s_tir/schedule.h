@@ -106,7 +106,7 @@ class Schedule {
  public:
   using Where = SourceLocation;
 
-  /// TypeError if a function is not a block program.
+  /// Starts a schedule of the module. TypeError if a function is not a block program.
   explicit Schedule(tir::IRModule mod, const ScheduleOptions& options = {},
                     Where where = Where::current());
 

@@ -21,8 +21,8 @@ struct TraceValue {
 
   TraceValue();
   TraceValue(Variant v);  // NOLINT(google-explicit-constructor)
-  // Defined in the source file: when they are inlined, GCC 12 warns about uninitialized parts of
-  // the variant.
+  // These members are defined in the source file. If they are inlined, GCC 12 warns about
+  // uninitialized parts of the variant.
   TraceValue(const TraceValue& other);
   TraceValue(TraceValue&& other) noexcept;
   TraceValue& operator=(const TraceValue& other);

@@ -36,15 +36,15 @@ struct DataType {
   bool is_float() const { return code == Code::Float; }
   bool is_bfloat() const { return code == Code::BFloat; }
   bool is_handle() const { return code == Code::Handle; }
-  /// Whether it is any floating type, including bfloat16.
+  /// Whether the type is any floating type, including bfloat16.
   bool is_floating() const { return is_float() || is_bfloat(); }
-  /// Whether it is a signed or unsigned integer, including bool.
+  /// Whether the type is a signed or unsigned integer, including bool.
   bool is_integral() const { return is_int() || is_uint(); }
-  /// Whether it is a Boolean, represented as an unsigned integer of one bit.
+  /// Whether the type is a Boolean, represented as an unsigned integer of one bit.
   bool is_bool() const { return is_uint() && bits == 1; }
   bool is_scalar() const { return lanes == 1; }
   bool is_vector() const { return lanes > 1; }
-  /// Whether it is a scalar int32 or int64, the types of index arithmetic.
+  /// Whether the type is a scalar int32 or int64, the types of index arithmetic.
   bool is_index() const { return is_int() && lanes == 1 && (bits == 32 || bits == 64); }
 
   DataType element() const { return {code, bits, 1}; }

@@ -17,8 +17,8 @@
 namespace tenon {
 
 namespace detail {
-/// The address below which the current thread's stack counts as low. Initially the maximum address,
-/// until the first lookup.
+/// The address below which the current thread's stack counts as low. It is looked up at the first
+/// check; until then it is the maximum address.
 extern constinit thread_local std::uintptr_t stack_low_mark;
 bool is_below_low_mark(std::uintptr_t address);
 }  // namespace detail

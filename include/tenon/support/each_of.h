@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-/// A case for one alternative that ignores its value.
+/// A case for one alternative whose value is not needed.
 template <class Alternative, class F>
 struct CaseOf {
   F f;

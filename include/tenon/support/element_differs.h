@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-/// The packed function that generated code calls to report such an element and fail:
+/// The packed function that generated code calls to report a wrong element and fail:
 ///   tvm_call_packed("tenon_element_differs", what, actual, expected, index...)
 inline constexpr std::string_view kElementDiffers = "tenon_element_differs";
 

@@ -11,11 +11,11 @@
 
 namespace tenon {
 
-/// The packed function that generated code calls to report such an index and fail:
+/// The packed function that generated code calls to report an index that is out of bounds:
 ///   tvm_call_packed("tenon_index_outside", what, dimension, index, min, extent)
 inline constexpr std::string_view kIndexOutside = "tenon_index_outside";
 
-/// The dimension, the index, and the first index and number of the existing elements.
+/// `index` in `dimension` is out of bounds: the dimension has `extent` elements, starting at `min`.
 struct OutsideIndex {
   std::int64_t dimension, index, min, extent;
 };

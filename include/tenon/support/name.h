@@ -19,7 +19,7 @@ class Name : public std::string {
   Name(std::string text) : std::string(std::move(text)) {}
   Name(std::string_view text) : std::string(text) {}
 
-  /// A default value of an option, of which is_given() is false.
+  /// Makes the default value of an option; is_given() of the result is false.
   static Name by_default(std::string_view text) {
     Name name(text);
     name.is_given_ = false;

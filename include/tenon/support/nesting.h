@@ -14,7 +14,7 @@ inline constexpr int kMaxNesting = 1000;
 
 inline constexpr const char* kTooDeep = "this is nested more than 1000 levels deep";
 
-/// Counts one level during its lifetime.
+/// Counts as one level of nesting during its lifetime.
 class NestingLevel {
  public:
   explicit NestingLevel(int& depth) : depth_(depth) { ++depth_; }

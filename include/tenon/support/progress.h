@@ -17,7 +17,7 @@
 
 namespace tenon {
 
-/// The work whose progress is shown, and the file that shows it.
+/// Options of a progress line: the work to show, and the file to draw on.
 struct ProgressOptions {
   /// The name of the items, in the plural.
   std::string what = "steps";

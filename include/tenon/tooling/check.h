@@ -23,7 +23,7 @@ struct Tolerance {
 /// The differences between two arrays.
 struct Comparison {
   std::int64_t elements = 0;
-  /// Elements out of tolerance. NaN matches only NaN.
+  /// Number of elements out of tolerance. NaN matches only NaN.
   std::int64_t wrong = 0;
   double largest_error = 0;
 

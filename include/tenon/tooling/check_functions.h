@@ -15,7 +15,7 @@ struct CheckFunctionsOptions {
   /// Target of the second function. Nullopt: it runs in the interpreter.
   std::optional<Target> target = std::nullopt;
   Tolerance tolerance = {};
-  /// Value of scalar parameters and symbolic sizes.
+  /// The value of every scalar parameter and symbolic size.
   std::int64_t size = 7;
 };
 

@@ -43,7 +43,7 @@ constexpr bool is_document(Emit emit) {
 struct CommandLineOptions {
   /// The program's name.
   std::string program;
-  /// Nullopt: the program's default.
+  /// The output to print. Nullopt: the program's default.
   std::optional<Emit> emit;
   Target target = Target("llvm");
   std::optional<int> size;
@@ -55,13 +55,13 @@ struct CommandLineOptions {
   std::optional<ProfileForm> profile;
   /// The folder in which --save writes libraries.
   std::optional<std::string> save = std::nullopt;
-  /// Distinct names of passes.
+  /// Names of passes after which the program is printed, without duplicates.
   std::vector<std::string> dump_after;
   bool time_passes = false;
   /// See BuildOptions::autotune_loops.
   std::optional<bool> autotune_loops = std::nullopt;
 
-  /// Whether schedules must be run.
+  /// Whether an option requires running the schedules.
   bool runs() const { return check || time || profile; }
 };
 

@@ -39,12 +39,12 @@ struct LibraryProduct {
   std::function<void()> run;
 };
 
-/// Returns the implementations of those of OpenBLAS, MKL, BLIS and oneDNN that are installed and
-/// have such a product. Sets the number of threads that each of them uses.
+/// Returns the implementations of the product in OpenBLAS, MKL, BLIS and oneDNN. Libraries that are
+/// not installed, or do not have this product, are left out. Sets each library's number of threads.
 std::vector<LibraryProduct> library_products(const MatrixProduct& product, int threads);
 
-/// Returns the implementations of OpenBLAS and MKL that store the transpose of a row-major float32
-/// matrix, rows x columns. They use the calling thread only.
+/// Returns the implementations, in OpenBLAS and MKL, of y = x^T for a row-major float32 matrix x of
+/// rows x columns. They use the calling thread only.
 std::vector<LibraryProduct> library_transposes(int rows, int columns, const float* x, float* y);
 
 /// A function of a library, such as "cblas_saxpy".
@@ -52,7 +52,8 @@ struct LibraryFunction {
   std::string library;
   void* address;
 };
-/// Returns the functions of this name of OpenBLAS, MKL and BLIS. Sets the number of threads.
+/// Returns the functions with this name that the installed ones of OpenBLAS, MKL and BLIS have.
+/// Sets each library's number of threads.
 std::vector<LibraryFunction> library_functions(const std::string& symbol, int threads);
 
 /// A version of a library, and the instruction set that it chose on this processor.
@@ -60,8 +61,8 @@ struct MatrixLibrary {
   std::string name, version, instruction_set;
 };
 
-/// Describes the installed ones of OpenBLAS, MKL and BLIS. Sets the number of threads, because MKL
-/// chooses its kernels and its threading library at the first call.
+/// Describes OpenBLAS, MKL and BLIS, as far as they are installed. Sets the number of threads,
+/// because MKL chooses its kernels and its threading library at the first call.
 std::vector<MatrixLibrary> matrix_libraries(int threads);
 
 }  // namespace tenon

@@ -13,7 +13,7 @@ namespace tenon {
 
 /// Returns the same arguments, with the arrays copied to the device.
 std::vector<CallArgument> copied_to(Device device, const std::vector<CallArgument>& call);
-/// Copies the arrays back to those that they were copied from.
+/// Copies each array on the device back to the host array that it was copied from.
 void copy_back(const std::vector<CallArgument>& there, const std::vector<CallArgument>& call);
 
 }  // namespace tenon

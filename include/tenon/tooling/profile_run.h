@@ -17,8 +17,8 @@
 
 namespace tenon {
 
-/// Builds with `profile` and runs for about 0.2 seconds, at least once. A warm-up run is discarded
-/// unless it takes longer than that. Throws the errors of build.
+/// Builds with `profile` and runs for about 0.2 seconds, at least once. Discards a warm-up run,
+/// unless it takes longer than 0.2 seconds. Throws the errors of build.
 Profile profile_run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const Target& target, BuildOptions options,
                     const std::vector<CallArgument>& call,

@@ -57,7 +57,7 @@ tir::PrimFunc rot(const VectorOptions& options, const tir::TargetFacts& target,
 /// Options of routines on matrices. The elements of a row are contiguous; the row pitch is
 /// arbitrary.
 struct MatrixOptions {
-  /// The same options as for vectors.
+  /// `dtype` and `unit_strides` as in VectorOptions.
   DataType dtype = Float(32);
   bool unit_strides = true;
   /// Whether op(A) is the transpose of A.

@@ -7,8 +7,8 @@
 // Each function declares an operation with axes ax0, ax1, ..., and applies the expression operator
 // of the same name to the elements, with its type promotion and errors. The default name is
 // "T_<function>". An operation on two tensors has the tag broadcast: shapes are aligned at the last
-// dimension, and an input is repeated along dimensions where its extent is 1 or that it lacks. An
-// operation on a tensor and a scalar has the tag elemwise.
+// dimension, and an input is repeated along a dimension if its extent there is 1 or if it lacks the
+// dimension. An operation on a tensor and a scalar has the tag elemwise.
 //
 // TypeError if no operand is a tensor, and for extents that are neither 1 nor provably equal.
 #pragma once
@@ -36,7 +36,7 @@ class Term {
   const SourceLocation& where() const { return where_; }
 
  private:
-  // Exactly one of the two is set.
+  // Exactly one of `tensor_` and `value_` is set.
   std::optional<Tensor> tensor_;
   std::optional<tir::Operand> value_;
   SourceLocation where_;

@@ -53,7 +53,7 @@ struct WinogradOptions {
   /// Constant numbers of channels and filters are padded with zeros to a multiple of this number,
   /// so that vectors over them are full. From 1 to 64.
   int channel_multiple = 16;
-  /// Default: "T_conv2d_winograd".
+  /// Name of the result. Default: "T_conv2d_winograd".
   Name name = "";
 };
 
@@ -63,12 +63,16 @@ struct WinogradOptions {
 /// for Convolutional Neural Networks", 2015). Both tensors are float32 or both are float64. Images
 /// have constant heights and widths, which need not be multiples of the tile.
 ///
-/// Inputs, filters and products are transformed by rows and then by columns, each as a separate
-/// operation: "<name>_input_rows" and "<name>_inputs" {tile row, tile column, tile, channel} from
-/// the padded images ("T_pad"); "<name>_filter_rows" and "<name>_filters" {.., .., channel, filter}
-/// from the kernels as a matrix, "<name>_kernel"; "<name>_products" {.., .., tile, filter};
-/// "<name>_result_rows" and "<name>_results" {batch, height, width, filter}; and the result,
-/// `name`.
+/// Inputs, filters and products are transformed first by rows and then by columns, each as a
+/// separate operation. `row` and `column` are a position in a tile. The operations are:
+///
+///   T_pad            the padded images
+///   <name>_inputs    {row, column, tile, channel}, from <name>_input_rows
+///   <name>_kernel    the kernels as a matrix
+///   <name>_filters   {row, column, channel, filter}, from <name>_filter_rows
+///   <name>_products  {row, column, tile, filter}
+///   <name>_results   {batch, height, width, filter}, from <name>_result_rows
+///   <name>           the result
 ///
 /// The rounding differs from conv2d_nchw. Against exact sums of numbers from -1 to 1, over 16 to
 /// 1024 channels in float32, the root-mean-square error is 0.6 to 0.8 times that of conv2d_nchw for

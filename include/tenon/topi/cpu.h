@@ -8,7 +8,8 @@
 // All extents are supported. For constant extents, tiles and panels are chosen to fit, and tails
 // get separate loops.
 //
-// ScheduleError if the tensor is neither an operator of the kind nor an elementwise map of one.
+// ScheduleError if the tensor is neither an operator that the function schedules, nor an
+// elementwise map of such an operator.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -36,15 +37,15 @@ te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
 
 /// Schedules conv2d_nchw, group_conv2d_nchw or conv2d_nhwc, and elementwise maps of them. A tile of
-/// accumulators stays in registers during the whole reduction: several positions of a row by
-/// vectors of filters, which are packed into blocks; for short reductions, several filters by
-/// vectors of positions.
+/// accumulators stays in registers during the whole reduction. The tile covers several positions of
+/// a row, and its vectors hold filters, which are packed into blocks. For short reductions, the
+/// tile covers several filters, and its vectors hold positions.
 te::Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
 
-/// Schedules conv2d_winograd_nchw or conv2d_winograd_nhwc, and elementwise maps of it. Inputs,
-/// filters and products are transformed by vectors of channels and filters, and multiplied in tiles
-/// of accumulators that stay in registers. With many tiles, all filters are transformed first,
+/// Schedules conv2d_winograd_nchw or conv2d_winograd_nhwc, and elementwise maps of it. The
+/// transforms are vectorized over channels and filters. The products are computed in tiles of
+/// accumulators that stay in registers. With many tiles, all filters are transformed first,
 /// followed by blocks of tile rows whose inputs and products stay in the second-level cache. With
 /// fewer tiles than filters, all inputs are transformed first, followed by blocks of filters.
 te::Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& target,

@@ -78,7 +78,7 @@ Tensor logical_not(const Tensor& x, Name name = "T_logical_not",
 Tensor bitwise_not(const Tensor& x, Name name = "T_bitwise_not",
                    SourceLocation where = SourceLocation::current());
 
-/// Returns the tensor itself if it already has the type.
+/// Converts the elements to a type. Returns the tensor itself if it already has the type.
 Tensor cast(const Tensor& x, DataType type, Name name = "T_cast",
             SourceLocation where = SourceLocation::current());
 /// Reinterprets the bits as another type of the same width.

@@ -9,8 +9,8 @@
 // constant extents are multiples of the tiles and vectors, memory is accessed by vectors and
 // without guards. The target determines the number of threads and the shared memory of a block.
 //
-// ScheduleError if the tensor is not an operator of the kind, or depends on more than that operator
-// and what can be inlined into it (padding, transposes, elementwise maps).
+// ScheduleError if the tensor is not an operator that the function schedules, or depends on more
+// than that operator and what can be inlined into it (padding, transposes, elementwise maps).
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -25,8 +25,8 @@ using tir::TargetFacts;
 /// 128 x 128 per block and 16 x 8 per thread.
 ///
 /// CUDA tensor cores compute products of float16 and bfloat16 accumulated in float32, and of int8
-/// and uint8 accumulated in int32. Conditions: the device has them for the type, and the extents
-/// are multiples of 64, 64 and 16 (32 for int8).
+/// and uint8 accumulated in int32. They are used if the device has them for the type, and if m, n
+/// and k are multiples of 64, 64 and 16 (32 for int8).
 te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
 /// Schedules conv2d_nchw with constant extents. A block computes up to 8 x 8 positions of up to

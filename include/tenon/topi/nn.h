@@ -36,7 +36,7 @@ struct MatmulOptions {
   bool transpose_a = false;
   bool transpose_b = false;
   std::optional<DataType> out_dtype = std::nullopt;
-  /// Default: "T_matmul" or "T_batch_matmul".
+  /// Name of the result. Default: "T_matmul" or "T_batch_matmul".
   Name name = "";
 };
 
@@ -80,7 +80,7 @@ struct PoolOptions {
   /// Top, left, bottom, right. Smaller than the window.
   std::array<int, 4> padding = {0, 0, 0, 0};
   Layout layout = Layout::Nchw;
-  /// Default: "T_<function>".
+  /// Name of the result. Default: "T_<function>".
   Name name = "";
 };
 
@@ -100,7 +100,7 @@ struct ConvolutionOptions {
   /// Zero padding: top, left, bottom, right.
   std::array<int, 4> padding = {0, 0, 0, 0};
   std::optional<DataType> out_dtype = std::nullopt;
-  /// Default: "T_<function>".
+  /// Name of the result. Default: "T_<function>".
   Name name = "";
 };
 

@@ -37,8 +37,8 @@ Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> e
 /// the result. Indices out of bounds are clamped.
 Tensor take(const Tensor& x, const Tensor& indices, int axis = 0, Name name = "T_take",
             SourceLocation where = SourceLocation::current());
-/// Pads dimension n with before[n] elements of the value before it and after[n] after it. Missing
-/// entries are 0.
+/// Pads dimension n with before[n] elements at its begin and after[n] elements at its end, all
+/// equal to `value`. Missing entries of `before` and `after` are 0.
 Tensor pad(const Tensor& x, std::vector<te::Expr> before, std::vector<te::Expr> after,
            const tir::Operand& value = 0, Name name = "T_pad",
            SourceLocation where = SourceLocation::current());

@@ -41,7 +41,7 @@ Tensor any(const Tensor& x, std::vector<int> axes = {}, ReductionOptions options
            SourceLocation where = SourceLocation::current());
 
 /// Computes the position of the maximum (minimum) among the reduced elements, in row-major order.
-/// Ties give the first position. NaNs are ignored; without another element, the result is 0. The
+/// Ties give the first position. NaNs are ignored; if there are only NaNs, the result is 0. The
 /// type is int32, or int64 if an extent is int64 or int32 might not be able to count the elements.
 /// Declares two operations with the tag comm_reduce_idx: pairs of position and value,
 /// "<name>_temp", and the positions.

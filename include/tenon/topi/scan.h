@@ -37,10 +37,10 @@ struct CumulativeOptions {
   /// Type to which the elements are cast first. Nullopt: their own.
   std::optional<DataType> dtype = std::nullopt;
   /// Elements per block. 32 is a good choice (tests/bench/README.md). The blocked sum adds floats
-  /// in another order and with fewer roundings per result: at most the elements of a block plus the
-  /// number of blocks.
+  /// in another order. A result then has fewer roundings: at most as many as a block has elements,
+  /// plus the number of blocks.
   std::optional<int> block = std::nullopt;
-  /// Default: "T_<function>".
+  /// Name of the result. Default: "T_<function>".
   Name name = "";
 };
 

@@ -79,8 +79,9 @@ struct RegisterTile {
   int m = 16, n = 16, k = 32;
   /// Types of the factors: bfloat16, or any of int8 and uint8.
   DataType a = BFloat(16), b = BFloat(16);
-  /// Whether the first tensor has the dimensions {k, m}, and the second {n, k}. The elements that a
-  /// register is loaded from are stored in the same order anyway.
+  /// Whether the fragment of the first factor has the dimensions {k, m}, and that of the second {n,
+  /// k}. The layout of the memory that load_tile_a and load_tile_b read does not depend on these
+  /// options.
   bool transpose_a = false, transpose_b = false;
   /// Whether the result has the dimensions {n, m}: then store_tile transposes the tile.
   bool transpose_c = false;
@@ -91,8 +92,9 @@ struct RegisterTile {
   int elements_of_a_group() const { return 4 / a.bytes(); }
 };
 
-/// Load a tile of a factor from memory in `scope` into a register, the second factor in groups.
-/// These functions and those below throw a TypeError for a tile that is not supported.
+/// Load a tile of a factor from memory in `scope` into a register. The second factor must be in
+/// VNNI layout (see above). These functions and those below throw a TypeError for a tile that is
+/// not supported.
 te::TensorIntrin load_tile_a(const std::string& scope, const RegisterTile& tile = {},
                              SourceLocation where = SourceLocation::current());
 te::TensorIntrin load_tile_b(const std::string& scope, const RegisterTile& tile = {},

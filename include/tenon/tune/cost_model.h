@@ -48,9 +48,9 @@ struct BoostedTreesOptions {
 /// Whether this build includes XGBoost.
 bool has_boosted_trees();
 /// Returns a model of gradient-boosted regression trees (Chen and Guestrin, KDD 2016) on features
-/// of the lowered program. For CPUs, the model starts from an estimate of the time, derived from
-/// the instructions of a candidate, and learns its error. It can therefore rank candidates before
-/// the first measurement. RuntimeError without XGBoost.
+/// of the lowered program. For CPUs, the model starts from an estimate of the time, which is
+/// derived from the instructions of a candidate, and learns the error of this estimate. It can
+/// therefore rank candidates before the first measurement. RuntimeError without XGBoost.
 std::unique_ptr<CostModel> boosted_trees(const BoostedTreesOptions& options = {});
 
 }  // namespace tenon::tune

@@ -64,7 +64,7 @@ class Fleet {
     /// The processor of the workers, in the form of Conditions::processor; empty if there are no
     /// workers.
     std::string processor = {};
-    /// A sentence for each worker: that it takes part, or why it does not.
+    /// A sentence for each worker that says whether the worker takes part, and the reason if not.
     std::vector<std::string> notes = {};
   };
   /// Starts a task. Each worker builds and runs the unscheduled program, as Measurer does. Workers
@@ -87,9 +87,9 @@ class Fleet {
   };
   /// Measures a batch. Candidates are compiled on all workers at once, and then run one at a time
   /// per machine to avoid interference. If a worker is lost, the candidate that it was working on
-  /// counts as crashed, and its others are compiled again elsewhere. `on_measured` receives each
-  /// result as it arrives, in any order, and is also called with nullopt at intervals; if it
-  /// returns false, the batch stops.
+  /// counts as crashed, and its other candidates are compiled again by other workers. `on_measured`
+  /// receives each result as it arrives, in any order, and is also called with nullopt at
+  /// intervals; if it returns false, the batch stops.
   using OnMeasured = std::function<bool(std::optional<std::size_t>, const Measurement&)>;
   Lot measure(const Task& task, const std::vector<tir::IRModule>& candidates,
               const OnMeasured& on_measured = {});

@@ -71,13 +71,13 @@ struct MeasureOptions {
   double absolute_tolerance = 1e-3;
   /// Seed of the random inputs.
   std::uint64_t seed = 1;
-  /// The program that runs candidates. Empty: found as described above.
+  /// The program that runs candidates. Empty: tenon_measure (see the top of this file).
   std::filesystem::path worker = {};
 };
 
 /// A compiled candidate, or the error of its compilation.
 struct Build {
-  /// The file of its code.
+  /// The file with the candidate's code.
   std::filesystem::path code = {};
   std::string error = {};
   bool is_fine() const { return error.empty(); }

@@ -36,7 +36,7 @@ struct ScheduleRule {
 /// producers), cross_thread_reduction, parallelize_vectorize_unroll (which only unrolls).
 std::vector<ScheduleRule> default_rules(const Target& target);
 
-/// Inlines blocks without loops that write a constant.
+/// Inlines blocks without iterators that store one value which does not depend on any buffer.
 ScheduleRule inline_constants();
 
 /// Options of auto_inline.
@@ -44,13 +44,14 @@ struct AutoInlineOptions {
   /// Whether to inline a block into its producer if it has only one.
   bool into_producer = false;
 };
-/// Inlines blocks that compute each element from input elements without reduction. Results of the
-/// program have no readers and stay.
+/// Inlines blocks that compute each element from input elements without reduction. Blocks that
+/// write outputs of the program are not inlined into consumers.
 ScheduleRule auto_inline(const AutoInlineOptions& options = {});
 
 /// Options of add_rfactor.
 struct RFactorOptions {
-  /// A reduction with fewer independent elements per core than this gets partial results.
+  /// Designs with partial results are made for reductions with fewer independent elements per core
+  /// than this.
   int max_jobs_per_core = 16;
   int max_innermost_factor = 64;
 };
@@ -63,7 +64,8 @@ struct TilingOptions {
   /// The order of the tile levels: S stands for all spatial loops, R for all reduction loops.
   std::string structure = "SSRSRS";
   int max_innermost_factor = 64;
-  /// Spatial tile levels below which the results may be written from a cache.
+  /// Tile levels, counted from 1, at which the results may be written back by an elementwise
+  /// consumer or from a cache. Each level gives one design.
   std::vector<int> write_reuse_levels = {1, 2};
   std::string write_scope = "global";
   /// The level below which inputs that exceed a core's caches are packed, so that a tile of them is
@@ -71,20 +73,21 @@ struct TilingOptions {
   /// designs for CPUs; programs whose inputs fit the caches get none.
   std::optional<int> read_reuse_level = 3;
 };
-/// Tiles reductions that reuse their inputs. Adds one design per level of write reuse, innermost
-/// first, and one without; with large inputs, also the same designs with packed inputs.
+/// Tiles reductions that reuse their inputs. Adds one design per level in `write_reuse_levels`,
+/// innermost first, and one whose results are not written back per tile. If inputs are large, adds
+/// the same designs with packed inputs too.
 ScheduleRule multi_level_tiling(const TilingOptions& options = {});
 
 /// Options of tiling_with_intrinsic.
 struct IntrinsicTilingOptions {
-  /// See TilingOptions; for the loops around the intrinsic.
+  /// The loops around the intrinsic; see TilingOptions.
   std::string structure = "SSRSRS";
   int max_innermost_factor = 64;
 };
 /// Adds designs for a reduction that the registered intrinsic (s_tir/tensor_intrin.h) can compute
-/// in tiles: unchanged, and one in which the intrinsic computes tiles of its size within
-/// multi-level tiling. Whether the intrinsic applies is found by trying it; extents must be
-/// multiples of the intrinsic's.
+/// in tiles: one unchanged, and one with multi-level tiling whose innermost tiles are computed by
+/// the intrinsic. The rule tries to tensorize in order to find out whether the intrinsic applies.
+/// The reduction's extents must be multiples of the intrinsic's extents.
 ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
                                    const IntrinsicTilingOptions& options = {});
 
@@ -93,8 +96,8 @@ struct DeviceTilingOptions {
   /// See TilingOptions.
   std::string structure = "SSSRRSRS";
   int max_innermost_factor = 64;
-  /// Thread axes to which the fused loops of the first levels are bound. The levels below the last
-  /// of them are executed by one thread, which keeps its accumulators in local memory.
+  /// Thread axes. The loops of tile level n are fused and bound to axis n. One thread executes all
+  /// further levels, and keeps its accumulators in local memory.
   std::vector<std::string> thread_axes = {"blockIdx.x", "vthread.x", "threadIdx.x"};
   /// The level below which the threads of a block copy their inputs to shared memory together.
   int read_reuse_level = 4;

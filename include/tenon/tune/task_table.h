@@ -20,7 +20,7 @@ double estimate_flops(const tir::IRModule& mod);
 struct TaskRow {
   std::string name;
   double flops = 0;
-  /// Number of occurrences of the program in the whole.
+  /// Number of times that the larger program contains this one.
   int weight = 1;
   int trials = 0;
   /// The smallest median so far; nullopt before the first.

@@ -25,10 +25,10 @@ struct Division {
   std::vector<TaskStep> steps;
 };
 
-/// Divides the program. A task is a reduction with the elementwise operations after it that are its
-/// only readers, and those before it that have no other reader. Numbers that distinguish layers are
-/// removed from block names ("T_dense_1"), so that equal layers form one task. TypeError unless the
-/// module is a block program of one function.
+/// Divides the program. A task consists of a reduction, the elementwise operations after it if they
+/// are its only readers, and the elementwise operations before it that have no other reader.
+/// Numbers that distinguish layers are removed from block names ("T_dense_1"), so that equal layers
+/// form one task. TypeError unless the module is a block program of one function.
 Division divided(const tir::IRModule& whole);
 
 }  // namespace tenon::tune

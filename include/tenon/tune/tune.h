@@ -25,11 +25,11 @@
 
 namespace tenon::tune {
 
-/// A program that is part of a larger whole.
+/// A program to tune, which may be a part of a larger program.
 struct Task {
   std::string name = "main";
   tir::IRModule mod;
-  /// Number of its occurrences in the whole.
+  /// Number of times that the larger program contains this one.
   int weight = 1;
 };
 
@@ -73,12 +73,12 @@ struct TuneOptions {
   /// Workers that compile and run candidates; null: this process and its worker program. If all
   /// workers are lost, this process continues alone, provided that its processor is the same.
   std::shared_ptr<Fleet> fleet = nullptr;
-  /// Nullopt: the default_postprocessors of the target.
+  /// Applied to every candidate. Nullopt: the default_postprocessors of the target.
   std::optional<std::vector<Postprocessor>> postprocessors = std::nullopt;
-  /// Null: boosted trees if this build has them, else the random model.
+  /// The cost model. Null: boosted trees if this build has them, else the random model.
   std::shared_ptr<CostModel> cost_model = nullptr;
-  /// Receives the lines of the log, with level and without time. Empty: the log goes to stderr,
-  /// with time.
+  /// Receives the lines of the log with their level, without the time. Empty: the log goes to
+  /// stderr, with the time of each line.
   std::function<void(LogLevel, const std::string&)> log = {};
   /// Whether Ctrl-C (SIGINT) ends the round, keeps the measurements and returns.
   bool stop_on_interrupt = true;
