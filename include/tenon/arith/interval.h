@@ -58,14 +58,14 @@ class IntervalMap {
 
 /// Returns an interval that contains every value of the expression. Exact for affine expressions.
 Interval values_of(const Expr& e, const IntervalMap& relaxed, const Facts& facts = Facts());
-/// Returns an interval that contains the values of both ends and all values between.
+/// Returns an interval that contains all values of both ends, and all integers between them.
 Interval values_of(const Interval& s, const IntervalMap& relaxed, const Facts& facts = Facts());
 /// Returns the hull. Empty members are ignored.
 Interval hull(const std::vector<Interval>& sets, const Facts& facts = Facts());
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Facts());
 
-/// Return a box of a region, or an interval within a union, whose elements are provably all
-/// covered. Nullopt if none can be derived.
+/// Return a box inside the region, or an interval inside the union, in which every element is
+/// provably covered. Nullopt if no such box can be derived; an interval is then empty.
 std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
                                                         std::vector<std::pair<Var, Range>> domain,
                                                         Expr predicate,
