@@ -15,7 +15,7 @@
 
 namespace tenon::arith {
 
-/// What a transformation changes in the sequence of terms. Each change is valid only if the reducer
+/// The changes that a transformation makes to the sequence of terms. A change is valid only if the reducer
 /// satisfies certain laws.
 struct ReductionChange {
   /// Combines groups of consecutive terms first. Each group starts from the identity and may be
