@@ -15,8 +15,8 @@
 
 namespace tenon::arith {
 
-/// The changes that a transformation makes to the sequence of terms. A change is valid only if the reducer
-/// satisfies certain laws.
+/// The changes that a transformation makes to the sequence of terms. A change is valid only if the
+/// reducer satisfies certain laws.
 struct ReductionChange {
   /// Combines groups of consecutive terms first. Each group starts from the identity and may be
   /// empty. Valid if the reducer is associative and its identity is neutral.
