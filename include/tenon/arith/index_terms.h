@@ -45,7 +45,7 @@ class Reach {
     high_.add(factor, factor < 0 ? low : high);
   }
 
-  /// Adds a constant to both ends.
+  /// Adds a constant to the sum.
   void add_constant(std::int64_t value) {
     low_.add(1, value);
     high_.add(1, value);

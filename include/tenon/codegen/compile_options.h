@@ -25,7 +25,7 @@ namespace tenon::codegen {
 /// Profiling of generated code. The functions already contain the probes of their stages.
 struct Profiling {
   std::shared_ptr<runtime::Profiler> profiler;
-  /// The profiler's region of each function, by the function's name.
+  /// Maps the name of each function to its region in the profiler.
   std::map<std::string, int> functions;
 };
 

@@ -107,8 +107,8 @@ struct PassFailure : InternalError {
         pass(std::move(pass)),
         before(std::move(before)),
         after(std::move(after)) {}
-  /// The name of the pass, and the printed function before and after it. `after` is empty if the
-  /// pass threw.
+  /// The name of the pass, and the printed function before and after the pass. `after` is empty if
+  /// the pass threw.
   std::string pass, before, after;
 };
 

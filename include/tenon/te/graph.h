@@ -30,14 +30,14 @@ struct AttachPoint {
 
 /// A tensor that is stored in the memory of a scan's state, and its role in the scan.
 struct ScanPart {
-  /// The values of the state that the tensor holds.
+  /// The part of the state that the tensor holds.
   enum class Role : std::uint8_t {
     Initial,  ///< the values before the first step
     Update,   ///< the result of a step
     State,    ///< the placeholder through which a step reads earlier steps
   };
   Role role;
-  /// The state, as an output of the scan.
+  /// The output of the scan whose memory the tensor shares.
   OutputId state;
 };
 

@@ -46,7 +46,7 @@ class Schedule {
                               int factor_axis = 0,
                               SourceLocation where = SourceLocation::current()) const;
 
-  /// Makes a group of the stages between inputs and outputs, which can be attached as a whole.
+  /// Makes a group of the stages between inputs and outputs. The group can be attached as a whole.
   Stage create_group(const TensorList& outputs, const TensorList& inputs,
                      bool include_inputs = false,
                      SourceLocation where = SourceLocation::current()) const;

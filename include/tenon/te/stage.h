@@ -132,7 +132,8 @@ class Stage {
   /// positive.
   SplitAxes split(const IterVar& axis, const Operand& factor,
                   SourceLocation where = SourceLocation::current()) const;
-  /// Splits a loop into `nparts` iterations of an outer loop.
+  /// Splits a loop into an outer loop of `nparts` iterations (at most the extent) and an inner
+  /// loop.
   SplitAxes split_by_nparts(const IterVar& axis, const Operand& nparts,
                             SourceLocation where = SourceLocation::current()) const;
   /// Fuses adjacent loops, given outermost first. An empty list makes an outermost loop of extent
@@ -152,7 +153,7 @@ class Stage {
                 const Operand& y_factor, SourceLocation where = SourceLocation::current()) const;
   /// Permutes the listed loops; the others keep their positions. ScheduleError if a loop would
   /// leave a loop that its range depends on, or if the terms of a reduction would be reordered
-  /// although its reducer depends on their order.
+  /// whose reducer depends on their order.
   Stage reorder(std::initializer_list<IterVar> order,
                 SourceLocation where = SourceLocation::current()) const;
   Stage reorder(const std::vector<IterVar>& order,

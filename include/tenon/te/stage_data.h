@@ -21,7 +21,7 @@ struct AttachAt {
   StageNumber stage;
   IterVar axis;
 };
-/// Attached to the time loop `axis` of a scan, as the scan's update or as a part of it.
+/// Attached to the time loop `axis` of a scan, as the scan's update or a part of the update.
 struct AttachScanUpdate {
   StageNumber scan;
   IterVar axis;
@@ -33,7 +33,7 @@ using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate
 
 /// A mark of a loop that does not run serially.
 enum class LoopMark : std::uint8_t { Unrolled, Vectorized, Parallelized };
-using tenon::to_string;  // the declaration below would hide the overload for source locations
+using tenon::to_string;  // keeps the overload for source locations visible
 std::string_view to_string(LoopMark mark);
 
 /// The execution of a loop, with the line that set it.

@@ -11,8 +11,8 @@
 
 namespace tenon::tir {
 
-/// A kind of content. Values below 32 are kinds of nodes in the order of the variants: expressions
-/// from 0, statements from 16.
+/// A kind of content. Values below 32 are the kinds of nodes: those of expressions from 0, in the
+/// order of ExprNode::Value, and those of statements from 16, in the order of StmtNode::Value.
 enum class Content : std::uint8_t {
   FloorDiv = 32,
   Order,  // a comparison by <, <=, > or >=

@@ -63,7 +63,7 @@ class Expr {
   template <std::floating_point T>
   Expr(T value, SourceLocation where = SourceLocation::current())
       : Expr(from_floating(static_cast<double>(value), where)) {}
-  /// The variable of the axis.
+  /// Makes the expression that reads the variable of the axis.
   Expr(const class IterVar& axis);  // NOLINT(google-explicit-constructor)
   explicit Expr(Shared<const ExprNode> node) : node_(std::move(node)) {}
   Expr(const Expr&) = default;

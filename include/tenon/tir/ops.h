@@ -113,7 +113,7 @@ Expr operator~(const Operand& a);
 Expr operator<<(const Operand& a, const Operand& b);
 Expr operator>>(const Operand& a, const Operand& b);
 
-Expr div(const Operand& a, const Operand& b);  // floats; same as `/`
+Expr div(const Operand& a, const Operand& b);  // division of floats, like `/`
 Expr floordiv(const Operand& a, const Operand& b);
 Expr floormod(const Operand& a, const Operand& b);
 Expr truncdiv(const Operand& a, const Operand& b);

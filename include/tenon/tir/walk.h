@@ -38,8 +38,7 @@ void for_each_child(const Expr& e, ExprVisit f);
 /// of a store before its indices. The shapes inside buffers are not visited.
 void for_each_child(const Stmt& s, ExprVisit f, StmtVisit g);
 
-/// Whether `e` is a choice or a logical operation. Only its first operand is evaluated in all
-/// cases.
+/// Whether `e` is a choice or a logical operation, which may skip all operands except the first.
 bool is_lazy(const Expr& e);
 /// Calls `always(operand)` for every direct sub-expression that is evaluated whenever `e` is
 /// evaluated. Calls `under(condition, operand)` for every other one, which is evaluated only if the
