@@ -18,8 +18,6 @@ class Facts;
 struct ConstBound {
   std::optional<std::int64_t> min;
   std::optional<std::int64_t> max;
-  /// Whether there is no bound at all; whether there is a single value; whether every value is at
-  /// least, at most, or below `v`.
   static ConstBound everything() { return {}; }
   static ConstBound exactly(std::int64_t v) { return {v, v}; }
   bool is_at_least(std::int64_t v) const { return min && *min >= v; }

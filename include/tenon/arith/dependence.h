@@ -24,12 +24,12 @@
 
 namespace tenon::arith {
 
-/// The memory that a function writes, and its buffer views. The body is walked at the first query.
+/// The memory that a function writes, and its buffer views. The first query walks the body.
 class WrittenMemory {
  public:
   explicit WrittenMemory(tir::Stmt body) : body_(std::move(body)) {}
-  /// Whether the expression has the same value wherever it is evaluated with the same variables: it
-  /// does not read written memory and calls no function with side effects.
+  /// Whether the expression is stable: it reads no memory that the function writes, and calls no
+  /// function with side effects. Its value then depends only on its variables.
   bool is_stable(const Expr& e) const;
   /// Returns the data pointer that a view, or a view of a view, refers to; `data` itself if it is
   /// not a view. Nullopt if the view has different sources in different places.
@@ -49,7 +49,7 @@ class WrittenMemory {
 
 enum class AccessKind : std::uint8_t { Read, Write };
 
-/// A variable that takes every value of its range, or any value if it has no range.
+/// A variable that takes every value of `range`. Without a range it may take any value.
 struct FreeVar {
   Var var;
   std::optional<Range> range;
@@ -59,22 +59,23 @@ struct FreeVar {
 struct Access {
   AccessKind kind;
   tir::Buffer buffer;
-  /// Scalar indices, with lets substituted. Vector lanes and offsets within a region are variables
-  /// in `inner`.
+  /// Scalar indices, with the values of lets substituted. Vector lanes and offsets within a region
+  /// appear as variables, which are listed in `inner`.
   std::vector<Expr> indices;
-  /// False if the access may touch any element of the buffer.
+  /// Whether `indices` describes the accessed elements. If false, the access may touch any element.
   bool is_known = true;
-  /// Variables that vary within one instance: loops inside the statement, lanes, and lets whose
-  /// value is not stable.
+  /// Variables that vary within one execution of the statement: loops inside the statement, vector
+  /// lanes, and lets whose value is not stable (WrittenMemory::is_stable).
   std::vector<FreeVar> inner = {};
   /// Conditions under which the access happens.
   std::vector<Expr> guards = {};
-  /// Whether it also depends on a condition that is not listed: one that is not stable, or whether
-  /// an enclosing loop has an iteration.
+  /// Whether the access also depends on a condition that `guards` does not list: a condition that
+  /// is not stable, or an enclosing loop that may have no iteration.
   bool has_other_guards = false;
-  /// Name of the buffer that the enclosing statement stores to, for lookup in stage_lines.h.
+  /// Name of the buffer that the enclosing statement stores to. It identifies a stage in
+  /// stage_lines.h.
   std::string stage = {};
-  /// The data pointer that `buffer` is a view of; nullopt if it is not a view.
+  /// The data pointer that `buffer` is a view of; nullopt if `buffer` is not a view.
   std::optional<Var> memory = std::nullopt;
 
   bool is_write() const { return kind == AccessKind::Write; }
@@ -91,15 +92,15 @@ Access access_of(AccessKind kind, const tir::BufferRegion& region);
 /// All accesses of a statement.
 struct Footprint {
   std::vector<Access> accesses;
-  /// Whether the statement may access memory that is not listed, because it has too many accesses
-  /// or binds data pointers to new names.
+  /// Whether the statement may access memory that `accesses` does not list, because the statement
+  /// has too many accesses or binds data pointers to new names.
   bool is_opaque = false;
 };
 
-/// Returns the accesses of the statement, except those to memory that it allocates itself. A block
-/// contributes its declared regions, guarded by its predicate. A call contributes the range of its
-/// access pointers and the whole of every buffer whose address it receives; a call without an
-/// address accesses no buffer.
+/// Returns the accesses of the statement, except for accesses to memory that the statement
+/// allocates. A block contributes its declared regions, guarded by its predicate. A call
+/// contributes the ranges of its access pointers, and the whole of each buffer whose address it
+/// receives. A call that receives no address accesses no buffer.
 Footprint footprint(const tir::Stmt& s, const WrittenMemory& memory);
 /// Returns the accesses made by evaluating the expression.
 Footprint footprint(const Expr& e, const WrittenMemory& memory);
@@ -107,17 +108,18 @@ Footprint footprint(const Expr& e, const WrittenMemory& memory);
 /// The values of variables.
 using Values = std::unordered_map<const tir::ExprNode*, std::int64_t>;
 
-/// Throws RuntimeError if the expression depends on something without a value.
+/// Evaluates an integer expression. RuntimeError if it contains a load or a variable without a
+/// value.
 std::int64_t value_of(const Expr& e, const Values& values);
 
-/// Enumerates the inner variables of an access to flat memory. Calls `visit(element, is_certain)`
-/// for each element that may be accessed, while `values` has the values of the inner variables.
-/// Throws RuntimeError if an index is not known.
+/// Calls `visit(element, is_certain)` for each element of flat memory that the access may touch.
+/// Enumerates the values of the inner variables, and stores them in `values` during the call of
+/// `visit`. Throws RuntimeError if an index is not known.
 void for_each_element(const Access& access, Values& values,
                       const std::function<void(std::int64_t, bool)>& visit, std::size_t depth = 0);
 
-/// The relation between the iterations of two accesses. Variables that the relation does not
-/// mention have equal values in both iterations.
+/// The relation between the iterations in which two accesses happen. A variable that the relation
+/// does not mention has the same value in both iterations.
 class Relation {
  public:
   /// The iteration of the second access relative to the first.
@@ -137,8 +139,8 @@ class Relation {
     return Relation().with(loop, Step::Later);
   }
 
-  /// Adds a loop, outermost first. The bounds of its range may use the variables of loops added
-  /// earlier.
+  /// Adds a loop. Outer loops are added before inner loops. The bounds of the loop may use the
+  /// variables of loops added earlier.
   Relation with(const tir::For& loop, Step step) &&;
   Relation with(Var var, std::optional<Range> range, Step step) &&;
 
@@ -154,19 +156,20 @@ struct Conflict {
 };
 
 /// Whether the two accesses provably touch no common element in any related pair of iterations.
-/// `facts` hold around the related loops. The call adds variables to them.
+/// `facts` must hold around the related loops. The function adds the variables of both iterations
+/// to them.
 bool are_disjoint(const Access& first, const Access& second, const Relation& relation,
                   Facts& facts);
 
-/// Like are_disjoint, for accesses to flat memory, but enumerates the values of `vars`, up to a
-/// limit of elements, instead of proving. `vars` are all variables of both accesses, those of the
-/// relation included.
+/// Like are_disjoint, for accesses to flat memory. Enumerates the values of `vars` instead of
+/// proving, and returns false if that takes too many steps. `vars` must contain all variables of
+/// both accesses, including the loops of `relation`.
 bool are_disjoint_by_trial(Access first, Access second, const std::vector<FreeVar>& vars,
                            const Relation& relation);
 
-/// Whether the access provably touches a different element in each iteration of the loops (its
-/// index is injective). `loops` are given outermost first, and lanes count as an additional loop.
-/// Other variables are constant.
+/// Whether the access provably touches a different element in each iteration of `loops`, which are
+/// given outermost first. Vector lanes count as an additional loop. All other variables are
+/// constant.
 bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>& loops,
                                Facts& facts);
 

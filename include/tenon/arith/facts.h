@@ -29,8 +29,8 @@ class Facts {
   Facts& operator=(Facts&&) noexcept;
   ~Facts();
 
-  /// States that the variable is in [min, min + extent). It may be bound again to an equal range;
-  /// another range requires `replace`, for loops that reuse a variable.
+  /// States that the variable is in [min, min + extent). A second call must give an equal range,
+  /// unless `replace` is true, as for a variable that several loops use.
   void bind(const Var& var, const Range& range, bool replace = false);
   /// States that the variable equals the expression. Simplification substitutes the value unless it
   /// is large. A range of extent 1 has the same effect.
@@ -38,7 +38,7 @@ class Facts {
   /// States constant bounds of the variable.
   void bind_bound(const Var& var, ConstBound bound);
 
-  /// Drops all facts about the variable, as when a later let uses it for another value.
+  /// Drops all facts about the variable, for example before a later let binds it to another value.
   void forget(const Var& var);
 
   /// The lifetime of an assumption.

@@ -21,13 +21,15 @@ namespace tenon::arith {
 bool for_each_term(const tir::Expr& e, std::int64_t factor, std::int64_t& constant,
                    FunctionRef<bool(const tir::Expr&, std::int64_t)> term);
 
-/// The set of values of a constant plus multiples of ranges, over-approximated by
-/// - its two ends,
-/// - congruence modulo the greatest common divisor of the factors,
-/// - multiples of the larger factors, plus the span of the smaller ones (9 used elements in rows of
-///   16).
+/// A superset of the values of a sum: a constant plus factors times variables with ranges. The
+/// superset is the intersection of
+/// - the interval between the minimum and the maximum,
+/// - the values that are congruent to the constant modulo the greatest common divisor of the
+///   factors,
+/// - rows: a multiple of the larger factors, plus the span of the smaller terms. With factors 16
+///   and 1 and 9 values for the smaller term, each row of 16 has 9 values.
 ///
-/// An end that overflows is infinite.
+/// A minimum or maximum that overflows is infinite.
 class Reach {
  public:
   explicit Reach(std::int64_t constant)
@@ -43,7 +45,7 @@ class Reach {
     high_.add(factor, factor < 0 ? low : high);
   }
 
-  /// Adds a constant to both ends.
+  /// Adds a constant to the sum.
   void add_constant(std::int64_t value) {
     low_.add(1, value);
     high_.add(1, value);
@@ -52,11 +54,11 @@ class Reach {
     count_ = kTerms + 1;
   }
 
-  /// Return the ends; nullopt if infinite.
+  /// Return the minimum and maximum; nullopt if infinite.
   std::optional<std::int64_t> min() const { return low_.bound(); }
   std::optional<std::int64_t> max() const { return high_.bound(); }
 
-  /// Whether provably no value is in [low, high].
+  /// Whether provably no value of the sum is in [low, high].
   bool misses(std::int64_t low, std::int64_t high) const;
 
  private:
@@ -81,12 +83,12 @@ class Reach {
 
   /// Inserts the term, sorted by ascending magnitude of the factor.
   void keep(const Term& term);
-  /// Whether no value is in [low, high], because the values lie around multiples of the larger
-  /// factors, within the span of the smaller ones.
+  /// Whether [low, high] provably lies between two rows: no multiple of the larger factors, plus
+  /// the span of the smaller terms, reaches it.
   bool misses_between_rows(std::int64_t low, std::int64_t high) const;
 
-  /// Maximum number of terms that are stored. Further terms still widen the ends and enter the
-  /// divisor.
+  /// Maximum number of terms that are stored. Further terms still widen the minimum and maximum and
+  /// change the divisor.
   static constexpr std::size_t kTerms = 8;
 
   End low_, high_;

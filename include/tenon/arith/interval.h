@@ -12,7 +12,7 @@ namespace tenon::arith {
 /// An interval, inclusive at both ends. It may be unbounded or empty.
 class Interval {
  public:
-  /// Make an interval: unbounded, empty, one value, both ends, or one end.
+  /// Make an interval that is unbounded, empty, a single value, or bounded at both ends or one end.
   static Interval everything() { return {}; }
   static Interval empty();
   static Interval point(Expr e) { return Interval(e, e); }
@@ -25,7 +25,7 @@ class Interval {
   const std::optional<Expr>& min() const { return min_; }
   const std::optional<Expr>& max() const { return max_; }
   bool is_empty() const { return empty_; }
-  /// Whether no end is known, and whether both ends are known.
+  /// Return whether the interval is unbounded at both ends, and whether it is bounded at both ends.
   bool is_everything() const { return !empty_ && !min_ && !max_; }
   bool is_bounded() const { return !empty_ && min_ && max_; }
   /// Whether both ends are the same node.
@@ -58,14 +58,14 @@ class IntervalMap {
 
 /// Returns an interval that contains every value of the expression. Exact for affine expressions.
 Interval values_of(const Expr& e, const IntervalMap& relaxed, const Facts& facts = Facts());
-/// Returns an interval that contains the values of both ends and all values between.
+/// Returns an interval that contains all values of both ends, and all integers between them.
 Interval values_of(const Interval& s, const IntervalMap& relaxed, const Facts& facts = Facts());
-/// Returns the hull. Empty members are ignored.
+/// Returns the hull of the intervals. Empty intervals are ignored.
 Interval hull(const std::vector<Interval>& sets, const Facts& facts = Facts());
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Facts());
 
-/// Return a box of a region, or an interval within a union, whose elements are provably all
-/// covered. Nullopt if none can be derived.
+/// Return a box inside the region, or an interval inside the union, in which every element is
+/// provably covered. Nullopt if no such box can be derived; an interval is then empty.
 std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
                                                         std::vector<std::pair<Var, Range>> domain,
                                                         Expr predicate,

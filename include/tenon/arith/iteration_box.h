@@ -15,35 +15,42 @@
 
 namespace tenon::arith {
 
-/// A condition on symbolic sizes. If it is false, an access is out of bounds.
+/// A condition on symbolic sizes that must hold, because an access is out of bounds otherwise.
 struct SizeCondition {
   tir::Expr condition;
-  /// The size of the dimension that is accessed, if an argument that broadcasts could have 1 here.
+  /// The size of the accessed dimension, if this size is a variable and the tensor is an argument.
+  /// If the argument is a buffer that broadcasts, the size 1 is valid even if `condition` is false.
   std::optional<tir::Var> size;
-  /// The error message if it is false.
+  /// The error message if the condition is false.
   std::string message;
 };
 
 class IterationBox {
  public:
-  /// The variables of the loops and their ranges, which must not depend on other loops of the box.
+  /// The loop variables with their ranges. The range of a loop must not depend on other loops of
+  /// the box.
   using Loops = std::vector<std::pair<tir::Var, tir::Range>>;
   explicit IterationBox(Loops loops);
 
-  /// Returns the minimum and maximum, both attained, of an index: a linear combination of loops and
-  /// terms that depend on no loop, its quotient or remainder by a positive constant, its minimum or
-  /// maximum with such a term, and sums of these that share no loop. Nullopt for other indices, and
-  /// if a constant end exceeds int64.
+  /// Returns the minimum and maximum of an index. Both are values that the index takes. The index
+  /// may be
+  /// - a linear combination of loop variables and of terms that depend on no loop,
+  /// - its quotient or remainder by a positive constant,
+  /// - its minimum or maximum with a term that depends on no loop,
+  /// - a sum of these in which no loop occurs twice.
+  ///
+  /// Nullopt for other indices, and if a constant minimum or maximum exceeds int64.
   std::optional<Interval> ends_of(const tir::Expr& index) const;
 
-  /// Returns the condition on symbolic sizes under which both ends are in [0, extent) or the box is
-  /// empty. It is the constant true if that provably holds, and the constant false if it holds for
-  /// no box that is not empty. Without ends, some element must exist.
+  /// Returns the condition on symbolic sizes under which `ends` are in [0, extent) or the box is
+  /// empty. Returns the constant true if this provably always holds, and the constant false if it
+  /// provably fails for every box with an iteration. If `ends` is nullopt, the condition is 0 <
+  /// extent, as any access needs at least one element.
   tir::Expr inside(const std::optional<Interval>& ends, const tir::Expr& extent) const;
 
-  /// Whether the condition holds for all boxes that are not empty.
+  /// Whether the condition provably holds for every box with at least one iteration.
   bool can_prove(const tir::Expr& condition) const;
-  /// Returns the disjunction of `condition` and the condition that the box is empty.
+  /// Returns `condition || box is empty`.
   tir::Expr or_empty(const tir::Expr& condition) const;
 
  private:
@@ -57,15 +64,16 @@ class IterationBox {
   std::vector<Facts::Scope> scopes_;
 };
 
-/// Adds the condition unless an equal one is there.
+/// Adds the condition unless the list contains an equal condition for the same size.
 void add_condition(std::vector<SizeCondition>& conditions, SizeCondition condition);
 
-/// Returns the rest of a message: "at index 0 from 0 to (m - 1), but this dimension has n
-/// elements"; without ends, "at index 0, but this dimension has n elements".
+/// Returns the end of an error message: "at index 0 from 0 to (m - 1), but this dimension has n
+/// elements". Without `ends`: "at index 0, but this dimension has n elements".
 std::string outside_text(std::size_t dim, const std::optional<Interval>& ends,
                          const tir::Expr& extent);
 
-/// Returns the value of a position in int64, computed without wrapping.
+/// Returns an index or size converted to int64, with its operations done in int64, so that int32
+/// overflow cannot occur.
 tir::Expr wide_position(const tir::Expr& e);
 
 }  // namespace tenon::arith

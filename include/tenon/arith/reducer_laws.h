@@ -15,24 +15,28 @@
 
 namespace tenon::arith {
 
-/// Changes of a transformation to the sequence of terms. Each relies on laws of the reducer.
+/// The changes that a transformation makes to the sequence of terms. A change is valid only if the
+/// reducer satisfies certain laws.
 struct ReductionChange {
-  /// Combines consecutive terms first. Each group starts from the identity and may be empty. Relies
-  /// on associativity and a neutral identity.
+  /// Combines groups of consecutive terms first. Each group starts from the identity and may be
+  /// empty. Valid if the reducer is associative and its identity is neutral.
   bool regroups = false;
-  /// Permutes terms. Relies on commutativity.
+  /// Permutes terms. Valid if the reducer is commutative.
   bool reorders = false;
-  /// Allows any of several equal values to win; terms that agree in a component are not tested.
-  /// argmax may then return the index of any maximum.
+  /// Allows the result to depend on which of several equal values wins, as in argmax, which may
+  /// then return the index of any maximum. Terms that agree in a component are not tested.
   bool ignores_ties = false;
 };
 
-/// Returns terms whose reduction changes, as part of a sentence; nullopt if no such terms are
-/// found. `sources` are the terms as written in the program: constants are kept, and an expression
-/// without a load is taken to be an index, for which small distinct values are tried; if all are of
-/// these kinds, partial results of several equal terms are tried too. `has_init` states that the
-/// reduction starts from an init instead of the identity. Axes and parameters that the reducer uses
-/// get sample values, too. Floats count as different only beyond rounding errors; NaN is not tried.
+/// Searches for terms whose reduction has another value after the change. Returns them with both
+/// values as part of a sentence; nullopt if the search finds none. NaN is not tried, and floats
+/// that differ only by rounding errors count as equal.
+///
+/// `sources` are the expressions of the terms; they determine the values to try. A constant keeps
+/// its value. An integer expression that does not wrap (wraps.h) is an index and gets small
+/// consecutive values. Any other expression is data and gets arbitrary values. If no source is
+/// data, the search also uses partial results of equal terms. Axes and parameters that the reducer
+/// uses get sample values. `has_init`: the reduction starts from an init instead of the identity.
 std::optional<std::string> find_counterexample(const tir::CommReducerNode& reducer,
                                                std::span<const tir::Expr> sources, bool has_init,
                                                ReductionChange change);

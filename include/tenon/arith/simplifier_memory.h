@@ -6,9 +6,9 @@
 
 namespace tenon::arith {
 
-/// While an object lives, the simplifications on this thread are memoized, for all Facts. A result
-/// is reused as long as the facts about the expression's variables are the same. Each lowering has
-/// one object. Objects may be nested.
+/// While an object exists, simplifications on its thread are memoized for all Facts. A result is
+/// reused if the facts about the expression's variables are the same. Each lowering has one object.
+/// Objects may be nested.
 class SimplifierMemory {
  public:
   SimplifierMemory();

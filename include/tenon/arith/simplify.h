@@ -15,7 +15,7 @@ namespace tenon::arith {
 
 Expr simplify(const Expr& e, const Facts& facts = Facts(), int rounds = 2);
 Range simplify(const Range& r, const Facts& facts = Facts());
-/// Run only the rewriter, or only the canonical pass.
+/// Run only one of the two parts: the rewriter, or the canonical pass.
 Expr rewrite_simplify(const Expr& e, const Facts& facts = Facts());
 Expr canonical_simplify(const Expr& e, const Facts& facts = Facts());
 

@@ -10,17 +10,17 @@
 namespace tenon::arith {
 
 using tir::wraps;
-/// Overload that also knows the variables that `bind_data` has named.
+/// Also treats the variables that `bind_data` has marked as data.
 bool wraps(const Expr& e, const Facts& facts);
 
-/// States that the variable holds data, such as a let of an element, so that its arithmetic wraps.
+/// Marks the variable as data, as for a let of a buffer element. Arithmetic with it then wraps.
 void bind_data(const Var& var, Facts& facts);
 
-/// Gives `after` the overflow semantics of `before`. `after` is `before` with an element replaced
-/// by its value. If `after` thereby contains no data, operands of arithmetic and conversions that
-/// may overflow are wrapped in a `reinterpret` to their own type, which marks them as data.
-/// Variables are assumed to be in the domains of `axes`, or of the loops and block iterators of
-/// `program`.
+/// Returns `after` with the overflow semantics of `before`. `after` is `before` in which an element
+/// is replaced by its value, so that it may no longer contain data and its arithmetic would be
+/// assumed not to overflow. The function then wraps operands of arithmetic and of casts that may
+/// overflow in a `reinterpret` to their own type, which marks them as data. Variables are assumed
+/// to be in the domains of `axes`, or of the loops and block iterators of `program`.
 Expr keep_wrapping(const Expr& before, const Expr& after, const std::vector<tir::IterVar>& axes);
 Expr keep_wrapping(const Expr& before, const Expr& after, const tir::Stmt& program);
 

@@ -32,11 +32,11 @@ class ArtifactImpl {
   virtual std::string source(std::string_view kind) const = 0;
   /// Writes a file. RuntimeError for an unsupported suffix.
   virtual void save(const std::string& path, const runtime::SaveOptions& options) const = 0;
-  /// Returns the bytes from which codegen::restore makes the artifact again, also in another
-  /// process. Nullopt if the code generator has no restore, or if the code reports to a profiler of
-  /// this process.
+  /// Returns the artifact as bytes, from which codegen::restore makes it again, also in another
+  /// process. Nullopt if the code generator does not support this, or if the code reports to a
+  /// profiler of this process.
   virtual std::optional<std::string> stored() const { return std::nullopt; }
-  /// Loads the code into this process. It stays loaded independently of the artifact.
+  /// Loads the code into this process. The code stays loaded if the artifact is destroyed.
   virtual std::shared_ptr<runtime::ModuleImpl> load() const = 0;
 };
 
@@ -51,8 +51,8 @@ class Artifact {
   /// assembly text; C has "c". RuntimeError, listing the available kinds, for any other kind.
   std::string source(std::string_view kind) const;
   /// Writes a file in the format that the suffix selects. All CPU code generators support .so, .o,
-  /// .a and .h; each may support more. RuntimeError for an unsupported suffix, or if the C
-  /// compiler, which links, is missing.
+  /// .a and .h; each may support more. RuntimeError for an unsupported suffix, or if a format
+  /// requires the C compiler (for example to link .so) and the compiler is missing.
   void save(const FilePath& path, const runtime::SaveOptions& options = {}) const {
     impl_->save(path, options);
   }

@@ -18,19 +18,20 @@ namespace tenon::codegen {
 
 /// A line of assembly.
 struct AssemblerLine {
-  /// The name of a function, a jump target, or an instruction.
+  /// The kind of line: the name of a function, a jump target or an instruction.
   enum class Kind : std::uint8_t { Function, Label, Instruction };
   Kind kind;
-  /// Without comments. One space separates the instruction and its operands.
+  /// The text without comments. One space separates the instruction from its operands.
   std::string text;
-  /// The line in `.loc`; 0 if LLVM gives none, as for instructions moved out of a loop.
+  /// The line in `.loc`. 0 if LLVM assigns no line, as for instructions that it moved out of a
+  /// loop.
   int line = 0;
 };
 
 struct AssemblerListing {
   std::vector<AssemblerLine> lines;
-  /// A loop: the lines from a label to the backward jump to it, inclusive. Inner loops precede
-  /// outer ones.
+  /// A loop, as indices into `lines`: from a label to the jump back to this label, both inclusive.
+  /// Inner loops precede outer loops.
   struct Loop {
     std::size_t first, last;
   };

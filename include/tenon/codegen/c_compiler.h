@@ -14,9 +14,9 @@ namespace tenon::codegen {
 
 /// The target of a C compilation, in LLVM's terms.
 struct CTarget {
-  /// Normalized.
+  /// The target triple in LLVM's normalized form.
   std::string triple;
-  /// Empty: any processor of the architecture.
+  /// The processor. Empty: any processor of the architecture.
   std::string cpu = "";
   /// Features that the processor's name does not imply: "+avx512f", "-fma".
   std::vector<std::string> features = {};
@@ -28,8 +28,8 @@ struct CTarget {
 
 class CCompiler {
  public:
-  /// Takes a command with optional arguments separated by blanks ("ccache gcc -m64"), as in $CC.
-  /// Empty: `cc`.
+  /// Takes a command with optional arguments, separated by blanks, in the form of the variable $CC:
+  /// "ccache gcc -m64". If the command is empty, uses `cc`.
   explicit CCompiler(const std::string& command);
 
   /// Returns the command as the user wrote it: "cc".
@@ -37,11 +37,12 @@ class CCompiler {
   /// Whether the compiler is clang, which can emit LLVM IR and compile for every machine. False if
   /// the program does not exist.
   bool is_clang() const;
-  /// Returns candidate flags for the target, from the most exact to none at all. Compilers know
-  /// different names; use the first candidate that the compiler accepts. Precondition: the target
-  /// is not foreign, or the compiler is clang.
+  /// Returns lists of flags for the target. The first list describes the target most precisely;
+  /// later lists are more general. Compilers differ in the processor names that they know, so
+  /// callers use the first list that `accepts` approves. Precondition: the target is not foreign,
+  /// or the compiler is clang.
   std::vector<std::vector<std::string>> flags_for(const CTarget& target) const;
-  /// Whether the compiler accepts these flags, tried on an empty source.
+  /// Whether the compiler can compile an empty source with these flags.
   bool accepts(const std::vector<std::string>& flags) const;
 
   /// Runs the compiler. Returns nullopt on success, else its output. RuntimeError, naming the
@@ -56,11 +57,12 @@ class CCompiler {
   std::vector<std::string> words_;
 };
 
-/// Whether a file to link is LLVM IR, which becomes part of the module; other files are linked.
+/// Whether a library file is LLVM IR. LLVM IR is linked into the module during compilation; other
+/// files are passed to the linker.
 bool is_llvm_ir(const std::filesystem::path& file);
-/// Returns the linker arguments for these libraries in a shared library at the absolute path
-/// `saved`. Libraries in or below its folder are found relative to it, others by their absolute
-/// path. LLVM IR files are omitted.
+/// Returns the linker arguments for linking the libraries to a shared library that is saved at the
+/// absolute path `saved`. Libraries in or below the folder of `saved` are found relative to it,
+/// others by their absolute path. LLVM IR files are omitted.
 std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>& libraries,
                                         const std::filesystem::path& saved);
 

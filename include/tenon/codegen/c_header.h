@@ -10,10 +10,10 @@
 
 namespace tenon::codegen {
 
-/// Returns the text of the header. For each function: its requirements as a comment, its symbol as
-/// a TenonPackedFunction, and an inline function of its own name with one parameter (DLTensor*,
-/// int64_t or double) per parameter. A name that C or C programs reserve, such as `main`, gets no
-/// inline function.
+/// Returns the text of the header. It contains for each function: the requirements as a comment,
+/// the declaration of the symbol as a TenonPackedFunction, and an inline function with the name of
+/// the function and one parameter (DLTensor*, int64_t or double) per parameter. A function whose
+/// name is reserved in C or by C programs, such as `main`, has no inline function.
 std::string c_header(const std::string& file_name,
                      const std::vector<runtime::FunctionSpec>& functions);
 

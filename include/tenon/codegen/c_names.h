@@ -9,25 +9,25 @@
 
 namespace tenon::codegen {
 
-/// Whether the name is an identifier in both languages, not a keyword, and not defined by every
-/// program, as `main` is.
+/// Whether the name can be used in C and C++: it is an identifier, not a keyword, and not a name
+/// that every program defines, such as `main`.
 bool is_c_name(const std::string& name);
 
-/// Whether C, C++, a header of the C library or of the runtime, or a compiler already uses the
-/// name.
+/// Whether the name is already used by C, C++, a compiler, or a header of the C library or the
+/// runtime.
 bool is_reserved_in_c(std::string_view name);
-/// Whether every name with this prefix is reserved, so that only another prefix helps. Names that
-/// begin with "v_" are not reserved.
+/// Whether the name begins with a prefix that is reserved for all names, so that a suffix does not
+/// help. Names that begin with "v_" are not reserved.
 bool has_reserved_beginning(std::string_view name);
 /// Whether math.h declares a function of this name.
 bool is_in_math_h(std::string_view name);
 
-/// Returns the name with `_` for every character except ASCII letters and digits, and with `_`
-/// before a leading digit.
+/// Replaces every character of the name that is not an ASCII letter or digit by `_`. A name that is
+/// empty or begins with a digit gets a leading `_`.
 std::string as_identifier(std::string_view name);
 
-/// Returns distinct C names for the parameters that conflict neither with the function's name nor
-/// with headers: "T.local" becomes T_local.
+/// Returns distinct C names for the parameters. They differ from the function's name and from names
+/// in headers: "T.local" becomes T_local.
 std::vector<std::string> c_parameter_names(const runtime::FunctionSpec& function);
 
 /// Returns the text as a C string literal.

@@ -25,7 +25,7 @@ namespace tenon::codegen {
 /// Profiling of generated code. The functions already contain the probes of their stages.
 struct Profiling {
   std::shared_ptr<runtime::Profiler> profiler;
-  /// The profiler's region of each function, by the function's name.
+  /// Maps the name of each function to its region in the profiler.
   std::map<std::string, int> functions;
 };
 
@@ -33,33 +33,34 @@ struct Profiling {
 struct CompileOptions {
   /// 0: unoptimized, readable code; 3: full optimization.
   int opt_level = 3;
-  /// Libraries to search for extern functions before the running program: shared libraries (.so),
-  /// objects (.o) and archives (.a); for LLVM also LLVM IR (.ll, .bc), which is linked in and
-  /// inlined.
+  /// Libraries in which extern functions are searched before the running program: shared libraries
+  /// (.so), objects (.o) and archives (.a). The LLVM code generator also accepts LLVM IR (.ll,
+  /// .bc), which it links into the module and inlines.
   std::vector<std::filesystem::path> link = {};
-  /// The C compiler, in the form of $CC, which compiles C and links shared libraries. Empty: `cc`,
-  /// except that C imported into LLVM IR is compiled by `clang` if it is installed, so that it can
-  /// be inlined.
+  /// The command of the C compiler, in the form of $CC. It compiles C and links shared libraries.
+  /// Empty: `cc`. Exception: the LLVM code generator compiles imported C by `clang` if it is
+  /// installed, so that the C code can be inlined.
   std::string c_compiler = "";
   /// Required alignment of array memory in bytes; 0: the alignment of the elements. A buffer's own
   /// alignment takes precedence.
   int argument_alignment = 0;
-  /// In C text: whether to write comments that name the stages and their source locations.
+  /// Whether generated C text has comments that name the stages and their source locations.
   bool stage_comments = false;
-  /// Profiles code that LLVM generates for this process. Such code cannot be saved.
+  /// Set to profile code that LLVM generates for this process. Such code cannot be saved.
   std::optional<Profiling> profiling = std::nullopt;
   /// If set, the code records the statement of each instruction: LLVM as `.loc` in assembly, C text
-  /// in the form that source_listing.h reads. Used during compilation only.
+  /// in the form that source_listing.h reads. The pointer is used during compilation only.
   const StatementLines* lines = nullptr;
-  /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code"; "emit-c".
+  /// Called after each step: "emit-llvm", "optimize-llvm" and "generate-code" for LLVM, "emit-c"
+  /// for C.
   std::function<void(std::string_view step, double seconds)> on_step = {};
 };
 
-/// Functions and their target.
+/// Functions that are compiled for one target.
 struct CompileUnit {
   tir::IRModule module;
   tir::TargetFacts target;
-  /// The kernels that the functions launch. The arrays are then on the kernels' device.
+  /// The kernels that the functions launch. If set, the array arguments are on the kernels' device.
   std::optional<KernelCode> kernels = std::nullopt;
 };
 

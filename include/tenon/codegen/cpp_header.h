@@ -11,10 +11,10 @@
 
 namespace tenon::codegen {
 
-/// Returns the text of NAME.hpp: namespace NAME with one function per compiled function, which
-/// calls its symbol. Constant extents are part of the parameter type; named sizes are compared on
-/// each call (runtime/array_view.h). Precondition: all names satisfy is_c_name(), and the arrays
-/// are on CPUs.
+/// Returns the text of NAME.hpp: a namespace NAME with one C++ function per compiled function,
+/// which calls the symbol of the compiled function. Constant extents are part of the parameter
+/// type. Each call checks that extents with the same symbolic size are equal
+/// (runtime/array_view.h). Precondition: all names satisfy is_c_name(), and the arrays are on CPUs.
 std::string cpp_header(const std::string& name,
                        const std::vector<runtime::FunctionSpec>& functions);
 

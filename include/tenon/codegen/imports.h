@@ -22,14 +22,14 @@ struct ImportedSources {
 };
 void add_imported_sources(const tir::IRModule& module, ImportedSources& sources);
 
-/// Whether a source is the path of a file with one of these suffixes rather than a text. A path is
-/// a single line.
+/// Whether a source is the path of a file with one of these suffixes. Otherwise it is the text
+/// itself. A path has a single line.
 bool is_source_path(const std::string& source, std::initializer_list<std::string_view> suffixes);
 
 /// Options for compiling imported C.
 struct CImportOptions {
-  /// The C compiler, in the form of $CC. Empty: `clang` if LLVM IR is wanted or the target is
-  /// foreign and clang exists, else `cc`.
+  /// The C compiler, in the form of $CC. If empty, compile_c uses `clang` if clang exists and is
+  /// preferable, because LLVM IR is wanted or the target is foreign. Otherwise it uses `cc`.
   std::string command;
   /// Whether the code generator can link LLVM IR.
   bool wants_llvm_ir = false;

@@ -1,6 +1,6 @@
-// Classification of variables that are used only in memory indices and loop bounds. Their
-// arithmetic is assumed not to overflow, which code generation may declare to LLVM; data arithmetic
-// wraps. A let is computed as an index only if it has no other use.
+// Finds variables that are used only in memory indices and loop bounds. Index arithmetic is assumed
+// not to overflow, which code generation may declare to LLVM; data arithmetic wraps. The value of a
+// let is computed as an index only if its variable has no other use.
 #pragma once
 
 #include <unordered_set>

@@ -17,18 +17,18 @@ namespace tenon::codegen {
 
 struct KernelCode {
   runtime::DeviceType device;
-  /// The kernels by number. Launches refer to a kernel by its number.
+  /// The parameters of the kernels. The index of a kernel is the number by which launches refer to
+  /// it.
   std::vector<runtime::KernelSpec> specs = {};
-  /// For each kernel, in the same order: the name used by launches, and the accesses to each
-  /// parameter.
+  /// The name of each kernel and the accesses to its parameters, in the order of `specs`.
   std::vector<runtime::FunctionSpec> functions = {};
-  /// Source in the device's language. Its kind in get_source is the device's name.
+  /// Source in the device's language. codegen::kernel_source returns it for the device's name.
   std::string text = {};
-  /// PTX; only for CUDA, if a compiler was found.
+  /// The PTX text. Empty unless the device is CUDA and a compiler was found.
   std::string ptx = {};
-  /// The cubin for CUDA. Empty for OpenCL, whose driver compiles the text.
+  /// The cubin. Empty unless the device is CUDA. The OpenCL driver compiles the text instead.
   std::string binary = {};
-  /// The reason if an expected binary is missing.
+  /// The reason why a CUDA binary is missing.
   std::string why_no_binary = {};
 };
 

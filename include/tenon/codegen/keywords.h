@@ -6,7 +6,7 @@
 
 namespace tenon::codegen {
 
-/// Reserved words of C, and names that every program defines.
+/// Reserved words of C, and names that every program defines, such as `main`.
 inline constexpr auto kWordsOfC = std::to_array<std::string_view>(
     {"_Alignas", "_Bool",  "asm",      "auto",     "bool",     "break",    "case",
      "char",     "const",  "continue", "default",  "do",       "double",   "else",

@@ -17,8 +17,8 @@ namespace tenon::codegen {
 /// The alignment of the runtime's workspaces, in bytes.
 inline constexpr int kWorkspaceAlignment = 128;
 
-/// Returns the offset in elements from the buffer's data pointer. The offset is a vector if the
-/// last index is a vector. Precondition: there is an index.
+/// Returns the offset of an element from the buffer's data pointer, in elements. The offset is a
+/// vector if the last index is a vector. Precondition: `indices` is not empty.
 tir::Expr flat_index(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);
 
 /// Returns the size of an allocation. Nullopt if it is known only at run time or exceeds 64 bits. A
@@ -26,9 +26,9 @@ tir::Expr flat_index(const tir::Buffer& buffer, const std::vector<tir::Expr>& in
 std::optional<std::int64_t> constant_bytes(const tir::Allocate& allocation);
 
 /// The temporaries that a function, or the body of a parallel loop, allocates on the stack of its
-/// thread. The others come from the workspace pool. Within a fixed budget, the smallest are chosen
-/// first, because register tiles consist of them. The bodies of nested parallel loops have their
-/// own plans.
+/// thread. All other temporaries come from the workspace pool. The size of the stack memory is
+/// limited. The smallest temporaries are chosen first, because register tiles consist of them. The
+/// body of a nested parallel loop has its own plan.
 class StackPlan {
  public:
   StackPlan() = default;

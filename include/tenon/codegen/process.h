@@ -1,4 +1,4 @@
-// Runs another program to completion, without a shell, so that arguments are passed verbatim.
+// Runs another program to completion. No shell is involved, so that arguments are passed verbatim.
 //
 //   auto done = run_process({"cc", "--version"});
 //   if (!done) ...                    // there is no such program

@@ -15,7 +15,7 @@
 
 namespace tenon::codegen {
 
-/// The property of an array that a size is read from.
+/// The property of an array dimension from which a size is read.
 enum class ArrayPart : std::uint8_t { Extent, Stride };
 
 /// A variable bound to an extent or stride of an argument.
@@ -24,17 +24,18 @@ struct SizeBinding {
   int param;
   ArrayPart part;
   int dimension;
-  /// Whether the stride is zero if the extent is one, as for a dimension that may be broadcast.
+  /// Whether the value is 0 if the extent of the dimension is 1, as for the stride of a dimension
+  /// that may be broadcast.
   bool zero_if_extent_is_one = false;
 };
 
-/// A size that must equal an expression of variables. Checked by the generated code, because the
-/// runtime cannot evaluate the expression.
+/// A check that an extent or stride of an argument equals an expression of variables. The generated
+/// code performs it, because the runtime cannot evaluate the expression.
 struct SizeCheck {
   int param;
   ArrayPart part;
   int dimension;
-  /// In int64.
+  /// The expected value, in int64.
   tir::Expr expected;
   /// The error message if the check fails.
   std::string message;
@@ -43,20 +44,19 @@ struct SizeCheck {
 struct Signature {
   runtime::FunctionSpec spec;
   std::vector<SizeBinding> sizes;
-  /// Variables for the element offsets of arrays. Their value is zero, because `data` points to the
-  /// first element.
+  /// Variables for the element offsets of arrays. Their value is 0, because the data pointer of an
+  /// argument refers to its first element.
   std::vector<tir::Var> zero_offsets;
   std::vector<SizeCheck> checks;
 };
 
-/// Returns the size or offset in int64, as are the intermediate results: products of int32 sizes
-/// may exceed int32.
+/// Returns the size or offset, computed in int64, because products of int32 sizes may exceed int32.
 tir::Expr wide_size(const tir::Expr& size);
 
-/// Derives the signature. Arrays must be aligned to `argument_alignment` bytes (0: the alignment of
-/// their elements). LowerError, naming the variable, if the function uses a variable that is
-/// neither a parameter nor bound by one. With `kernels`, the launched kernels determine the
-/// accesses to arrays and their device.
+/// Derives the signature of a function. Arrays must be aligned to `argument_alignment` bytes (0:
+/// the alignment of their elements). LowerError, naming the variable, for a variable that is
+/// neither a parameter nor bound by the shape or strides of a parameter. If `kernels` is given, the
+/// launched kernels determine the accesses to arrays and the device of the arrays.
 Signature signature_of(const tir::PrimFunc& func, std::string symbol, int argument_alignment = 0,
                        const KernelCode* kernels = nullptr);
 

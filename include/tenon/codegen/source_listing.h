@@ -1,6 +1,6 @@
 // A parsed form of C, OpenCL C or CUDA C text that was generated with CompileOptions::lines: each
-// line with its statement. The text marks statements in comments at line ends, which are removed
-// here.
+// line with the statement to which it belongs. In the text, a comment at the end of a line marks
+// the statement. The parsed form omits these comments.
 //
 //   list_source("for (int i = 0; i < 8; ++i) { //@3\n")      // {{"for (int i = 0; i < 8; ++i) {", 3}}
 #pragma once
@@ -14,8 +14,8 @@ namespace tenon::codegen {
 /// A line of source.
 struct SourceLine {
   std::string text;
-  /// The first line of its statement in the listing (tir/listing.h); 0 if it belongs to no
-  /// statement.
+  /// The line of its statement in the listing (tir/listing.h), the first line if there are several.
+  /// 0 if it belongs to no statement.
   int line = 0;
 };
 

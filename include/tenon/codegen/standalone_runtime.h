@@ -1,6 +1,6 @@
-// The parts of the runtime that compiled code calls, compiled into the saved file, so that a C
-// program has to link only that file. The sources are runtime/standalone/standalone.c and the C
-// headers; the system's C compiler compiles them.
+// The parts of the runtime that compiled code calls, to be compiled into the saved file. A C
+// program then has to link only that file. The sources are runtime/standalone/standalone.c and the
+// C headers; the system's C compiler compiles them.
 //
 //   compile_standalone_runtime(CCompiler(""), {}, "runtime.o");   // to be linked with "functions.o"
 //   with_runtime_headers(c_header("f.h", functions))              // includes only C library headers
@@ -13,13 +13,13 @@
 
 namespace tenon::codegen {
 
-/// Returns the text with every `#include "..."` of a runtime header replaced by its content, once
-/// each.
+/// Replaces every `#include "..."` of a runtime header by the content of the header. A header that
+/// is included again is replaced by nothing.
 std::string with_runtime_headers(const std::string& text);
 
 /// Writes an object file. Its symbols are weak, so that several saved files can be linked into one
-/// program. `flags` select the target. RuntimeError if there is no C compiler or, with its output,
-/// if it fails.
+/// program. `flags` select the target. RuntimeError if the C compiler is missing or fails; the
+/// message includes its output.
 void compile_standalone_runtime(const CCompiler& compiler, const std::vector<std::string>& flags,
                                 const std::filesystem::path& object);
 

@@ -1,5 +1,5 @@
 // The line of a listing (tir/listing.h) at which each statement begins, for machine code that
-// records its statements.
+// records the statement of each instruction.
 #pragma once
 
 #include <unordered_map>

@@ -13,12 +13,13 @@
 
 namespace tenon::codegen {
 
-/// Returns the variables that occur, including data pointers, in order of first appearance. If the
-/// body becomes a separate function, the variables that it does not define are the parameters.
+/// Returns the variables that occur in the body, including data pointers, in order of first
+/// appearance. If the body becomes a separate function, its parameters are those variables that the
+/// body does not define.
 std::vector<tir::Var> used_variables(const tir::Stmt& body);
 
-/// Calls `emit` with the node of a statement. Lowered code has no multi-dimensional regions and no
-/// blocks.
+/// Calls `emit` with the node of a statement of lowered code. InternalError for statements that
+/// lowering removes, such as Realize and BlockRealize.
 template <class Emit>
 void visit_lowered(const tir::Stmt& s, const Emit& emit) {
   const auto visit = [&]<class Node>(const Node& n) {
@@ -43,15 +44,16 @@ bool is_likely(const tir::Expr& condition);
 /// extent.
 [[noreturn]] void refuse_thread_axis(const tir::Attr& attr);
 
-/// Whether the intrinsic is a math function of floats or rounds them.
+/// Whether the intrinsic is a math function of floats or a rounding function.
 inline bool is_math(tir::Intrin intrin) { return intrin <= tir::Intrin::ldexp; }
-/// Whether only devices have the intrinsic.
+/// Whether the intrinsic exists only on devices.
 bool is_of_devices(tir::Intrin intrin);
 /// Throws the LowerError for a device intrinsic in CPU code.
 [[noreturn]] void refuse_device_intrinsic(tir::Intrin intrin);
 
-/// Returns libm's name of the function for float64 (float32 appends `f`). Nullopt for an intrinsic
-/// that is an operation, a composition, or not in the C library.
+/// Returns the name of the function in the C library for float64; the float32 name has the suffix
+/// `f`. Nullopt for an intrinsic that the C library does not have, or that is emitted as an
+/// operation or as a composition of other functions.
 std::optional<std::string> libm_name(tir::Intrin intrin);
 
 }  // namespace tenon::codegen

@@ -14,7 +14,7 @@
 
 namespace tenon::codegen {
 
-/// The number of nodes of each statement.
+/// The number of nodes of each statement, and whether the statement contains @tir.ret.
 class StmtSizes {
  public:
   explicit StmtSizes(const tir::Stmt& body) { measure(body); }
@@ -23,9 +23,9 @@ class StmtSizes {
   int of(const tir::Stmt& s) const { return sizes_.at(&s.node()).nodes; }
   /// Whether the statement contains @tir.ret, which leaves the enclosing function.
   bool returns(const tir::Stmt& s) const { return sizes_.at(&s.node()).returns; }
-  /// Whether the statement can be part of a function of `most_nodes` nodes.
+  /// Whether the statement can be moved to a function of at most `most_nodes` nodes.
   bool fits(const tir::Stmt& s, int most_nodes) const { return of(s) <= most_nodes && !returns(s); }
-  /// Returns the total size of the statements that fit.
+  /// Returns the total size of those statements that fit (see `fits`).
   std::int64_t nodes_that_fit(std::span<const tir::Stmt> stmts, int most_nodes) const;
 
  private:

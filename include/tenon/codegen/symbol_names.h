@@ -10,18 +10,19 @@
 
 namespace tenon::codegen {
 
-/// The symbol from which a loaded shared library reports its functions (c_api.h).
+/// The symbol through which a loaded shared library describes its functions (c_api.h).
 inline constexpr const char* kManifestSymbol = "tenon_module_manifest";
-/// The symbol of the kernels, exported if the library has any (c_api.h).
+/// The symbol through which a library provides its kernels, if it has any (c_api.h).
 inline constexpr const char* kKernelsSymbol = "tenon_module_kernels";
 
-/// The symbol names of one module, which are distinct.
+/// Chooses distinct symbol names for one module.
 class SymbolNames {
  public:
-  /// Takes the name of a function, which the C header defines. Precedes the calls of `packed`.
+  /// Reserves a function's name, which the C header defines. All names are reserved before the
+  /// first call of `packed`.
   void reserve(const std::string& function) { taken_.insert(function); }
-  /// Returns a symbol for the function. It differs from the function's name, which may be `main` or
-  /// `exp`. `prefix` is the prefix of the system library; empty for other functions.
+  /// Returns a symbol for the function. It differs from the function's name, which may already be
+  /// defined, as `main` or `exp`. `prefix` is the prefix of the system library, or empty.
   std::string packed(const std::string& function, const std::string& prefix = "");
 
  private:

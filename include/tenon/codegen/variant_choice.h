@@ -9,16 +9,17 @@
 
 namespace tenon::codegen {
 
-/// The functions of a library for one processor.
+/// The compiled functions of a library for one processor.
 struct Variant {
   std::string target;
-  /// The symbols, in the order of the library's functions.
+  /// The symbols of the functions, in the order of the library's functions.
   std::vector<std::string> symbols;
   /// The processor features that the code requires.
   std::vector<std::string> features;
 };
 
-/// Returns the text of NAME.c, which includes NAME.h and defines the symbols of `functions`.
+/// Returns the text of NAME.c. It includes NAME.h and defines the symbols of `functions`; each
+/// calls the variant for the processor on which it runs.
 std::string variant_choice(const std::string& name,
                            const std::vector<runtime::FunctionSpec>& functions,
                            const std::vector<Variant>& variants);

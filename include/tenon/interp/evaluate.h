@@ -35,10 +35,10 @@ struct Access {
   const BufferNode* buffer;
   std::span<const std::int64_t> indices;
   bool is_write;
-  /// The load; null for writes and for reads by other nodes.
+  /// The load that reads the element. Null for writes, and for reads that are not loads.
   const Load* load = nullptr;
-  /// The identity of the memory. Each execution of the definition of a multi-dimensional buffer
-  /// creates a new realization, and each thread that has its own memory a new copy.
+  /// The identity of the memory. `realization` differs for each execution of the definition of a
+  /// multi-dimensional buffer. `copy` differs for threads that do not share the memory.
   std::int64_t realization = 0, copy = 0;
   /// The index range of the allocated memory. Empty for flat buffers.
   std::span<const std::int64_t> mins = {}, extents = {};
@@ -48,29 +48,30 @@ struct Access {
 struct WarpAccess {
   const BufferNode* buffer;
   bool is_write;
-  /// Bytes that each thread accesses: a contiguous vector in one access; other vectors lane by
-  /// lane.
+  /// Bytes that each thread accesses at once. A contiguous vector is one access; the lanes of any
+  /// other vector are separate accesses.
   int bytes;
   /// Degree of the bank conflict: the maximum number of words that one of the 32 four-byte banks
-  /// has to deliver in sequence. 1: no conflict. Threads that access the same word share it. 8-byte
-  /// accesses are counted per half warp, 16-byte accesses per quarter warp.
+  /// must deliver one after another. 1: no conflict. Threads that access the same word share one
+  /// delivery. 8-byte accesses are counted per half warp, 16-byte accesses per quarter warp.
   int ways;
 };
 
 /// Checks and callbacks of the interpreter. All are optional.
 struct EvaluateOptions {
   bool check_uninitialized = false;
-  /// Throws if the result could depend on how threads are interleaved:
+  /// Throws if the result could depend on the order in which threads run:
   /// - Two threads of a block access the same element of shared memory without a barrier
-  ///   (tvm_storage_sync) between them, and at least one of them writes. Exception: each of them
-  ///   has first written the same value there itself.
-  /// - Two blocks of a launch do so; no barrier can order them.
+  ///   (tvm_storage_sync) between the accesses, and at least one access is a write. Exception:
+  ///   before that, each of the two threads has itself written the same value to the element.
+  /// - Two blocks of a launch access the same element and at least one access is a write. No
+  ///   barrier can order blocks.
   /// - Not all threads reach a barrier.
   bool check_races = false;
   std::function<void(const Access&)> on_access = {};
   std::function<void(const WarpAccess&)> on_warp_access = {};
-  /// Implements the C functions that `call_extern` may call, by name. Pointer arguments are passed
-  /// as addresses.
+  /// Implements the C functions that `call_extern` calls, selected by `name`. Pointer arguments are
+  /// passed as addresses.
   std::function<double(const std::string& name, std::span<const HostValue> args)> call_extern = {};
   /// Maximum number of statements to execute before a RuntimeError; 0: no limit.
   std::int64_t step_limit = 0;
@@ -81,8 +82,7 @@ void evaluate(const PrimFunc& func, std::span<const HostValue> args,
 
 /// Returns the value of an expression without variables or loads.
 std::variant<std::int64_t, double> evaluate(const Expr& e);
-/// Returns the value of an integer expression whose variables have the values that `value_of`
-/// returns.
+/// Returns the value of an integer expression. `value_of` supplies the values of its variables.
 std::int64_t evaluate_int(const Expr& e, const std::function<std::int64_t(const Var&)>& value_of);
 
 }  // namespace tenon::tir

@@ -1,5 +1,5 @@
-// The access checker and the race checker. Both work on loops: accesses over multi-dimensional
-// buffers still have the user's indices.
+// The access checker and the race checker. Both analyse the loop program before flatten_storage,
+// because its multi-dimensional accesses still have the user's indices.
 //
 //   for i < 20: B[i] = A[I[i]]          B[i] is in bounds; A[I[i]] is not proved
 //   for parallel i < 20: B[floordiv(i, 2)] = A[i]        the store conflicts with itself
@@ -21,15 +21,17 @@ namespace tenon::lowering {
 
 // ---- accesses -----------------------------------------------------------------------------------
 
-/// Result for one index. Outside: the index is out of bounds whenever the access happens.
+/// The result of the proof for one index. Outside: the index is out of bounds whenever the access
+/// happens.
 enum class Inside : std::uint8_t { Proved, NotProved, Outside };
 
 /// A load or store, with the results of the proofs about its indices.
 struct AccessProof {
-  /// The access. Its `stage` is the accessed buffer if the enclosing statement stores nothing.
+  /// The access. If the enclosing statement stores nothing, its member `stage` names the accessed
+  /// buffer.
   arith::Access access;
-  /// The allowed range of each index: the extent of an argument, or the part of a tensor that is
-  /// stored. Empty if the size of the memory is unknown.
+  /// The allowed range of each index: the extent of an argument, or the part of a tensor that has
+  /// memory. Empty if the size of the memory is unknown.
   std::vector<tir::Range> allowed;
   /// One result per index. A single NotProved if `allowed` is empty.
   std::vector<Inside> inside;
@@ -38,7 +40,7 @@ struct AccessProof {
 
   /// Whether all indices are provably in bounds.
   bool is_proved() const;
-  /// Whether an index is Outside and the access is unconditional within its loops.
+  /// Whether an index is Outside and the access happens in every iteration of the enclosing loops.
   bool is_wrong() const;
 };
 
@@ -46,18 +48,22 @@ struct AccessProof {
 /// multi-dimensional.
 std::vector<AccessProof> prove_accesses(const tir::PrimFunc& func);
 
-/// Throws BoundError for the first access for which is_wrong() holds. Attempts only the proofs that
-/// this needs, so that it is cheap.
+/// Throws BoundError for the first access that is wrong (see AccessProof::is_wrong). Attempts only
+/// the proofs that this needs, so that it is cheap.
 void refuse_wrong_accesses(const tir::PrimFunc& func);
 
-/// Returns the conditions on symbolic sizes under which the accesses of the function are in bounds.
-/// Covers the accesses that every iteration of the enclosing loops performs and whose indices are
-/// affine. Throws BoundError for an access that is out of bounds in an iteration for all sizes. For
-/// a block program, returns the conditions under which the inits of its reductions run.
-/// Precondition: the function is a block program or multi-dimensional.
+/// Returns the conditions on symbolic sizes that the function requires. Precondition: the function
+/// is multi-dimensional or a block program.
+///
+/// For a multi-dimensional function, these are the conditions under which its accesses are in
+/// bounds. Covers accesses that every iteration of the enclosing loops performs and whose indices
+/// are affine. Throws BoundError for an access that is out of bounds in some iteration for all
+/// sizes. For a block program, these are the conditions under which the inits of its reductions
+/// run.
 std::vector<arith::SizeCondition> size_conditions(const tir::PrimFunc& func);
 
-/// Returns the function preceded by checks of those conditions whose sizes its arguments determine.
+/// Returns a function that checks the conditions before `func` runs. Omits conditions on sizes that
+/// are not determined by the arguments.
 tir::PrimFunc with_size_checks(tir::PrimFunc func,
                                const std::vector<arith::SizeCondition>& conditions);
 
@@ -68,38 +74,45 @@ std::string unproved_text(const AccessProof& proof);
 
 // ---- races --------------------------------------------------------------------------------------
 
-/// A parallel or vectorized loop, and two accesses in its body, at least one of them a write, that
-/// may touch the same element in different iterations.
+/// The result of the proof for a parallel or vectorized loop. `conflict` is a pair of accesses, at
+/// least one of them a write, that may touch the same element in different iterations.
 struct LoopProof {
   tir::Var var;
   tir::ForKind kind;
   std::optional<arith::Conflict> conflict;
-  /// Whether all iterations provably write the same element of an argument.
+  /// Whether the conflict is certain: all iterations provably write the same element of an
+  /// argument.
   bool is_certain = false;
 };
 
-/// The loops to prove: all, or only those of extern operations and tensor intrinsics. The loops
-/// that schedule primitives make are independent by construction.
+/// The loops to prove: all loops, or only the loops of extern operations and tensor intrinsics.
+/// Other loops come from schedule primitives, which make only independent loops.
 enum class LoopsToProve : std::uint8_t { All, OfExternCode };
 
-/// Returns the parallel and vectorized loops in textual order, without those that the pragma
-/// independent_iterations covers. Iterations share memory that is allocated outside of the loop.
+/// Returns proofs for the parallel and vectorized loops, in textual order. Omits loops with the
+/// pragma independent_iterations. Memory that is allocated outside a loop is shared by its
+/// iterations.
 std::vector<LoopProof> prove_loops(const tir::PrimFunc& func,
                                    LoopsToProve which = LoopsToProve::All);
 /// Returns the error message for a loop with a conflict.
 std::string conflict_text(const tir::PrimFunc& func, const LoopProof& proof);
 
-/// Throws a LowerError, with the buffer and the loops, if tasks of a persistent parallel region
-/// (pragma parallel_launch_point) race. Every task runs the body, and the tasks share the
-/// iterations of the parallel loops inside. Errors are: several tasks execute the same store or
-/// call; a loop accesses a buffer that another loop fills or reads without a barrier between them;
-/// each task would have its part of a buffer in separate memory.
+/// Throws a LowerError, naming the buffer and the loops, if tasks of a persistent parallel region
+/// (pragma parallel_launch_point) race. Every task runs the whole body of the region, but each
+/// parallel loop inside it is divided among the tasks. The errors are:
+/// - A store or call is outside all parallel loops, so that every task executes it.
+/// - A loop or statement accesses a buffer that an earlier loop of other tasks may still write or
+///   read, because no barrier is between them.
+/// - A parallel loop writes a buffer that is allocated in the region, so that each task would fill
+///   only a part of its own copy.
 void refuse_region_races(const tir::PrimFunc& func);
 
-/// Throws LowerError unless each element that a block of the kernel reads is proved to be written
-/// by no other block, or by every block in the same way and before the read. `kernel` is a
-/// statement of `func` with its thread axes outermost. A barrier orders the threads of one block;
-/// nothing orders blocks:
+/// Checks a kernel for races between blocks and threads. `kernel` is a statement of `func` with its
+/// thread axes outermost.
+///
+/// Throws LowerError if a block may read an element that another block writes, because no barrier
+/// orders blocks. An element is accepted if every block writes it in the same way before it reads
+/// it.
 ///
 ///   attr blockIdx.x = 4 {
 ///     B[blockIdx.x] = 1          // each block its own element
@@ -110,14 +123,16 @@ void refuse_region_races(const tir::PrimFunc& func);
 ///       Z[blockIdx.x] = Y[t]     // refused: block 1 reads what block 0 writes
 ///     }
 ///
-/// Also throws if threads of one block certainly race where no barrier can help:
+/// Also throws LowerError if threads of one block certainly race and no barrier can prevent the
+/// race:
 ///
 ///   B[0] = A[threadIdx.x]                 // all write one element, each its own value
 ///   S[threadIdx.x] = S[threadIdx.x + 1]   // read and written in one statement, by two threads
 void refuse_launch_races(const tir::Stmt& kernel, const tir::PrimFunc& func);
 
-/// Throws LowerError if a thread certainly reads an element of memory that its block, its warp or
-/// the thread itself has its own copy of, and that is never written in this copy.
+/// Throws LowerError if a thread certainly reads an element that no thread writes. Memory in scopes
+/// other than "global" has a separate copy for each block, warp or thread. A write to another copy
+/// of the element does not count.
 ///
 ///   L[threadIdx.x] = A[threadIdx.x]       // L has scope "local": each thread has its own copy
 ///   B[threadIdx.x] = L[7 - threadIdx.x]   // refused

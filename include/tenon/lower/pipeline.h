@@ -13,30 +13,31 @@
 
 namespace tenon::lowering {
 
-/// Returns the passes from a block program to loops over multi-dimensional buffers.
+/// Returns the passes that lower a block program to loops over multi-dimensional buffers.
 std::span<const Pass> block_passes();
-/// Returns the passes that precede the printed text.
+/// Returns the passes that lower multi-dimensional loops to the printed text.
 std::span<const Pass> lowering_passes();
 /// Returns the passes between the printed text and CPU code generation.
 std::span<const Pass> host_passes();
-/// Returns the passes that precede host_passes() with fast_math. They reassociate float operations
-/// or assume that floats are finite.
+/// Returns the passes that run before host_passes() if fast_math is set. They reassociate float
+/// operations or assume that floats are finite.
 std::span<const Pass> fast_math_passes();
 /// Returns the passes between the printed text and split_kernels (split_kernels.h).
 std::span<const Pass> device_passes();
-/// Returns the passes over each kernel, which run with options_of_kernels.
+/// Returns the passes that run on each kernel, with the options of options_of_kernels.
 std::span<const Pass> kernel_passes();
-/// Returns `options` with 128-bit vectors, the maximum that a device thread loads at once.
+/// Returns `options` with vectors of 128 bits, the maximum that a device thread loads in one
+/// access.
 PassOptions options_of_kernels(PassOptions options = {});
 
 /// Runs the enabled passes. User errors (LowerError and similar) propagate unchanged. PassFailure
 /// for any other exception, for an input of the wrong form, and for a result that does not verify.
-/// Variables that are undefined in the input (a thread that a schedule names but does not bind) are
-/// not blamed on a pass.
+/// A variable that is already undefined in the input, such as a thread that the schedule uses but
+/// does not bind, is not reported as a failure of a pass.
 tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func,
                          const PipelineOptions& options = {});
-/// Runs lowering_passes on a multi-dimensional function; on a block program, runs block_passes
-/// first.
+/// Runs the pipeline up to the printed text: block_passes if `func` is a block program, then
+/// lowering_passes.
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const PipelineOptions& options);
 
 }  // namespace tenon::lowering

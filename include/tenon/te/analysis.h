@@ -19,15 +19,16 @@ class StageGraph;
 std::vector<Operation> scan_body(const Operation& scan,
                                  SourceLocation where = SourceLocation::current());
 
-/// Returns the spatial axes of a scan along which each element depends only on earlier elements
-/// with the same coordinate. A part of the space along these axes can be computed from that part of
-/// the previous steps alone. Only indices that are plain axes are recognized; any other index is
-/// assumed to read the whole dimension. TypeError unless `scan` is a scan.
+/// Returns the spatial axes of a scan along which an element depends only on elements of earlier
+/// steps with the same coordinate. The scan can be computed in parts along these axes, because a
+/// part of one step needs only the same part of the earlier steps. Only indices that are plain axes
+/// are recognized. Any other index is assumed to read the whole dimension. TypeError unless `scan`
+/// is a scan.
 std::vector<IterVar> scan_fixed_axes(const Operation& scan,
                                      SourceLocation where = SourceLocation::current());
 
-/// Whether statements access buffers as blocks of memory, as extern operations and tensor
-/// intrinsics do. Arguments should then be declared compact, since a buffer with variable extents
+/// Whether a statement accesses whole buffers as memory blocks, as extern operations and tensor
+/// intrinsics do. Callers then declare the arguments compact. A buffer with variable extents
 /// otherwise gets a stride variable per dimension.
 bool needs_compact_buffers(const StageGraph& graph);
 bool needs_compact_buffers(const tir::Stmt& body);

@@ -19,9 +19,9 @@ namespace tenon::te {
 /// Whether the operation has one output, no reduction and no side effects, and reads every input at
 /// all of its own axes, in order.
 bool is_elementwise(const Operation& op);
-/// Whether the operation has one output, no reduction and no side effects, and reads every input at
-/// a subset of its own axes, in order, or at a constant where the input has extent 1. Includes
-/// elementwise operations.
+/// Whether the operation has one output, no reduction and no side effects, and indexes every input
+/// by a subset of its own axes, in order. An input dimension of extent 1 may be indexed by a
+/// constant. Elementwise operations meet these conditions.
 bool is_broadcast(const Operation& op);
 /// Whether the operation has one output, no reduction and no side effects, so that every element is
 /// an expression of input elements.

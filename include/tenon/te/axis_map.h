@@ -1,5 +1,5 @@
-// AxisMap: a map from iteration variables, by identity, to values. It has no iteration, so that
-// results never depend on the order of addresses.
+// AxisMap: a map from iteration variables, compared by identity, to values. The map cannot be
+// iterated over, because the order would depend on memory addresses.
 //
 //   AxisMap<Range> ranges;  ranges.set(i, Range(0, 16));  ranges.at(i).extent
 #pragma once
@@ -19,7 +19,7 @@ class AxisMap {
     return it == values_.end() ? nullptr : &it->second;
   }
   bool contains(const tir::IterVar& axis) const { return find(axis) != nullptr; }
-  /// Returns the value of the axis. Precondition: it has one.
+  /// Returns the value of the axis. Precondition: the axis has a value.
   const T& at(const tir::IterVar& axis) const {
     const T* value = find(axis);
     if (!value) internal_error("no value for axis `" + axis.name() + "`");

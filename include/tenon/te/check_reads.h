@@ -12,16 +12,19 @@
 
 namespace tenon::te {
 
-/// The reads to refuse: those whose elements are all out of bounds, or those with any element out
-/// of bounds.
+/// The reads to refuse. Wholly: reads whose elements are all out of bounds. Partly: reads with at
+/// least one element out of bounds.
 enum class Outside { Wholly, Partly };
 
 /// Throws BoundError, naming the line of the reading operation, for an unconditional read that is
-/// provably out of bounds. Analyses affine indices, and their quotients by constants, of stages at
-/// root. With symbolic extents, `Partly` refuses reads that are out of bounds for every size at
-/// which anything is read, and returns the conditions under which the others are in bounds, without
-/// those that provably hold. Reads that are not analysed are checked at run time by
-/// `instrument_bounds`.
+/// provably out of bounds. Only stages at root are analysed, and only indices that are affine or
+/// the quotient of an affine expression by a constant. `instrument_bounds` checks all other reads
+/// at run time.
+///
+/// With symbolic extents, a read may be in bounds for some sizes only. `Partly` returns the
+/// conditions on the sizes under which these reads are in bounds, except for conditions that
+/// provably hold. `Partly` refuses a read that is out of bounds for every size for which anything
+/// is read.
 std::vector<arith::SizeCondition> check_reads(const StageGraph& graph, const Bounds& bounds,
                                               Outside refused);
 

@@ -28,7 +28,7 @@ struct AttachPoint {
   IterVar axis;
 };
 
-/// The role of a tensor that shares the memory of a scan's state.
+/// A tensor that is stored in the memory of a scan's state, and its role in the scan.
 struct ScanPart {
   /// The part of the state that the tensor holds.
   enum class Role : std::uint8_t {
@@ -37,7 +37,7 @@ struct ScanPart {
     State,    ///< the placeholder through which a step reads earlier steps
   };
   Role role;
-  /// The state, as an output of the scan.
+  /// The output of the scan whose memory the tensor shares.
   OutputId state;
 };
 
@@ -46,12 +46,12 @@ struct FrozenStage : StageSpec {
   /// The loop that the stage is attached to; nullopt at root. Members of a group have the group's
   /// attach point.
   std::optional<AttachPoint> place = std::nullopt;
-  /// Whether the stage computes the update of a scan, or a part of it. It is then innermost, after
-  /// all stages attached to the time loop.
+  /// Whether the stage computes the update of a scan, or a part of the update. Such a stage is
+  /// placed in the innermost loop of the scan, after all stages attached to the time loop.
   bool is_scan_update = false;
-  /// The scope that was set, else the scope implied by the enclosing threads: Local under
-  /// threadIdx, Shared under blockIdx only, Global otherwise. Parts of a scan's state have the
-  /// scope of the scan.
+  /// The memory scope that the schedule set. If it set none, the scope that the enclosing threads
+  /// imply: Local under threadIdx, Shared under blockIdx only, Global otherwise. Parts of a scan's
+  /// state have the scope of the scan.
   tir::StorageScope scope = tir::StorageScope::Global;
   bool scope_is_set = false;
   /// The scan part of each output. Empty if no output is part of a scan.
@@ -83,7 +83,7 @@ class StageGraph {
   /// Returns the loops around the stage, innermost first: its attach point, the loops outside it in
   /// the same stage, then the loops around that stage, and so on. Empty at root.
   const std::vector<AttachPoint>& attach_path(StageId id) const;
-  /// Returns the stages attached directly to this loop, in order.
+  /// Returns the stages attached directly to this loop, producers first.
   std::vector<StageId> attached_at(StageId stage, const IterVar& axis) const;
 
   /// Returns the stage for `op`, also if a rewrite has since replaced the operation; nullopt if it
@@ -104,13 +104,14 @@ class StageGraph {
   std::vector<StageId> outputs_;
   std::vector<std::string> warnings_;
   std::unordered_map<const OperationNode*, StageId> stage_of_;
-  /// Keeps the operations in `stage_of_` alive.
+  /// The operations that are keys of `stage_of_`, kept alive because the keys are their addresses.
   std::vector<Operation> past_ops_;
 };
 
 /// The result of make_loop_program (schedule_ops.h).
 struct LoopProgram {
-  /// The function, with every tensor in the layout of its operation.
+  /// The function before transform_layout takes effect: each buffer has the dimensions of its
+  /// tensor.
   tir::PrimFunc func;
   /// The buffers of all tensors that have their own memory, including arguments; producers first.
   std::vector<std::pair<OutputId, tir::Buffer>> buffers;

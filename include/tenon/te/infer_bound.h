@@ -49,7 +49,7 @@ class Bounds {
 
   struct Data;
   explicit Bounds(Shared<const Data> data) : data_(std::move(data)) {}
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   Bounds(const Bounds&) = default;
   Bounds& operator=(const Bounds&) = default;
   /// For use inside te only (src/te/bounds/bounds_data.h).
@@ -73,29 +73,31 @@ std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
 //   lower(te::schedule_ops(graph, te::infer_exact_bound(graph), {A, B, C}))
 //
 // Differences from infer_bound:
-// - The part of a split's loops that overshoots the divided axis reads nothing. For 20 elements in
-//   7 tiles of 3, a producer needs 20 elements; infer_bound reserves 21.
-// - A padded tile is not larger than the tensor: 62 of 58 elements become 58.
-// - A stage that is computed where an element `index(i)` of an input selects the row to read
-//   computes that row. infer_bound computes all rows in every iteration.
+// - Iterations of a split loop beyond the end of the axis require nothing. If 20 elements are
+//   computed in 7 tiles of 3, infer_exact_bound requires 20 elements of a producer, infer_bound 21.
+// - The required region does not exceed the tensor. If a padded tile spans 62 elements of a tensor
+//   with 58, infer_exact_bound requires 58 elements, infer_bound 62.
+// - The row that a stage reads may be an element of a placeholder, as in X[index[i], j]. If X is
+//   attached to loop i, infer_exact_bound requires one row of X, infer_bound all rows.
 
 Bounds infer_exact_bound(const StageGraph& graph);
 
-// The requirements on every stage and the readers that determine them, for reports.
+// Reports: the region that the readers of each tensor require, and the readers that determine it.
 
 struct RequiredDimension {
   /// The hull of the reads, not rounded up to the extents of loops.
   Range range;
-  /// The readers that reach an end of the hull: one that reaches both, or one for each end.
+  /// The readers that determine the ends of the hull: one reader for both ends, or one for each
+  /// end.
   std::vector<StageId> decided_by;
 };
 
 using RequiredBox = std::vector<RequiredDimension>;
 
-/// Returns the requirements by stage and output. The outputs of a compute are computed together, so
-/// that reads of one output count for all outputs. Outputs of the schedule, and tensors without
-/// readers, are required in full; no reader determines their range. `exact`: uses the bounds of
-/// infer_exact_bound.
+/// Returns the required region of every output of every stage. The outputs of a compute are
+/// computed together, so that a read of one output requires the same region of all outputs. Outputs
+/// of the schedule, and tensors without readers, are required in full; no reader determines their
+/// range. If `exact`, uses the bounds of infer_exact_bound.
 std::vector<std::vector<RequiredBox>> required_boxes(const StageGraph& graph, bool exact);
 
 }  // namespace tenon::te

@@ -48,7 +48,7 @@ struct TensorIntrinCallOptions {
 class TensorIntrin {
  public:
   explicit TensorIntrin(Shared<const TensorIntrinNode> node) : node_(std::move(node)) {}
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   TensorIntrin(const TensorIntrin&) = default;
   TensorIntrin& operator=(const TensorIntrin&) = default;
   /// Returns the node (operation_kind.h).
@@ -79,7 +79,7 @@ class TensorIntrinCall {
 
 /// Options of an intrinsic declaration.
 struct TensorIntrinOptions {
-  /// Buffers of inputs and outputs. A tensor without one gets a new compact buffer.
+  /// Buffers of inputs and outputs. A tensor that is not listed gets a new compact buffer.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
   Name name = "tensor_intrin";
   std::vector<Var> scalar_params = {};

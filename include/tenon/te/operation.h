@@ -32,8 +32,8 @@ struct Extern;
 struct TensorCompute;
 using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCompute>;
 
-/// Whether T is a complete type. The compiler's error for a kind whose header, operation_kind.h, is
-/// not included mentions this name.
+/// Whether T is a complete type. The kinds of operations are incomplete until operation_kind.h is
+/// included. Without this header, the compiler reports that `Defined` is not satisfied.
 template <class T>
 concept Defined = sizeof(T) > 0;
 
@@ -45,7 +45,7 @@ class Operation {
   /// Makes a handle of a node, or of the operation that computes a tensor.
   explicit Operation(Shared<const OperationNode> node) : node_(std::move(node)) {}
   Operation(const Tensor& tensor) : Operation(tensor.op()) {}
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   Operation(const Operation&) = default;
   Operation& operator=(const Operation&) = default;
 
@@ -99,8 +99,8 @@ inline constexpr int kMaxBodyArity = 8;
 template <class F>
 concept CallableObject = std::is_class_v<F> || std::is_function_v<std::remove_pointer_t<F>>;
 
-/// A callable on N Vars or on a span of Vars, as one type. TypeError if it is called with the wrong
-/// number of Vars, or made from an empty std::function.
+/// A function of N index variables or of a span of index variables, as one type. The constructor
+/// throws TypeError for an empty std::function.
 template <class Result>
 class IndexFunction {
  public:
@@ -124,7 +124,7 @@ class IndexFunction {
     };
   }
 
-  /// Returns the number of Vars; nullopt if it takes any number.
+  /// Returns the number of Vars that the body takes; nullopt if it takes a span.
   std::optional<int> arity() const { return arity_; }
   bool takes(std::size_t count) const {
     return !arity_ || static_cast<std::size_t>(*arity_) == count;
@@ -208,7 +208,7 @@ struct ComputeOptions {
   std::map<std::string, std::string> attrs = {};
 };
 
-/// The axis names of a call, such as {"i", "j"}. TypeError for a null pointer.
+/// Axis names, such as {"i", "j"}. TypeError for a null pointer.
 class AxisNames : public std::vector<std::string> {
  public:
   AxisNames() = default;
@@ -216,8 +216,8 @@ class AxisNames : public std::vector<std::string> {
   AxisNames(std::vector<std::string> names);
 };
 
-/// Declares a compute operation. TypeError if the body has another arity, if the number of names
-/// differs from the rank, or if a reduction is only part of the body.
+/// Declares a compute operation. TypeError if the number of Vars that the body takes or the number
+/// of axis names differs from the rank, or if a reduction is only part of the body.
 Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name = "compute",
                ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
 Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name = "compute",
@@ -282,11 +282,11 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
 /// Makes a reduction axis over the half-open `range`.
 IterVar reduce_axis(Range range, Name name = "rv",
                     SourceLocation where = SourceLocation::current());
-/// Makes a thread axis for a tag: "threadIdx.x", "blockIdx.y", "vthread", "cthread", ... The
-/// default name is the tag.
+/// Makes a thread axis whose range is inferred, for a tag: "threadIdx.x", "blockIdx.y", "vthread",
+/// "cthread", ... The default name is the tag.
 IterVar thread_axis_of_any_range(const Name& tag, Name name, SourceLocation where);
-/// Makes a thread axis whose range is inferred. A template, so that the braces of a range never
-/// convert to a tag.
+/// Makes a thread axis whose range is inferred. This overload is a template so that a braced range,
+/// as in thread_axis({0, n}, "threadIdx.x"), is not converted to a tag.
 template <std::convertible_to<Name> Tag>
 IterVar thread_axis(const Tag& tag, Name name = "",
                     SourceLocation where = SourceLocation::current()) {
@@ -339,8 +339,8 @@ class TagScope {
 //
 //   for (const te::Operation& op : te::post_dfs_order({C.op()})) std::cout << op.name() << '\n';
 
-/// Returns the operations and everything that they depend on, each once. The inputs of an operation
-/// precede it, in their order.
+/// Returns the given operations and all operations that they depend on, each once. The inputs of an
+/// operation precede it, in the order of `inputs()`.
 std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs);
 
 }  // namespace tenon::te

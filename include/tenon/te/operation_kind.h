@@ -38,7 +38,8 @@ struct Scan {
   /// The time axis, of kind Ordered, over [init length, update length).
   IterVar scan_axis;
   std::vector<Tensor> init, update, state, inputs;
-  /// The dimensions after the first of state[0], state[1], ..., concatenated. Of kind Opaque.
+  /// The axes of the dimensions after time: first those of state[0], then those of state[1], ...
+  /// Their kind is Opaque.
   std::vector<IterVar> spatial_axis;
 };
 
@@ -106,7 +107,7 @@ struct TensorIntrinNode {
   std::string name;
   /// The computation of the intrinsic, on its own placeholders.
   Operation op;
-  /// The inputs of `op`; and the buffers, first of the inputs, then of the outputs.
+  /// The inputs of `op`, and the buffers: first one per input, then one per output.
   std::vector<Tensor> inputs;
   std::vector<tir::Buffer> buffers;
   std::vector<Var> scalar_params;

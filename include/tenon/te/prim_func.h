@@ -20,10 +20,10 @@ struct PrimFuncOptions {
 };
 
 /// Makes a function that computes `arguments`. Arguments that are not placeholders are outputs.
-/// Each operation becomes a block in loops `i0, i1, ...`, whose iterators have the names of its
-/// axes; an extern operation becomes a block around its statements. Throws the ScheduleErrors of
-/// schedule_ops. TypeError if no argument is computed and, unless `blocks` is false, for scans and
-/// operations of tensor intrinsics.
+/// Each operation becomes a block in loops `i0, i1, ...`, whose iterators have the names of the
+/// operation's axes. An extern operation becomes a block around its statements. Throws the
+/// ScheduleErrors of schedule_ops. TypeError if all arguments are placeholders. Scans and
+/// operations of tensor intrinsics have no blocks; they are a TypeError if `blocks` is true.
 tir::PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
                                const PrimFuncOptions& options = {},
                                SourceLocation where = SourceLocation::current());

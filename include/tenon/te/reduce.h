@@ -22,7 +22,7 @@ class Inits : public std::vector<Operand> {
 
 /// The domain and start value of a reduction.
 struct ReduceOptions {
-  /// Condition on the points that take part.
+  /// The reduction includes only points at which this condition holds.
   std::optional<Expr> where = std::nullopt;
   /// Start values instead of the identity, one per component: constants or tensor elements.
   Inits init = {};
@@ -57,7 +57,7 @@ class Reducer {
   /// Makes a reducer, as comm_reducer does.
   Reducer(Combine combine, Identity identity, Name name,
           SourceLocation where = SourceLocation::current());
-  // Moves are copies, so that a reducer is never empty.
+  // A move copies, so that a moved-from reducer is not empty.
   Reducer(const Reducer&) = default;
   Reducer& operator=(const Reducer&) = default;
 

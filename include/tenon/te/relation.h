@@ -43,8 +43,8 @@ struct Singleton {
   IterVar iter;
 };
 
-/// A bijection between boxes: transformed = forward(original), original = inverse(transformed).
-/// With padding, the box of the originals is larger than their domain.
+/// A bijection between two boxes of points: transformed = forward(original), original =
+/// inverse(transformed). With padding, the box of the original axes is larger than their domains.
 struct Transform {
   /// Expressions `results` of the variables `params`.
   struct Map {

@@ -10,7 +10,7 @@
 
 namespace tenon::te {
 
-/// The key of a stage lookup, with the line of the caller.
+/// The tensor or operation whose stage is looked up in a schedule, with the line of the lookup.
 struct StageKey {
   StageKey(const Tensor& tensor, SourceLocation where = SourceLocation::current())
       : op(tensor.op()), where(where) {}
@@ -30,8 +30,9 @@ class Schedule {
   /// stage follows the producer's.
   Tensor cache_read(const Tensor& tensor, const Name& scope, const std::vector<Operation>& readers,
                     SourceLocation where = SourceLocation::current()) const;
-  /// Computes the operation into `scope`, keeping its current loops; the old stage becomes a copy
-  /// from there. Returns the cache tensors. All outputs of the operation must be listed.
+  /// Moves the computation of the operation to a new stage that writes a tensor in `scope`. The new
+  /// stage takes over the loops. The old stage copies this tensor to the operation's output.
+  /// Returns the new tensors. All outputs of the operation must be listed.
   Tensor cache_write(const Tensor& tensor, const Name& scope,
                      SourceLocation where = SourceLocation::current()) const;
   std::vector<Tensor> cache_write(const std::vector<Tensor>& tensors, const Name& scope,
@@ -45,12 +46,13 @@ class Schedule {
                               int factor_axis = 0,
                               SourceLocation where = SourceLocation::current()) const;
 
-  /// Makes a group of the stages between inputs and outputs, which can be attached as a whole.
+  /// Makes a group of the stages between inputs and outputs. The group can be attached as a whole.
   Stage create_group(const TensorList& outputs, const TensorList& inputs,
                      bool include_inputs = false,
                      SourceLocation where = SourceLocation::current()) const;
 
-  /// Returns a copy in which inlining is done, root axes start at 0, and attach points are loops.
+  /// Returns a copy in which inlined stages are substituted into their readers, root axes start at
+  /// 0, and each attached stage names a current loop of its parent.
   Schedule normalize(SourceLocation where = SourceLocation::current()) const;
   Schedule copy() const;
 
@@ -66,7 +68,7 @@ class Schedule {
 
   const ScheduleData& data() const { return *data_; }
   explicit Schedule(Shared<ScheduleData> data) : data_(std::move(data)) {}
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   Schedule(const Schedule&) = default;
   Schedule& operator=(const Schedule&) = default;
 

@@ -20,10 +20,10 @@ using FunctionArgument = std::variant<Tensor, tir::Buffer, Var>;
 /// Options of the generated function.
 struct FunctionOptions {
   Name name = "main";
-  /// Buffers for tensors, in place of compact ones.
+  /// Buffers to use for tensors. A tensor that is not listed gets a compact buffer.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
-  /// Debug mode for intrinsics: next to each intrinsic call, runs the loops that it replaces and
-  /// throws RuntimeError at the first element that differs. Slow.
+  /// Debug mode for intrinsics. In addition to each intrinsic call, the function runs the loops
+  /// that the call replaces. It throws RuntimeError at the first element that differs. Slow.
   bool check_intrinsics = false;
 };
 
@@ -34,15 +34,15 @@ tir::PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
                            const FunctionOptions& options = {},
                            SourceLocation where = SourceLocation::current());
 
-/// Generates only the statements. The buffers of placeholders are not defined in them.
+/// Generates only the statements. They do not define the buffers of placeholders.
 Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds);
 /// Generates only the statements. ScheduleError unless `bounds` are the bounds of this schedule in
 /// its current state.
 Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds,
                   SourceLocation where = SourceLocation::current());
 
-// schedule_ops for TVM 0.9 text: a stage that is read only under a call-invariant condition is
-// computed unconditionally.
+// Variant of schedule_ops for printing TVM 0.9 text. A stage that is read only under a condition
+// that is constant during the call is computed unconditionally.
 //
 //   B[i] = if_then_else(flag, X[i], A[i])   // compiled code computes X only `if flag`
 

@@ -101,7 +101,7 @@ class Stage {
     IterVar x_outer, y_outer, x_inner, y_inner;
   };
 
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   Stage(const Stage&) = default;
   Stage& operator=(const Stage&) = default;
 
@@ -132,7 +132,8 @@ class Stage {
   /// positive.
   SplitAxes split(const IterVar& axis, const Operand& factor,
                   SourceLocation where = SourceLocation::current()) const;
-  /// Splits a loop into `nparts` iterations of an outer loop.
+  /// Splits a loop into an outer loop of `nparts` iterations (at most the extent) and an inner
+  /// loop.
   SplitAxes split_by_nparts(const IterVar& axis, const Operand& nparts,
                             SourceLocation where = SourceLocation::current()) const;
   /// Fuses adjacent loops, given outermost first. An empty list makes an outermost loop of extent
@@ -152,7 +153,7 @@ class Stage {
                 const Operand& y_factor, SourceLocation where = SourceLocation::current()) const;
   /// Permutes the listed loops; the others keep their positions. ScheduleError if a loop would
   /// leave a loop that its range depends on, or if the terms of a reduction would be reordered
-  /// although its reducer depends on their order.
+  /// whose reducer depends on their order.
   Stage reorder(std::initializer_list<IterVar> order,
                 SourceLocation where = SourceLocation::current()) const;
   Stage reorder(const std::vector<IterVar>& order,
@@ -165,12 +166,12 @@ class Stage {
   // ---- how a loop runs
   Stage vectorize(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   Stage unroll(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// Runs the iterations in parallel. On a reduction axis: accepted with a warning, refused by
-  /// `build`.
+  /// Runs the iterations in parallel. A parallel reduction axis causes a warning here, and `build`
+  /// refuses it.
   Stage parallel(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// Binds the loop to a thread axis. A reduction that threads share must not depend on the order
-  /// of its terms, and its axis must not be fused with a data axis. Binding two axes of a stage to
-  /// one thread is accepted with a warning and refused by `build`.
+  /// Binds the loop to a thread axis. If several threads compute one reduction, the reduction must
+  /// not depend on the order of its terms, and its axis must not be fused with a data axis. Binding
+  /// two axes of a stage to one thread causes a warning here, and `build` refuses it.
   Stage bind(const IterVar& axis, const IterVar& thread,
              SourceLocation where = SourceLocation::current()) const;
   /// Attaches a pragma to a loop. "unroll" and "vectorize" call the primitives of that name. The
@@ -188,8 +189,8 @@ class Stage {
   Stage tensorize(const IterVar& axis, const TensorIntrin& intrin,
                   SourceLocation where = SourceLocation::current()) const;
 
-  /// Lets the compiler interchange, jam and vectorize the stage's serial loops, as it does for
-  /// unscheduled stages (BuildOptions::autotune_loops). The printed loops do not change.
+  /// Lets the compiler interchange, unroll-and-jam and vectorize the stage's serial loops, as it
+  /// does for unscheduled stages (BuildOptions::autotune_loops). The printed loops do not change.
   Stage autotune_loops(SourceLocation where = SourceLocation::current()) const;
 
   // ---- where and how it is stored
@@ -200,8 +201,8 @@ class Stage {
   Stage compute_inline(SourceLocation where = SourceLocation::current()) const;
   Stage compute_root(SourceLocation where = SourceLocation::current()) const;
   Stage set_scope(const Name& scope, SourceLocation where = SourceLocation::current()) const;
-  /// Restricts the stores of a compute to where the condition holds. The condition may use the
-  /// loops around the store, and may read placeholders but no other tensors.
+  /// Restricts the stores of a compute to points at which the condition holds. The condition may
+  /// use the loops around the store, and may read placeholders but no other tensors.
   Stage set_store_predicate(const Operand& condition,
                             SourceLocation where = SourceLocation::current()) const;
   /// Adds thread axes with their ranges around a whole scan: te::thread_axis({0, n},
@@ -219,21 +220,21 @@ class Stage {
   Stage storage_align(const IterVar& axis, int factor, int offset,
                       SourceLocation where = SourceLocation::current()) const;
   /// Lets a non-output compute overrun the axis to its consumers' tile size instead of guarding the
-  /// tail (Halide: `TailStrategy::RoundUp`). Overrun elements without inputs are 0. A reduction
-  /// overruns its axis only to the range given by `bound`, and only where its inputs are provably 0
-  /// and the reduced value is then the identity of the reducer.
+  /// tail (Halide: `TailStrategy::RoundUp`). Elements of the overrun that have no inputs are 0. A
+  /// reduction axis overruns only to the range given by `bound`. Its inputs in the overrun must
+  /// provably be 0, and terms computed from zeros must be the identity of the reducer.
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   /// Makes a non-output compute cover `range` of the axis, even if its consumers require less, so
-  /// that the loop has a known extent. BoundError from bound inference unless the consumers
-  /// provably stay inside. After round_up(axis), the range may end beyond the axis. The range of a
-  /// reduction axis must include the whole axis. (Halide: `bound`.)
+  /// that the loop has a known extent. (Halide: `bound`.) Bound inference throws BoundError unless
+  /// the region that the consumers require is provably inside the range. After round_up(axis), the
+  /// range may end beyond the axis. The range of a reduction axis must include the whole axis.
   Stage bound(const IterVar& axis, const Range& range,
               SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;
   Stage rolling_buffer(SourceLocation where = SourceLocation::current()) const;
-  /// Changes the layout of the output by a bijective map from its indices to the new ones.
-  /// te::axis_separator() among the results begins a new physical dimension. The loops follow the
-  /// new layout and are returned.
+  /// Changes the layout of the output by a bijective map from its indices to the new indices.
+  /// te::axis_separator() among the results begins a new physical dimension. The loops of the stage
+  /// follow the new layout; the method returns them.
   std::vector<IterVar> transform_layout(const IndexFunction<std::vector<Expr>>& map,
                                         SourceLocation where = SourceLocation::current()) const;
   /// Overload with options, such as padding of partial tiles.
@@ -254,7 +255,7 @@ class Stage {
   bool is_group_;
 };
 
-/// Returns the marker of a boundary between physical dimensions in transform_layout.
+/// Returns the marker for transform_layout that separates two physical dimensions.
 Expr axis_separator();
 
 }  // namespace tenon::te

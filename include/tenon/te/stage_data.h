@@ -21,7 +21,7 @@ struct AttachAt {
   StageNumber stage;
   IterVar axis;
 };
-/// Attached to the time loop `axis` of a scan, as the scan's update or as a part of it.
+/// Attached to the time loop `axis` of a scan, as the scan's update or a part of the update.
 struct AttachScanUpdate {
   StageNumber scan;
   IterVar axis;
@@ -33,7 +33,7 @@ using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate
 
 /// A mark of a loop that does not run serially.
 enum class LoopMark : std::uint8_t { Unrolled, Vectorized, Parallelized };
-using tenon::to_string;  // for source locations; the next overload would hide it
+using tenon::to_string;  // keeps the overload for source locations visible
 std::string_view to_string(LoopMark mark);
 
 /// The execution of a loop, with the line that set it.
@@ -46,8 +46,8 @@ struct ThreadMark {
   IterVar axis;
   SourceLocation where;
 };
-/// Whether two thread axes denote the same threads. Axes of one tag do, except that each
-/// virtual-thread axis has its own threads.
+/// Whether two thread axes denote the same threads. Two axes do if they have the same tag, unless
+/// the tag is a virtual thread: each axis of virtual threads has its own threads.
 bool is_same_thread(const IterVar& a, const IterVar& b);
 /// A pragma, with the line that set it.
 struct Pragma {
@@ -78,7 +78,7 @@ struct BoundMark {
   SourceLocation where;
 };
 
-/// Marks of a loop. They move with the loop if its axis is rebased.
+/// Marks of a loop. If the loop's axis is rebased, the new axis takes them over.
 struct LoopAttributes {
   /// Nullopt: serial, unless the axis is bound to a thread or tensorized.
   std::optional<RunMark> run = std::nullopt;
@@ -91,7 +91,8 @@ struct LoopAttributes {
   bool runs(LoopMark mark) const { return run && run->mark == mark; }
 };
 
-/// Marks of a dimension of the output. They stay with the axis of the operation.
+/// Marks of a dimension of the output. If the loop's axis is rebased, these marks stay with the
+/// original axis.
 struct DimensionAttributes {
   std::optional<StorageAlign> align = std::nullopt;
   /// Set by Stage::round_up.
@@ -145,13 +146,13 @@ struct StageSpec {
   const ThreadMark* thread_mark_of(const IterVar& axis) const;
   /// Whether a tensor intrinsic computes the stage, from some loop inwards.
   bool is_tensorized() const;
-  /// Whether the loops are the operation's own, without any mark.
+  /// Whether the loops are the axes of the operation, unchanged and without marks.
   bool has_default_loops() const;
   /// Whether Stage::round_up was called on the axis.
   bool rounds_up(const IterVar& axis) const;
   /// Returns the range set by Stage::bound; null if the consumers determine the range.
   const BoundMark* bound_of(const IterVar& axis) const;
-  /// Whether the axis is one of the loops, or any axis of the stage.
+  /// Return whether the axis is a loop, and whether it is any axis of the stage.
   bool has_leaf(const IterVar& axis) const;
   bool has_axis(const IterVar& axis) const;
   /// Returns the position of the axis among the loops; nullopt if it is not a loop.

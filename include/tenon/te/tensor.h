@@ -42,7 +42,7 @@ struct TensorRegion;
 class Tensor {
  public:
   explicit Tensor(Shared<const TensorNode> node) : node_(std::move(node)) {}
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   Tensor(const Tensor&) = default;
   Tensor& operator=(const Tensor&) = default;
   /// Returns the tensor that a load reads.

@@ -10,12 +10,13 @@
 
 namespace tenon::te {
 
-/// Returns the warnings that no earlier call has returned for this schedule, with their source
-/// lines.
+/// Returns the warnings that no earlier call has returned for this schedule. Each warning includes
+/// its source line.
 std::vector<std::string> pending_warnings(const Schedule& schedule);
-/// Also returns warnings about the frozen schedule and its bounds: stages that are computed in full
-/// in every iteration because a data-dependent index selects their elements, and rolling buffers
-/// without a loop to roll in.
+/// Also returns warnings about the frozen schedule and its bounds. They report
+/// - stages whose elements are computed several times, or computed but not read,
+/// - stages that are computed in full in every iteration because an index of their reader is data,
+/// - rolling_buffer of a stage at root, where it has no effect.
 std::vector<std::string> pending_warnings(const Schedule& schedule, const StageGraph& graph,
                                           const Bounds& bounds);
 

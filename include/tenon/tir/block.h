@@ -23,9 +23,9 @@ struct LoopTraits {
   Annotations annotations;
 };
 
-/// Returns the traits of a loop. A loop without traits has empty ones.
+/// Returns the traits of a loop; empty traits if the loop has none.
 const LoopTraits& traits_of(const For& loop);
-/// Returns the same loop with other traits.
+/// Returns a copy of the loop with the given traits.
 For with_traits(For loop, LoopTraits traits);
 
 /// A rectangular region of a buffer: one range per dimension.
@@ -34,16 +34,17 @@ struct BufferRegion {
   std::vector<Range> region;
 };
 
-/// Inside the block, `buffer` names a region of the source, as in a BufferView. Its dimensions are
-/// the last dimensions of the source, in order; the region has extent 1 in the dimensions before
-/// those. Variables that are the shape, strides or offset of `buffer` take their values from the
-/// source.
+/// Gives a region of `source` the name `buffer` inside the block, as a BufferView does. If `buffer`
+/// has fewer dimensions than the source, they correspond to the last dimensions of the source, and
+/// the region has extent 1 in the others. Variables that are the shape, strides or offset of
+/// `buffer` take their values from the source.
 struct MatchBuffer {
   Buffer buffer;
   BufferRegion source;
 };
 
-/// Identifies a block in every version of a program. Each new id differs from all others.
+/// The identity of a block, which is kept across rewrites of the program. The constructor makes an
+/// id that differs from all others.
 class BlockId {
  public:
   BlockId();
@@ -72,13 +73,14 @@ struct Block {
   std::vector<Buffer> alloc_buffers = {};
   std::vector<MatchBuffer> match_buffers = {};
   Annotations annotations = {};
-  /// Kept by the copies with which a rewrite replaces the block. Ignored by structural comparison.
+  /// The identity of the block. If a rewrite replaces the block by a changed copy, the copy keeps
+  /// the id. Ignored by structural comparison.
   BlockId id = {};
 };
 
 /// Returns the statement that runs one instance of the block.
 Stmt make_block(std::vector<Expr> values, Expr predicate, Block block);
-/// Returns the realization whose predicate is always true.
+/// Overload for a predicate that is always true.
 Stmt make_block(std::vector<Expr> values, Block block);
 /// Wraps the statement in a root block.
 Stmt make_root_block(std::vector<Buffer> alloc_buffers, Stmt body);

@@ -6,8 +6,9 @@
 
 namespace tenon::tir {
 
-/// Whether a dimension of extent 1 may be read with any index (its stride is 0 at run time). An
-/// AutoBroadcast buffer that is declared without strides gets one stride variable per dimension.
+/// Whether the buffer broadcasts. If a dimension of an AutoBroadcast buffer has extent 1 at run
+/// time, its stride is 0, so that any index reads the same element. An AutoBroadcast buffer that is
+/// declared without strides gets one stride variable per dimension.
 enum class BufferKind : std::uint8_t { Default, AutoBroadcast };
 
 /// The node that a Buffer refers to.
@@ -27,8 +28,8 @@ struct BufferNode {
   /// `elem_offset` is a multiple of this factor; 1 if nothing is known.
   int offset_factor = 1;
   BufferKind kind = BufferKind::Default;
-  /// The name of this buffer before its storage was merged into the allocation `name`. Empty if it
-  /// was not merged.
+  /// The name that this buffer had before its storage was merged with that of other buffers. Empty
+  /// if it was not merged.
   std::string moved_from = {};
 
   static constexpr int kDefaultAlignment = 128;
@@ -43,14 +44,15 @@ struct BufferNode {
 /// Optional properties of a buffer declaration.
 struct BufferOptions {
   Name name = "buffer";
-  /// The data pointer to use; the buffer then has its scope. Nullopt: a new pointer.
+  /// The data pointer to use. The buffer then has the scope of this pointer. Nullopt: a new
+  /// pointer.
   std::optional<Var> data = std::nullopt;
   std::vector<Expr> strides = {};
   std::optional<Expr> elem_offset = std::nullopt;
   Name scope = "";
-  int data_alignment = 0;  // in bytes; 0: 128
-  /// 0: `elem_offset` is 0. Otherwise `elem_offset` is a new variable, known to be a multiple of
-  /// this factor.
+  int data_alignment = 0;  // in bytes; 0 means 128
+  /// 0: `elem_offset` is 0. Otherwise the new buffer gets a variable as its `elem_offset`, which is
+  /// known to be a multiple of this factor.
   int offset_factor = 0;
   BufferKind kind = BufferKind::Default;
   std::vector<int> axis_separators = {};
@@ -71,12 +73,12 @@ Buffer make_buffer(BufferNode node);
 /// Returns the row-major strides of a shape; empty for rank 0.
 std::vector<Expr> compact_strides(const std::vector<Expr>& shape);
 
-/// Returns the element offset of an index, elem_offset + sum(index * stride), as one entry per
-/// physical dimension.
+/// Returns the offset of an element from the data pointer: elem_offset + sum(index * stride). The
+/// result has one entry per physical dimension.
 std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& indices);
 
-/// Returns the same memory as a buffer with one index per physical dimension, which is the form
-/// that flattened code accesses.
+/// Returns a buffer for the same memory that is accessed with one index per physical dimension.
+/// Code after flatten_storage uses such buffers.
 Buffer flattened(const Buffer& buffer);
 
 }  // namespace tenon::tir

@@ -24,7 +24,7 @@ class ElementRef {
  public:
   operator Expr() const;  // NOLINT(google-explicit-constructor)
   /// Emits a store. A literal takes the element's type; a value of another type is a TypeError.
-  /// LowerError if the buffer is no longer usable: outside the scope in which it was allocated,
+  /// LowerError if the buffer can no longer be used: outside the scope in which it was allocated,
   /// after get(), or after the builder is destroyed.
   const ElementRef& operator=(const Operand& value) const;
   const ElementRef& operator=(const ElementRef& value) const;
@@ -53,8 +53,8 @@ class BufferRef {
             std::optional<int> scope, const SourceLocation& where);
   std::weak_ptr<IRBuilderState> builder_;
   Buffer buffer_;
-  /// The shape that a list of indices refers to. Allocated memory is flat; its shape is the one
-  /// given to allocate().
+  /// The shape to which a list of indices refers. For allocated memory, this is the shape that was
+  /// given to allocate(), because `buffer_` is flat.
   std::vector<Expr> shape_;
   /// The scope in which the buffer is allocated; nullopt for a buffer from outside the builder.
   std::optional<int> scope_;
@@ -64,7 +64,8 @@ class BufferRef {
 /// The kind of a loop and the type of its variable.
 struct ForOptions {
   ForKind kind = ForKind::Serial;
-  /// Type of the loop variable, int32 or int64. Widened to the type of the bounds.
+  /// Type of the loop variable, int32 or int64. If the bounds have a wider type, the variable has
+  /// it too.
   DataType dtype = Int(32);
 };
 
@@ -74,7 +75,7 @@ struct ForOptions {
 class IRBuilder {
  public:
   IRBuilder();
-  // Moves are copies, so that a builder is never empty.
+  // A move copies, so that a moved-from builder is not empty.
   IRBuilder(const IRBuilder&) = default;
   IRBuilder& operator=(const IRBuilder&) = default;
 
@@ -87,8 +88,9 @@ class IRBuilder {
   void else_scope(const std::function<void()>& body,
                   SourceLocation where = SourceLocation::current());
 
-  // The same scopes for callers without lambdas, such as other languages. Statements emitted after
-  // open_* are the body until close_scope, or until abandon_scope, which drops the scope.
+  // Overloads of the scopes above for callers without lambdas, such as other languages. Statements
+  // that are emitted between open_* and close_scope() form the body. abandon_scope() drops the
+  // scope and its statements.
 
   /// Opens a loop and returns its variable.
   Var open_for(const Operand& begin, const Operand& end, Name name, ForOptions options = {});
@@ -111,7 +113,7 @@ class IRBuilder {
   /// Applies a pragma to the rest of this scope.
   void scope_attr(Name pragma_key, const Operand& value);
   /// Returns the statements that `body` emits, without adding them to this builder. `vars` are
-  /// defined in the surrounding code.
+  /// variables that the surrounding code defines and that `body` may use.
   Stmt nested(const std::function<void()>& body, const std::vector<Var>& vars = {});
   void emit(const Stmt& stmt);
   void emit(const Expr& call, SourceLocation where = SourceLocation::current());

@@ -1,17 +1,18 @@
-// The combination that a reduction block performs: `out = out (+) value`, starting at the identity.
+// The combination that a reduction block performs: `out = out (+) value`, where (+) is an operator
+// and the init stores its identity element.
 #pragma once
 
 #include "tenon/tir/block.h"
 
 namespace tenon::tir {
 
-/// One combination step of a reduction.
+/// One step of a reduction, which combines an element of the output with a value.
 struct Combination {
   /// Add, Mul, Min or Max.
   BinaryOp op;
-  /// The operand other than the element.
+  /// The operand that is not the element of the output.
   Expr value;
-  /// Whether the element is the left operand.
+  /// Whether the element of the output is the left operand.
   bool element_is_left;
 };
 
@@ -19,7 +20,8 @@ struct Combination {
 /// (+) value` and its init is the operator's identity element in the element type.
 std::optional<Combination> find_combination(const Block& block);
 
-/// Returns the combination of a block without an init, which combines the element's previous value.
+/// Returns the combination of a block without an init. Such a block combines a value with whatever
+/// the element contains.
 std::optional<Combination> find_update(const Block& block);
 
 /// Returns the identity element of Add, Mul, Min, Max, And or Or: -0.0 for float sums, +/- infinity

@@ -1,6 +1,6 @@
 // Structural comparison. Free variables, buffers, producers and reducers compare by identity.
-// Variables that are defined inside (by loops, lets or allocations) may have other names on the
-// other side.
+// Variables that a tree defines (by loops, lets or allocations) are matched with those of the other
+// tree, whatever their names.
 #pragma once
 
 #include "tenon/tir/function.h"

@@ -11,11 +11,11 @@
 
 namespace tenon::tir {
 
-/// A kind of content. Values below 32 are kinds of nodes in the order of the variants: expressions
-/// from 0, statements from 16.
+/// A kind of content. Values below 32 are the kinds of nodes: those of expressions from 0, in the
+/// order of ExprNode::Value, and those of statements from 16, in the order of StmtNode::Value.
 enum class Content : std::uint8_t {
   FloorDiv = 32,
-  Order,  // <, <=, >, >=
+  Order,  // a comparison by <, <=, > or >=
   Int64,
   BFloat16,      // a value or memory of this type
   DataExtremum,  // min or max of data, not of indices
@@ -23,8 +23,8 @@ enum class Content : std::uint8_t {
   DoubleBuffer,
   RollingBuffer,
   EmptyLoop,           // a loop with constant extent 0
-  LoopKinds = 41,      // one per ForKind, in its order
-  AttributeKinds = 48  // one per AttrKind, in its order
+  LoopKinds = 41,      // the first of the values for loops, in the order of ForKind
+  AttributeKinds = 48  // the first of the values for attributes, in the order of AttrKind
 };
 
 struct ExprNode;
@@ -33,8 +33,8 @@ struct ExprNode;
 std::uint64_t bit_of_variable(const ExprNode* var);
 
 struct Contents {
-  /// A Bloom filter of the variables that are used or defined. Never 0 for a tree that contains a
-  /// call: a call without variables sets bit 0.
+  /// A Bloom filter of the variables that are used or defined. A call without variables sets bit 0,
+  /// so that the filter of a tree with a call is never 0.
   std::uint64_t variables = 0;
   /// One bit per Content.
   std::uint64_t kinds = 0;

@@ -9,10 +9,10 @@
 
 namespace tenon::tir {
 
-/// Appends everything that the function contains: names, types, constants by their bits,
-/// annotations, and which uses of a variable, buffer or expression share one node. Identities
-/// become numbers in order of appearance, so a function built again has the same bytes. Returns
-/// false for a function that reads tensors (ProducerLoad, Reduce), which has no such form.
+/// Appends everything that the function contains: names, types, the bits of constants, annotations,
+/// and which uses of a variable, buffer or expression share one node. Identities become numbers in
+/// order of appearance, so that a function that is built again has the same bytes. Returns false
+/// for a function that reads tensors (ProducerLoad, Reduce), which cannot be encoded.
 bool encode(const PrimFunc& func, ByteWriter& out);
 
 }  // namespace tenon::tir

@@ -39,7 +39,7 @@ struct StringImm {  // A string; occurs only as an argument of a call.
   std::string value;
 };
 /// A variable. `pointer` is set for data pointers (dtype Handle). `is_size` marks variables known
-/// to be >= 0. `is_data` marks lets of data: arithmetic with them wraps.
+/// to be >= 0. `is_data` marks variables that a let binds to data; arithmetic with them wraps.
 struct VarNode {
   std::string name;
   std::optional<PointerType> pointer;
@@ -122,7 +122,7 @@ struct Call {
 
   bool is(Intrin intrin) const;
 };
-/// One or, with a vector as last index, several elements of a buffer.
+/// A read of a buffer element, or of several elements if the last index is a vector.
 struct Load;
 /// An element of a tensor. Does not occur after schedule_ops.
 struct ProducerLoad {

@@ -1,5 +1,5 @@
-// The parser of expressions, for TVM text (parse.h) and scripts. Parsers of whole texts derive from
-// it: they add statements, and the lookup of names and of buffer elements.
+// The parser of expressions, for TVM text (parse.h) and scripts. Parsers of whole programs derive
+// from it. They add statements, and resolve names and buffer accesses.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace tenon::tir {
 
-/// Name lookup, innermost scope last.
+/// The variables and buffers in scope, by name. An inner scope hides names of outer scopes.
 class Scopes {
  public:
   using Entity = std::variant<Var, Buffer>;
@@ -23,7 +23,8 @@ class Scopes {
     scopes_.back().insert_or_assign(name, std::move(entity));
   }
   const Entity* find(const std::string& name) const;
-  /// Returns the variable, or the buffer, with this name; null if the name has another meaning.
+  /// Returns the variable or buffer with this name; null if the name denotes something else or
+  /// nothing.
   template <class T>
   const T* find(const std::string& name) const {
     const Entity* entity = find(name);
@@ -37,18 +38,18 @@ class Scopes {
       std::vector<std::map<std::string, Entity>>(1);
 };
 
-/// An expression, or a literal of a script, which takes the type of the other operand. Arithmetic
-/// on literals is a literal.
+/// A parsed expression. In a script it may be a literal without a type, which takes the type of the
+/// other operand. Arithmetic on two literals yields a literal.
 struct Value {
   Expr e;
   bool is_literal = false;
-  /// The value of a literal before it is rounded to a type. Unused if `e` is an integer constant.
+  /// The exact value of a literal that is not an integer constant, before it is rounded to a type.
   double written = 0;
 };
 
 class ExprParser {
  public:
-  /// The dialect is Tvm or Script, which includes the later style.
+  /// `dialect` is Tvm or Script. Script accepts both styles of scripts.
   ExprParser(Dialect dialect, std::string_view text)
       : in_(dialect, text), is_tvm_(dialect == Dialect::Tvm) {}
   virtual ~ExprParser() = default;
@@ -64,28 +65,30 @@ class ExprParser {
  protected:
   TokenStream in_;
   Scopes scopes_;
-  /// Number of open levels.
+  /// The nesting depth of the expression being parsed, which is limited.
   int depth_ = 0;
 
-  /// Parses a variable or an element of a buffer, whose name has been read. Literals and functions
-  /// are parsed before.
+  /// Parses a variable or a buffer access that begins with the name `name`, a token already
+  /// consumed. Literals and functions do not reach this function.
   virtual Expr reference(const Token& name) = 0;
 
-  /// Returns the value as an operand of the type.
+  /// Converts a literal to the type. SyntaxError if an integer does not fit. Other expressions, and
+  /// floating literals for an integral type, are returned unchanged.
   static Expr as_type(const Value& v, DataType type, const Token& at);
-  /// Returns two operands of the same type; a literal takes the type of the other operand.
+  /// Converts an operand that is a literal to the type of the other operand.
   static std::pair<Expr, Expr> alike(const Value& a, const Value& b, const Token& at);
   /// Parses `[a, b]`, or in scripts `(a, b)`, `(a,)` or a single expression.
   std::vector<Expr> list();
   DataType dtype();
   static DataType type_of(const Token& at, const std::string& text);
   int integer(const char* what);
-  /// Returns a constant that fits an int.
+  /// Returns the value of a constant as an int. SyntaxError if it is not a constant or does not
+  /// fit.
   static int int_of(const Expr& e, const Token& at, const char* what);
-  /// Returns the number of lanes of the vector at the token.
+  /// Returns `count` as a number of vector lanes. SyntaxError unless it is a constant of 2 or more.
   static int lanes(const Token& at, const Expr& count);
   Var data_pointer();
-  /// Parses the value of an option of a buffer.
+  /// Parses the value of the buffer property that `key` names, such as `align`, into `options`.
   void option(const Token& key, BufferOptions& options);
 
  private:
@@ -100,12 +103,14 @@ class ExprParser {
   bool is_infinity(const std::string& name) const;
   Value infinity(const Token& name, bool is_negative) const;
   Value named(const Token& token);
-  /// Parses a function whose arguments are not only expressions; nullopt for any other name.
+  /// Parses a call of a function that takes names or types as arguments, such as let and cast.
+  /// Nullopt if `name` is not such a function.
   std::optional<Value> special_function(const Token& token, const std::string& name);
   Value function(const Token& token);
   Value conversion(const Token& token, DataType type);
   Value extern_call(bool is_pure);
-  /// Parses arguments up to the closing parenthesis. A `dtype=` among them is stored in `type`.
+  /// Parses arguments up to the closing parenthesis. Stores the type of an argument `dtype=...` in
+  /// `type`.
   std::vector<Value> arguments(std::optional<DataType>& type);
   Value call(const Token& token, const std::string& name, std::vector<Value> args);
 };

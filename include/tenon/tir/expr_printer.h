@@ -9,23 +9,23 @@
 
 namespace tenon::tir {
 
-/// Unique names of variables and buffers.
+/// Assigns unique names to variables and buffers.
 class Names {
  public:
   explicit Names(Dialect dialect) : dialect_(dialect) {}
 
   /// Defines a name for a variable or buffer, derived from `hint`. A name that does not begin with
   /// a letter gets `prefix`. In scripts, characters that Python does not allow become `_`, and a
-  /// keyword gets a trailing `_`. A name that is taken gets `_1`, `_2`, ...; no number is reused
-  /// while the name is taken.
+  /// keyword gets a trailing `_`. If the name is already used, the next free of `_1`, `_2`, ... is
+  /// appended.
   const std::string& define(const void* what, const std::string& hint, const char* prefix);
-  /// Defines exactly this name: `A.data` is the data pointer of `A`.
+  /// Assigns exactly this name, for example `A.data` to the data pointer of buffer `A`.
   const std::string& define_as(const void* what, std::string name) {
     return names_.insert_or_assign(what, std::move(name)).first->second;
   }
-  /// Makes the name free again.
+  /// Makes the name available again.
   void release(const void* what);
-  /// Removes all entries. Their names stay taken.
+  /// Removes all variables and buffers. Their names are not used again.
   void forget() { names_.clear(); }
   /// Returns the name; null if it is not defined.
   const std::string* find(const void* what) const;
@@ -45,17 +45,18 @@ class ExprPrinter {
   std::string text;
   /// Whether TVM text has types at the first occurrences of variables and buffers.
   bool is_annotated = false;
-  /// Longer text is cut. An expression with shared parts could be arbitrarily long as a tree.
+  /// Maximum length of the text; longer text is cut. A limit is necessary because the text of an
+  /// expression repeats shared nodes and can be exponentially longer than the expression in memory.
   std::size_t max_length = std::string::npos;
 
   void expr(const Expr& e);
-  /// Appends texts, numbers, types, names of buffers, expressions and lists of these. Calls
-  /// functions, which append more.
+  /// Appends each part: a text, number, type, buffer name, expression or list of expressions. A
+  /// part that is a function is called and may append more.
   template <class... Part>
   void put(const Part&... parts) {
     (part(parts), ...);
   }
-  /// Returns the text of the parts, which is not appended.
+  /// Returns the text that put(parts...) would append.
   template <class... Part>
   std::string text_of(const Part&... parts) {
     std::string before = std::exchange(text, {});
@@ -66,7 +67,7 @@ class ExprPrinter {
  protected:
   Names names_;
   int indent_ = 0;
-  /// Whether a buffer is printed with the name of its memory, if the memory has a name.
+  /// Whether buffers are printed with the name of their data pointer, if it has one.
   bool is_memory_named_ = false;
 
   bool is_modern() const { return dialect_ == Dialect::ModernScript; }
@@ -82,7 +83,7 @@ class ExprPrinter {
     text += '\n';
   }
 
-  /// Calls f for each item, and appends commas between them.
+  /// Calls f for each item, and appends the separator between items.
   template <class List, class F>
   void separated(const List& items, F f, const char* separator = ", ") {
     bool is_first = true;
@@ -127,7 +128,7 @@ class ExprPrinter {
   void print(const std::vector<Expr>& list) {
     separated(list, [&](const Expr& e) { expr(e); });
   }
-  /// Appends `format` with each digit replaced by the part of that number.
+  /// Appends `format`, in which each digit n is replaced by part n.
   template <class... Part>
   void form(const char* format, const Part&... parts);
 

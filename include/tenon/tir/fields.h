@@ -197,9 +197,9 @@ constexpr void for_each_field(F&& f) {
   });
 }
 
-/// Whether a field of this type contains no sub-expression and no sub-statement. Walking a type
-/// that is neither a leaf nor a known container does not compile, so no part can be skipped by
-/// accident.
+/// Whether a member of this type is a leaf: it contains no sub-expression and no sub-statement. A
+/// type that is neither a leaf nor a known container does not compile, so that traversals cannot
+/// skip a part by accident.
 template <class T>
 struct IsLeafField : std::false_type {};
 // clang-format off
@@ -218,7 +218,7 @@ template <> struct IsLeafField<ProducerRef> : std::true_type {};
 template <> struct IsLeafField<Realize::Traits> : std::true_type {};
 template <> struct IsLeafField<decltype(For::traits)> : std::true_type {};
 template <> struct IsLeafField<decltype(Call::callee)> : std::true_type {};
-/// Leaf, because an attribute names its subject and does not evaluate it.
+/// An attribute refers to its subject but does not evaluate it.
 template <> struct IsLeafField<decltype(Attr::subject)> : std::true_type {};
 // clang-format on
 

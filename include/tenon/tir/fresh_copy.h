@@ -9,15 +9,16 @@
 
 namespace tenon::tir {
 
-/// Copies the statement with new variables for its loops, lets, allocations, realized buffers and
-/// views, and substitutes the free variables in `replaced`, in shapes and strides too. A buffer
-/// whose data pointer or sizes change is replaced by its partner in `buffers` (pairs of old and
-/// new), or by a copy. Thread axes keep their variables, because the same axis denotes the same
-/// thread everywhere.
+/// Copies a statement. Variables that it defines by loops, lets, allocations, realized buffers and
+/// views are replaced by new variables. Thread axes keep their variables, because the same axis
+/// denotes the same thread everywhere. Free variables in `replaced` are substituted, also in shapes
+/// and strides. A buffer whose data pointer or shape changes is replaced by its partner in
+/// `buffers`, a list of pairs (old, new). A buffer that is not listed there is replaced by a copy.
 Stmt fresh_copy(const Stmt& s, VarMap replaced = {},
                 const std::vector<std::pair<Buffer, Buffer>>& buffers = {});
 
-/// Gives blocks that are copies of other blocks, with their ids, ids of their own.
+/// Gives each block an id of its own. If several blocks have the same id because they are copies,
+/// the first one keeps it, and the others get new ids.
 Stmt with_own_ids(const Stmt& s);
 
 /// Substitutes variables, including the data pointers of buffers. Keeps all definitions.

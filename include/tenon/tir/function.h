@@ -28,7 +28,7 @@ enum class Form : std::uint8_t {
   Lowered,
 };
 
-/// A function: parameters, the array parameters among them, and the body.
+/// A function of the loop IR.
 struct PrimFunc {
   /// Properties of the whole function.
   struct Attrs {
@@ -36,10 +36,11 @@ struct PrimFunc {
     std::string global_symbol = "main";
     bool noalias = true;
     bool from_legacy_te_schedule = true;
-    /// Print attributes in reverse order, as TVM 0.9 does after a layout transformation.
+    /// Whether the text shows attributes in reverse order, as in TVM 0.9 after a layout
+    /// transformation.
     bool reversed_in_text = false;
-    /// Other annotations by users or schedules; null if there are no others. Shared by copies.
-    /// Script text shows them; no pass depends on them.
+    /// Annotations by users or schedules that no pass depends on; null if the function has no such
+    /// annotation. Script text shows them. Copies of the function share them.
     Shared<const Annotations> others = {};
   };
   std::vector<Var> params;
@@ -60,7 +61,7 @@ struct IRModule {
 
 /// Prints print_module(module), which ends in one newline.
 std::ostream& operator<<(std::ostream& out, const IRModule& module);
-/// Print the text that print.h produces for the value.
+/// Print the value as the functions of print.h do.
 std::ostream& operator<<(std::ostream& out, const PrimFunc& func);
 std::ostream& operator<<(std::ostream& out, const Expr& e);
 std::ostream& operator<<(std::ostream& out, const Range& range);

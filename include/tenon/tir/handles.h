@@ -29,8 +29,8 @@ enum class BinaryOp : std::uint8_t;
 class Var;
 class Stmt;
 
-/// The node of a moved-from handle: an empty tuple of type Handle. Queries on such a handle are
-/// safe, and its type keeps it from being mistaken for a value.
+/// The node to which a moved-from handle refers: an empty tuple of type Handle. Queries on such a
+/// handle are safe. The type Handle prevents the use of the handle as a value.
 extern const ExprNode kMovedFrom;
 
 /// An integer literal of the C++ program, not yet typed.
@@ -63,7 +63,7 @@ class Expr {
   template <std::floating_point T>
   Expr(T value, SourceLocation where = SourceLocation::current())
       : Expr(from_floating(static_cast<double>(value), where)) {}
-  /// The variable of the axis.
+  /// Makes the expression that reads the variable of the axis.
   Expr(const class IterVar& axis);  // NOLINT(google-explicit-constructor)
   explicit Expr(Shared<const ExprNode> node) : node_(std::move(node)) {}
   Expr(const Expr&) = default;
@@ -80,7 +80,7 @@ class Expr {
   /// Whether the handle has been moved from. It refers to kMovedFrom until it is assigned again.
   /// Functions that take expressions from users throw TypeError for it.
   bool is_moved_from() const { return node_.get() == &kMovedFrom; }
-  /// Whether this handle is the only reference to the node.
+  /// Whether no other handle refers to the node.
   bool is_last() const { return node_.use_count() == 1; }
   DataType dtype() const;
   /// Returns the node if it is of kind T, else null.
@@ -130,11 +130,12 @@ class Var : public Expr {
   Var(Name name, PointerType type);
   /// Returns a size variable: an integer that is known to be >= 0.
   static Var size(Name name, DataType type = Int(32));
-  /// Returns a variable for a let of the value, which holds data if the value wraps.
+  /// Returns a variable to which a let can bind `value`. The variable holds data (VarNode::is_data)
+  /// if `value` wraps.
   static Var let(Name name, const Expr& value);
   /// Returns `e` as a Var. Precondition: `e` is a variable.
   static Var of(const Expr& e);
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   Var(const Var&) = default;
   Var& operator=(const Var&) = default;
   const std::string& name() const;
@@ -151,7 +152,7 @@ class IterVar {
  public:
   IterVar(std::optional<Range> dom, Var var, IterKind kind,
           std::optional<ThreadTag> thread = std::nullopt);
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   IterVar(const IterVar&) = default;
   IterVar& operator=(const IterVar&) = default;
   const Var& var() const;
@@ -171,7 +172,7 @@ class IterVar {
 class Buffer {
  public:
   explicit Buffer(Shared<const BufferNode> node) : node_(std::move(node)) {}
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   Buffer(const Buffer&) = default;
   Buffer& operator=(const Buffer&) = default;
   const BufferNode* operator->() const { return node_.get(); }
@@ -186,18 +187,19 @@ class Buffer {
   DataType dtype() const;
   const std::string& name() const;
   StorageScope scope() const;
-  /// Returns the address of the first element, for use as an argument of a call. `mode` is "r", "w"
-  /// or "rw". `offset` is a scalar integer in elements.
+  /// Returns the address of the element at `offset` from the first element, for use as an argument
+  /// of a call. `mode` is "r", "w" or "rw". `offset` is a scalar integer in elements.
   Expr access_ptr(const Name& mode, Expr offset = 0,
                   SourceLocation where = SourceLocation::current()) const;
   /// Returns a load.
   Expr operator()(std::vector<Expr> indices,
                   SourceLocation where = SourceLocation::current()) const;
-  /// Returns a load of consecutive elements from `begin`, one per lane of `type`; of one element if
-  /// no type is given. TypeError if `type` has another element type.
+  /// Returns a load of consecutive elements that start at index `begin`, one per lane of `type`.
+  /// Without `type`, returns a load of one element. TypeError if `type` has another element type.
   Expr vload(std::vector<Expr> begin, std::optional<DataType> type = std::nullopt,
              SourceLocation where = SourceLocation::current()) const;
-  /// Returns a store to consecutive elements from `begin`, one per lane of the value.
+  /// Returns a store to consecutive elements that start at index `begin`, one per lane of the
+  /// value.
   Stmt vstore(std::vector<Expr> begin, const Expr& value,
               SourceLocation where = SourceLocation::current()) const;
   /// Returns the offset of an element from the data pointer, in elements, including elem_offset and
@@ -213,7 +215,7 @@ class Buffer {
 class Stmt {
  public:
   explicit Stmt(Shared<const StmtNode> node) : node_(std::move(node)) {}
-  // Moves are copies, so that a handle is never empty.
+  // A move copies, so that a moved-from handle is not empty.
   Stmt(const Stmt&) = default;
   Stmt& operator=(const Stmt&) = default;
   /// Returns the node that this handle refers to.

@@ -116,7 +116,8 @@ enum class Intrin : std::uint8_t {
   tvm_fill_fragment,
   // d = a * b + c. Arguments: (d, index, a, index, b, index, c, index).
   tvm_mma_sync,
-  // LLVM intrinsics by name. Arguments: (name, number of signature arguments, arguments...).
+  // LLVM intrinsics by name. Arguments: (name, a number, arguments of the intrinsic...). The number
+  // is TVM's count of signature arguments and is ignored.
   call_llvm_intrin,
   call_llvm_pure_intrin,
   // ret(value): returns from the function.

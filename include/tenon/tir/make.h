@@ -51,13 +51,14 @@ Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices);
 
 // ---- constants ----------------------------------------------------------------------------------
 
-/// Returns the value of an integer constant, or of a broadcast of one.
+/// Returns the value of an integer constant, or of a broadcast integer constant.
+/// Nullopt for other expressions.
 std::optional<std::int64_t> constant_int(const Expr& e);
 bool is_constant_int(const Expr& e, std::int64_t value);
 inline bool is_zero(const Expr& e) { return is_constant_int(e, 0); }
 inline bool is_one(const Expr& e) { return is_constant_int(e, 1); }
 inline bool is_true(const Expr& e) { return e.dtype().is_bool() && is_constant_int(e, 1); }
 inline bool is_false(const Expr& e) { return e.dtype().is_bool() && is_constant_int(e, 0); }
-bool is_constant(const Expr& e);  // a number, or a broadcast of one
+bool is_constant(const Expr& e);  // whether `e` is a number or a broadcast number
 
 }  // namespace tenon::tir

@@ -11,15 +11,15 @@ namespace tenon::tir {
 /// Returns the scope in the type of a data pointer; Global if the type names no scope.
 StorageScope memory_scope(const Expr& data);
 
-/// Whether all threads along the axis see one copy of the memory. If not, each of them has its own
-/// copy: blocks of shared memory, warps of warp memory, and threads of local memory and fragments.
+/// Whether all threads along the axis share one copy of the memory. Otherwise there are several
+/// copies: one per block for shared memory, one per warp for warp memory, and one per thread for
+/// local memory and fragments.
 bool is_shared_along(StorageScope scope, const ThreadTag& tag);
 
 /// Whether the memory is shared by the threads of one block, with static or dynamic size.
 bool is_shared_memory(StorageScope scope);
 
-/// Whether the memory is a fragment: of tensor cores, which the threads of a warp hold together, or
-/// the tile registers of a CPU.
+/// Whether the memory is a fragment: tensor-core registers of a warp, or tile registers of a CPU.
 bool is_fragment(StorageScope scope);
 
 }  // namespace tenon::tir

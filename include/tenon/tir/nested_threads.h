@@ -14,14 +14,14 @@
 
 namespace tenon::tir {
 
-/// Ownership of a "global" buffer that only one kernel uses: private to each thread, as in lowered
+/// Whether a "global" buffer that only one kernel uses is private to each thread, as in lowered
 /// code, or shared by all threads, as in block programs.
 enum class KernelMemory : bool { PerThread, Shared };
 
-/// Makes an inner loop serial if each thread has to execute it in full. An inner loop stays
-/// distributed if that provably gives the same results: each iteration belongs to some thread, its
-/// work does not depend on the outer loop's thread, and it writes only memory that all threads
-/// share.
+/// Makes an inner loop serial if each thread has to execute all its iterations. An inner loop
+/// remains distributed over the threads if this provably gives the same results. The conditions
+/// are: there is a thread for each iteration, the body does not depend on the variable of the outer
+/// loop, and the body writes only memory that all threads share.
 Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory);
 
 }  // namespace tenon::tir

@@ -9,13 +9,13 @@
 
 namespace tenon::tir {
 
-/// The converted body, with facts that it no longer expresses.
+/// The converted body, and properties of the original blocks that the body no longer states.
 struct OpaqueBlocks {
   Stmt body;
-  /// For each buffer, by its data pointer: the variables of the loops that carry a reduction into
-  /// it. The buffer must be allocated outside those loops.
+  /// Maps the data pointer of each buffer to the variables of the loops that carry a reduction into
+  /// the buffer. The buffer must be allocated outside these loops.
   std::unordered_map<const void*, std::vector<Var>> carried_by;
-  /// The branches that run the init of a reduction.
+  /// The If statements that guard the inits of reductions.
   std::unordered_set<const StmtNode*> inits;
 };
 
@@ -27,8 +27,8 @@ OpaqueBlocks make_blocks_opaque(const Stmt& body);
 /// threads and allocates only the accessed regions.)
 Stmt loops_of_blocks(const Stmt& body);
 
-/// Whether the shape, the strides or the offset of a buffer that the block allocates or matches use
-/// the variable.
+/// Whether the variable occurs in the shape, strides or offset of a buffer that the block allocates
+/// or matches.
 bool sizes_use(const Block& block, const Var& var);
 
 }  // namespace tenon::tir

@@ -40,7 +40,8 @@ class Operand {
   }
   Operand(const IterVar& axis, SourceLocation where = SourceLocation::current())
       : expression_(axis), where_(where) {}
-  /// Any other class that converts to Expr, such as an element of a buffer under construction.
+  /// Makes an operand of any other class that converts to Expr, such as an element of a buffer
+  /// under construction.
   template <class T>
   requires(std::is_class_v<T> && !std::derived_from<T, Expr> &&
            requires(const T& e) { e.operator Expr(); })
@@ -50,8 +51,8 @@ class Operand {
   const SourceLocation& where() const { return where_; }
   /// Whether the operand is a C++ literal, which takes the type of the other operand.
   bool is_literal() const { return !expression_; }
-  /// Returns the operand as an expression, regardless of the other operand. A literal becomes int32
-  /// (int64 if needed), Bool or float32.
+  /// Returns the operand as an expression, without regard to another operand. A literal becomes
+  /// int32 (int64 if needed), Bool or float32.
   Expr alone() const;
   /// Returns a literal in the type and lanes of `peer`; TypeError if it does not fit. A floating
   /// literal with an integer peer becomes float32. An expression is returned unchanged.
@@ -112,7 +113,7 @@ Expr operator~(const Operand& a);
 Expr operator<<(const Operand& a, const Operand& b);
 Expr operator>>(const Operand& a, const Operand& b);
 
-Expr div(const Operand& a, const Operand& b);  // floats; same as `/`
+Expr div(const Operand& a, const Operand& b);  // division of floats, like `/`
 Expr floordiv(const Operand& a, const Operand& b);
 Expr floormod(const Operand& a, const Operand& b);
 Expr truncdiv(const Operand& a, const Operand& b);
@@ -244,7 +245,8 @@ class Argument {
   Expr value_;
 };
 
-/// The result type of a call. As the first argument, it also captures the source line.
+/// The result type of a call. It is the first argument of the call, so that it can also capture the
+/// source line.
 struct CallType {
   CallType(DataType type, SourceLocation where = SourceLocation::current())
       : type(type), where(where) {}

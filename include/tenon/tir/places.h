@@ -1,6 +1,6 @@
-// Arguments of intrinsics that denote memory locations (lvalues). They are written as loads, but
-// only the accessed element matters, not its value. A rewrite must keep them loads of a buffer
-// element.
+// Arguments of intrinsics that denote memory locations (lvalues). They have the form of loads, but
+// the intrinsic uses the address of the element, not its value. A rewrite may replace them only by
+// other loads of a buffer element.
 //
 //   address_of(A[i])                                               A[i]
 //   tvm_thread_allreduce(1, value, true, total[0], threadIdx.x)    total[0], which is written

@@ -23,24 +23,25 @@ enum class PragmaKey : std::uint8_t {
   LoopPartitionHint,
   /// Requests tensor cores. Read by code generators for devices that have them.
   TensorCore,
-  /// Number of blocks of a kernel that should be resident on a multiprocessor; limits the registers
-  /// per thread accordingly.
+  /// Number of blocks of a kernel that should reside on a multiprocessor at once. Limits the
+  /// registers per thread accordingly.
   BlocksPerMultiprocessor,
-  /// Stores vectors with non-temporal instructions where the processor has them. For data that
-  /// exceeds the caches or is not read soon.
+  /// Stores vectors with non-temporal instructions if the processor has them. Intended for data
+  /// that exceeds the caches or is not read soon.
   StreamStores,
-  /// Prefetches, on CPUs, the part of each buffer that the next iteration of the loop reads, if
-  /// these parts follow each other: for packed matrices that come from memory.
+  /// Prefetches, on CPUs, the part of each buffer that the next iteration of the loop reads, if the
+  /// parts of successive iterations are adjacent in memory. Intended for packed matrices that
+  /// exceed the caches.
   PrefetchPanels,
-  /// Uses the processor's dot-product instructions. The order of bfloat16 sums is then the
-  /// instruction's, and subnormal factors may count as zeros.
+  /// Uses the processor's dot-product instructions. These determine the order in which bfloat16
+  /// products are added, and may treat subnormal factors as zeros.
   DotProducts,
-  /// Allows a division by a loop-invariant value to become a multiplication by its reciprocal. The
-  /// result differs from the quotient by at most two units in the last place.
+  /// Allows replacing a division by a loop-invariant value by a multiplication by its reciprocal.
+  /// The result differs from the quotient by at most two units in the last place.
   AllowReciprocals,
-  /// Promises that no iteration of the parallel or vectorized loops in the statement accesses an
-  /// element that another iteration writes. `build` skips the proof for these loops, but not for
-  /// loops nested in them.
+  /// Promises that the outermost loops in the statement have independent iterations if they are
+  /// parallel or vectorized: no iteration accesses an element that another iteration writes.
+  /// `build` skips the proof for these loops. It still proves loops nested in them.
   IndependentIterations,
 };
 

@@ -13,14 +13,14 @@
 
 namespace tenon::tir {
 
-/// The stage that the buffers of one name hold, and its declaration.
+/// The stage whose values the buffers of one name hold, and the source location of the stage.
 struct StageLine {
   /// The name of the buffers. Several buffers may share it.
   std::string buffer;
   /// The stage's name and its source location.
   std::string line;
-  /// Number of elements stored for the first output if each element is computed once, counting the
-  /// initialization and every reduction step. Absent if unknown.
+  /// Number of elements that the stage stores to its first output if it computes each element once.
+  /// The initialization and every reduction step count as stores. Absent if unknown.
   std::optional<std::int64_t> stores = std::nullopt;
   /// Whether the stage has a schedule, so that its loops run as scheduled.
   bool is_scheduled = false;
@@ -28,9 +28,9 @@ struct StageLine {
   friend bool operator==(const StageLine&, const StageLine&) = default;
 };
 
-/// Replaces the noted lines.
+/// Replaces the stage lines of the function.
 void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& lines);
-/// Returns the noted lines; empty if the function has no notes.
+/// Returns the stage lines; empty if the function has none.
 std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs);
 
 }  // namespace tenon::tir

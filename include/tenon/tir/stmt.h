@@ -131,7 +131,8 @@ struct StmtNode {
   /// All kinds of statements.
   using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert,
                              Attr, Evaluate, Seq, Prefetch, BlockRealize>;
-  /// Destroys programs of any depth; continues on another stack when this one runs low.
+  /// Destroys programs of any depth: when the stack runs low, the destruction continues on another
+  /// stack.
   ~StmtNode();
 
   Contents contents;
@@ -166,8 +167,8 @@ constexpr Content content_of_kind() {
 template <class Node>
 inline constexpr Content kContentOf = detail::content_of_kind<Node>();
 
-/// Whether an expression or statement may contain such content. False is definite. The expressions
-/// inside buffers are not examined.
+/// Whether the tree may contain such a node or content. The result false is definite. Expressions
+/// inside buffers, such as shapes, are not examined.
 template <class Tree>
 bool contains(const Tree& tree, Content content) {
   return tree.node().contents.has(content);

@@ -21,8 +21,8 @@ namespace tenon::tir {
 /// A stage that the function computes.
 struct NotedStage {
   std::string name;
-  /// Source location, "matmul.cpp:14"; several locations if stages share a name. Empty without
-  /// notes.
+  /// The source location, as "matmul.cpp:14", or several locations if stages share a name. Empty if
+  /// the function has no notes.
   std::string line;
   /// See StageLine::stores.
   std::optional<std::int64_t> stores = std::nullopt;
@@ -38,9 +38,9 @@ class StoredStages {
 
   const std::vector<NotedStage>& stages() const { return stages_; }
   std::optional<int> stage_of(const std::string& buffer) const;
-  /// Returns the indices of the stages that `s` computes, without duplicates, ordered by last
-  /// store. Results are memoized: query outer statements first, so that each query costs no more
-  /// than its own text. The reference is valid for the lifetime of this object.
+  /// Returns the indices of the stages that `s` computes, without duplicates, ordered by their last
+  /// store in `s`. Results are memoized, also for the statements inside `s`, so query outer
+  /// statements first. The reference is valid for the lifetime of this object.
   const std::vector<int>& of(const Stmt& s);
 
  private:

@@ -11,7 +11,7 @@ namespace tenon::tir {
 /// The processor or device, and the language of the generated code.
 enum class TargetKind : unsigned char { Llvm, C, Cuda, OpenCl };
 
-/// The vector registers that loops are tiled for.
+/// The vector registers for which loops are tiled.
 struct VectorRegisters {
   /// Width of a register in bits. 0: no vector registers; vectors keep their number of lanes.
   int bits = 0;
@@ -41,23 +41,23 @@ struct TileProducts {
 /// Properties of a target, for passes and code generators.
 struct TargetFacts {
   TargetKind kind = TargetKind::Llvm;
-  std::string triple = "";                 // empty: the host's
-  std::string cpu = "";                    // never "native"
-  std::vector<std::string> features = {};  // "+avx512f", "-fma"
-  /// The widest vector registers.
+  std::string triple = "";                 // empty: the host's triple
+  std::string cpu = "";                    // a name, never "native"
+  std::vector<std::string> features = {};  // such as "+avx512f" and "-fma"
+  /// The widest vector registers that the target has.
   VectorRegisters vector_registers = {.bits = 128, .count = 16, .for_sums = 8};
   TileProducts tile_products = {};
   CacheBytes caches = {};  // used to choose tile sizes
   int cores = 1;           // cores that run parallel loops
-  std::string arch = "";   // "sm_90"
+  std::string arch = "";   // CUDA architecture, such as "sm_90"
   int max_threads_per_block = 1024;
   int warp_size = 32;
   int max_shared_bytes = 48 * 1024;
   /// Maximum number of 32-bit registers per thread. Nullopt: chosen by the device's compiler.
   std::optional<int> max_registers = std::nullopt;
-  /// OpenCL extensions that kernels may use ("cl_khr_fp16"), and the number of threads of a
-  /// sub-group that can exchange values; 0 if they cannot.
+  /// OpenCL extensions that kernels may use ("cl_khr_fp16").
   std::vector<std::string> extensions = {};
+  /// Number of threads of a sub-group that can exchange values; 0 if they cannot.
   int subgroup_size = 0;
   bool fast_math = false;
   /// Name prefix under which a program finds the functions once they are linked into it.

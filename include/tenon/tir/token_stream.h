@@ -13,14 +13,14 @@
 
 namespace tenon::tir {
 
-/// The forms of text: TVM 0.9's text of lowered code, its older form (which is printed only), two
-/// styles of scripts, and traces.
+/// The languages that the tokenizer reads. Tvm: TVM 0.9 text of lowered code. Legacy: TVM's older
+/// form, which is only printed. Script and ModernScript: two styles of scripts. Trace: traces.
 enum class Dialect : unsigned char { Tvm, Legacy, Script, ModernScript, Trace };
 
 struct Token {
-  /// Newline ends a non-empty line; in a script, only a line that does not end inside brackets.
-  /// Indent and Dedent precede the first token of a script's line that is indented more or less
-  /// than the line before.
+  /// Newline ends a line that is not empty. In a script, a line continues after its end if a
+  /// bracket is open. Indent and Dedent precede the first token of a script's line that is indented
+  /// more or less than the line before.
   enum class Kind : unsigned char { Name, Number, String, Sign, Newline, Indent, Dedent, End };
   Kind kind;
   /// The text; for a String, with escapes resolved. Names contain dots, except in traces.
@@ -28,7 +28,7 @@ struct Token {
   int line;
   int column;
   Dialect dialect;
-  /// Whether this is a bracket that directly encloses a comma.
+  /// Whether the token is a bracket that directly encloses a comma.
   bool encloses_comma = false;
 };
 
@@ -52,8 +52,8 @@ auto at_token(const Token& token, F f) {
   }
 }
 
-/// The tokens of a text, read from front to back. References to tokens stay valid as long as the
-/// stream.
+/// The tokens of a text, read from front to back. References to tokens are valid for the lifetime
+/// of the stream.
 class TokenStream {
  public:
   /// Throws SyntaxError for an invalid token and for an indentation that matches no enclosing line.
@@ -80,7 +80,7 @@ class TokenStream {
   const Token& expect_plain_name(const char* what);
   const std::string& expect_string(const char* what);
   void expect_end_of_line() { expect(Token::Kind::Newline, "the end of the line"); }
-  /// Reads items that are separated by commas, and the closing sign.
+  /// Reads items that are separated by commas, up to and including the closing sign `close`.
   template <class F>
   void items(std::string_view close, F item) {
     while (!accept(close)) {
@@ -88,7 +88,8 @@ class TokenStream {
       if (!is_sign(close)) expect(",");
     }
   }
-  /// Whether a list is next: `[`, or `()`, `(a,)`, `(a, b)` as opposed to `(a + b) * c`.
+  /// Whether a list is next: a token `[`, or parentheses that are empty or enclose a comma, as in
+  /// `()`, `(a,)` and `(a, b)`.
   bool is_list() const {
     return is_sign("[") || (is_sign("(") && (peek().encloses_comma || is_sign(")", 1)));
   }

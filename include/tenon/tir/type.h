@@ -66,7 +66,7 @@ enum class ForKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, Thre
 enum class AttrKind : std::uint8_t {
   ThreadExtent,        // subject: the thread IterVar; value: its extent; body runs once per thread
   VirtualThread,       // subject: the vthread IterVar; value: its extent
-  Pragma,              // subject: the axis; key: the user's; value: the user's
+  Pragma,              // subject: the axis; key and value: given by the user
   ReduceScope,         // subject: the reducer
   ExternScope,         // subject: 0; the body comes from an extern operation
   DoubleBufferWrite,   // subject: the data pointer; the body fills the next copy
@@ -77,7 +77,7 @@ enum class AttrKind : std::uint8_t {
 /// The meaning of an iteration variable.
 enum class IterKind : std::uint8_t {
   DataParallel,  // iterations are independent
-  ThreadIndex,   // bound to the launch hierarchy
+  ThreadIndex,   // bound to a block or thread index
   Reduce,        // a commutative reduction
   Ordered,       // iterations run in order (scan)
   Opaque,        // must not be transformed

@@ -23,8 +23,8 @@
 
 namespace tenon::tir {
 
-/// Callbacks of traversals. They are references, which avoids an allocation per node, and do not
-/// extend the lifetime of a lambda. Store a callback in a std::function instead.
+/// Callbacks of traversals. They refer to a callable without copying it, which avoids an allocation
+/// per node. Store a callback that outlives its callable in a std::function instead.
 using ExprVisit = FunctionRef<void(const Expr&)>;
 using StmtVisit = FunctionRef<void(const Stmt&)>;
 using ExprMap = FunctionRef<Expr(const Expr&)>;
@@ -38,11 +38,11 @@ void for_each_child(const Expr& e, ExprVisit f);
 /// of a store before its indices. The shapes inside buffers are not visited.
 void for_each_child(const Stmt& s, ExprVisit f, StmtVisit g);
 
-/// Whether `e` is a choice or a logical operation, of which only the first operand is always
-/// evaluated.
+/// Whether `e` is a choice or a logical operation, which may skip all operands except the first.
 bool is_lazy(const Expr& e);
-/// Calls `always` on every direct sub-expression that is evaluated whenever `e` is, and
-/// `under(condition, it)` on every other one, which is evaluated only where the condition holds.
+/// Calls `always(operand)` for every direct sub-expression that is evaluated whenever `e` is
+/// evaluated. Calls `under(condition, operand)` for every other one, which is evaluated only if the
+/// condition holds.
 void for_each_operand(const Expr& e, ExprVisit always,
                       FunctionRef<void(const Expr& condition, const Expr& operand)> under);
 
@@ -91,7 +91,7 @@ void walk(const Stmt& s, F... visitor) {
       [&](const Stmt& x) { detail::visit_node(visitors, x.node().value); });
 }
 
-/// Whether one of the predicates holds for a node of `tree`. Each takes one kind of node.
+/// Whether a predicate holds for a node of `tree`. Each predicate takes one kind of node.
 template <class Tree, class... F>
 bool any_node(const Tree& tree, F... holds) {
   Overloaded predicates{std::move(holds)...};
@@ -129,7 +129,7 @@ Range substitute(const Range& r, const VarMap& map);
 /// Substitutes variables and folds constants bottom-up, as if the expression were built again.
 Expr substitute_folding(const Expr& e, const VarMap& map);
 
-/// Whether the variable, or any variable that satisfies `is_one`, occurs.
+/// Whether the variable occurs in the tree, or any variable for which `is_one` returns true.
 bool uses_var(const Expr& e, const Var& var);
 bool uses_var(const Stmt& s, const Var& var);
 bool uses_var(const Expr& e, FunctionRef<bool(const Expr& var)> is_one);

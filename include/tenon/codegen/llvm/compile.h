@@ -23,13 +23,13 @@ namespace tenon::codegen {
 /// a library or source that cannot be read.
 Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
                  const CompileOptions& options = {});
-/// Compiles functions for several processors into one module, each for its own. TargetError if
-/// their triples or system libraries differ. Precondition: there is at least one function, and
-/// names are unique.
+/// Compiles functions for several processors into one module. Each unit is compiled for its own
+/// target. TargetError if the triples or system libraries of the targets differ. Precondition:
+/// there is at least one function, and names are unique.
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
-/// Returns the artifact whose stored() returned the bytes, compiled from functions for these
-/// targets with these options. Nullopt if they are not such bytes.
+/// Makes an artifact again from the bytes that its stored() returned. `targets` and `options` are
+/// those of the original compilation. Nullopt if the bytes do not contain such an artifact.
 std::optional<Artifact> restore(std::string_view bytes, std::vector<tir::TargetFacts> targets,
                                 const CompileOptions& options);
 

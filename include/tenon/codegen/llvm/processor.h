@@ -19,35 +19,37 @@ struct Processor {
   std::string triple;
   /// The name, "znver4"; "generic" if unknown.
   std::string name;
-  /// Present and missing features, in the form of TargetFacts::features: "+avx512f", "-amx-tile".
-  /// In alphabetical order.
+  /// The features that are present ("+avx512f") and missing ("-amx-tile"), in the form of
+  /// TargetFacts::features. In alphabetical order.
   std::vector<std::string> features;
 };
 
 /// Returns the processor of this machine.
 const Processor& host_processor();
 
-/// Checks a triple. TargetError if LLVM cannot compile for it. Here and below, an empty triple
-/// means the host's.
+/// Checks a triple. TargetError if LLVM cannot compile for it. Here and in the functions below, an
+/// empty triple is the triple of the host.
 void check_triple(const std::string& triple);
 bool is_known_cpu(std::string_view cpu, const std::string& triple = "");
-/// Whether the feature, given without sign ("avx512f"), exists.
+/// Whether the feature exists. It is given without sign: "avx512f".
 bool is_known_feature(std::string_view feature, const std::string& triple = "");
-/// Return all names, in alphabetical order.
+/// Return all names that LLVM knows for the triple, in alphabetical order.
 const std::vector<std::string>& known_cpus(const std::string& triple = "");
 const std::vector<std::string>& known_features(const std::string& triple = "");
 
 /// Returns the features that the target's processor and feature list enable, without sign, in
 /// alphabetical order.
 const std::vector<std::string>& enabled_features(const tir::TargetFacts& target);
-/// Returns the features of this machine that the name of its processor does not imply. With them a
-/// target has the same features as with host_processor().features, and LLVM reads it faster.
+/// Returns the features of this machine that its processor name does not imply. Together with the
+/// name they describe the same target as host_processor().features, but the list is shorter, so
+/// that LLVM parses it faster.
 std::vector<std::string> unimplied_host_features();
-/// Returns the enabled features whose presence a program can check when it loads the code
+/// Returns those enabled features whose presence a program can check when it loads the code
 /// (runtime/processor.h).
 std::vector<std::string> needed_features(const tir::TargetFacts& target);
-/// Returns the widest SIMD registers that the target supports; 64 bits, as for general registers,
-/// if it has none. Half of them are for accumulators, the others for operands.
+/// Returns the widest SIMD registers that the target supports. A target without SIMD gets a width
+/// of 64 bits, that of general registers. Half of the registers are for accumulators, the others
+/// for operands.
 tir::VectorRegisters vector_registers(const tir::TargetFacts& target);
 /// Returns the products that the target's tile registers compute.
 tir::TileProducts tile_products(const tir::TargetFacts& target);

@@ -22,26 +22,27 @@
 
 namespace tenon::codegen {
 
-/// Instructions of the processor that some compilers and processors lack.
+/// Optional instructions that the expansions may use. Not every processor has them.
 struct MathInstructions {
-  /// a * b + c, rounded once, for float32 and float64.
+  /// Computes a * b + c with one rounding, for float32 and float64.
   bool fused_multiply_add = false;
-  /// x86: p * 2^n for vectors of all widths (AVX-512's vscalef).
+  /// Computes p * 2^n on x86, for vectors of all widths (vscalef of AVX-512).
   bool scaling = false;
 };
 
-/// A function as an expression of its parameters. Each operation has to be rounded by itself,
-/// neither contracted nor reassociated, because rounding to integers depends on the order.
+/// A mathematical function as an expression of its parameters. Every operation must be rounded
+/// separately: contraction or reassociation would change how the expression rounds to integers.
 struct MathFunction {
   std::vector<tir::Var> params;
   tir::Expr body;
 };
 
-/// The magnitude from which on the results of sin, cos and tan are unspecified: such angles cannot
-/// be reduced.
+/// The magnitude from which the results of sin, cos and tan are unspecified, because range
+/// reduction fails for larger angles.
 inline constexpr float kMaxAngle = 0x1p20f;
 
-/// Returns the function on float32, float64 or vectors of them; nullopt if it has no expansion.
+/// Returns the expression of the function on float32, float64 or vectors of them. Nullopt if the
+/// function has no expansion.
 std::optional<MathFunction> expand_math(tir::Intrin function, DataType type,
                                         const MathInstructions& instructions);
 
