@@ -16,7 +16,8 @@ namespace {
 /// Maximum number of simplification rounds for the ends of a range.
 constexpr int kMaxRounds = 4;
 
-/// The mask of an address whose use is unknown.
+/// The access mask (bit 0: read, bit 1: write) that is assumed for an address if its use is
+/// unknown.
 constexpr std::int64_t kReadsAndWrites = 3;
 
 /// All accesses to one buffer.
@@ -96,7 +97,8 @@ class Finder {
   IntervalMap relaxed_;
   std::vector<Touched> reads_, writes_;
 
-  /// The part of a block with an init that is being visited.
+  /// Whether the visitor is in the init or in the update of a block. None for a block without an
+  /// init.
   enum class Part : std::uint8_t { None, Init, Update };
   Part part_ = Part::None;
   const std::vector<IterVar>* iters_ = nullptr;
@@ -111,13 +113,13 @@ class Finder {
   std::vector<Loop> loops_;
   /// The conditions under which the current statement runs.
   std::vector<Expr> conditions_;
-  /// The number of operands and nested blocks around the access that a condition may prevent.
+  /// The number of enclosing guarded() calls. If it is not 0, a condition may prevent the access.
   int guards_ = 0;
   struct Box {
     Buffer buffer;
     std::vector<Interval> sides;
   };
-  /// Boxes all of whose elements this instance has stored.
+  /// Regions in which this instance has provably stored every element.
   std::vector<Box> stored_;
 
   void hide(const Buffer& buffer) { hidden_.insert(&buffer->data.node()); }
@@ -200,7 +202,7 @@ class Finder {
         [&](const Expr&, const Expr& c) { guarded([&] { expr(c); }); });
   }
 
-  /// Visits accesses that a condition may prevent.
+  /// Runs `visit` for an operand or a nested block whose accesses a condition may prevent.
   template <class F>
   void guarded(F visit) {
     ++guards_;
@@ -235,8 +237,9 @@ class Finder {
     address(call.args[1], constant_int(call.args[4]).value_or(kReadsAndWrites));
   }
 
-  /// Adds the declared regions of a nested block, for the values of its iterators. A sum that began
-  /// before this instance reads its previous value, although the nested block declares only writes.
+  /// Adds the declared regions of a nested block, for the values of its iterators. A block with a
+  /// reduction declares only writes. If the reduction may have begun before this instance, the
+  /// block also reads the previous value, so its writes are added to the reads.
   void block(const BlockRealize& n) {
     for (const Expr& value : n.values) expr(value);
     expr(n.predicate);
@@ -264,9 +267,9 @@ class Finder {
     }
   }
 
-  /// Whether each sum of the nested block provably begins in this instance of the outer block: for
-  /// the same values of its spatial iterators, an iteration of the loops that is not later than the
-  /// current one runs the init.
+  /// Whether each reduction of the nested block provably begins in this instance of the outer
+  /// block. This is proved by an iteration of the inner loops that runs the init, has the same
+  /// values of the nested block's spatial iterators, and is not later than the current iteration.
   bool begins_inside(const BlockRealize& n) const {
     const auto reduces = [&](std::size_t i) {
       return n.block->iters[i].kind() == IterKind::Reduce;
@@ -276,8 +279,9 @@ class Finder {
         if (reduces(i) == is_reduced && holds(n.values[i])) return true;
       return false;
     };
-    // Moves each loop that feeds a sum to its first iteration, or to the first of every `divisor`
-    // iterations if the value is `loop % divisor` and other iterators use the loop as well.
+    // Moves each loop that a reduction iterator uses to its first iteration. If spatial iterators
+    // use the loop as well, and the reduction iterator is `loop % divisor`, rounds the loop down to
+    // a multiple of `divisor` instead.
     VarMap first;
     for (const Loop& loop : loops_) {
       const auto uses = [&](const Expr& value) { return uses_var(value, loop.var); };
@@ -328,8 +332,8 @@ class Finder {
            });
   }
 
-  /// Adds a region that a statement stores, if the instance provably stores all of its box before
-  /// the statements that follow.
+  /// Records a region that a statement stores, if this instance provably stores every element of
+  /// the region before the statements that follow.
   void stored(const BufferRegion& written) {
     if (part_ == Part::None || !conditions_.empty() || matched_.contains(written.buffer.get()))
       return;
@@ -340,7 +344,8 @@ class Finder {
     for (const Range& range : written.region)
       if (range.min.dtype().is_vector() || is_overwritten(range.min) || !is_dense(range, loops))
         return;
-    // A loop that is left determines no index.
+    // `is_dense` has removed the loops that occur in the range. The remaining loops only repeat the
+    // stores, so each of them must provably have an iteration.
     for (const Loop& loop : loops)
       if (!can_prove(loop.range.extent > 0)) return;
     stored_.push_back({written.buffer, box(written.region)});
@@ -355,7 +360,8 @@ class Finder {
     });
   }
 
-  /// Whether the range takes every value of its interval. Removes the loops that it uses.
+  /// Whether the ranges of all iterations together cover an interval without gaps. Removes the
+  /// loops that occur in the range from `loops`.
   bool is_dense(const Range& range, std::vector<Loop>& loops) const {
     Expr width = range.extent;
     for (auto loop = loops.end(); loop-- != loops.begin();) {
@@ -364,7 +370,8 @@ class Finder {
       const Expr step =
           simplify(substitute(range.min, VarMap{{&loop->var.node(), loop->var + 1}}) - range.min);
       if (!constant_int(step) || !can_prove(step >= 1 && step <= width)) return false;
-      // Without an iteration, the interval of overlapping parts is not empty.
+      // If the ranges of two iterations overlap, the width computed below is positive even for a
+      // loop without iterations. The loop must therefore provably have an iteration.
       if (!can_prove(step == width || loop->range.extent > 0)) return false;
       width = simplify(width + step * (loop->range.extent - 1));
       loop = loops.erase(loop);
@@ -403,8 +410,9 @@ class Finder {
     return uses_var(e, [&](const Expr& v) { return relaxed_.find(v.node()); });
   }
 
-  /// Whether the value can be the end of a region: it is a scalar, and loads from no buffer that
-  /// exists only inside the block. No condition of the access protects a load.
+  /// Whether the value can be the end of a region. It must be a scalar. It must not load from a
+  /// buffer that exists only inside the block. If a condition guards the access, it must not load
+  /// at all, because the region is evaluated without the condition.
   bool is_end(const Expr& e) const {
     const bool is_guarded = guards_ > 0 || !conditions_.empty();
     return e.dtype().is_scalar() && !any_node(e, [&](const Load& load) {
@@ -413,15 +421,17 @@ class Finder {
            });
   }
 
-  /// An index that is invariant in the block's loops is kept unsimplified.
+  /// Returns the interval of an index. An index that does not vary inside the block is not
+  /// simplified.
   Interval interval(const Expr& index) const {
     return is_relaxed(index) ? values_of(index, relaxed_) : Interval::point(index);
   }
 
   Interval side(const Range& range) const {
     if (is_one(range.extent)) return interval(range.min);
-    // Simplified, the end is one expression of the loops; its parts have their greatest values in
-    // different iterations.
+    // Simplifies min + extent - 1 before computing its bounds. Otherwise the minimum and the extent
+    // could take their greatest values in different iterations, and the interval would be too
+    // large.
     return values_of(Interval::of(range.min, simplify(range.min + range.extent - 1)), relaxed_);
   }
 

@@ -146,8 +146,8 @@ void merge_pieces(std::vector<Term>& terms) {
   }
 }
 
-/// Orders terms by scale, divisor and modulus, all descending; floor precedes truncation. Otherwise
-/// stable.
+/// Orders terms by scale, divisor and modulus, all descending; floor precedes truncation. Terms
+/// that agree in all of these keep their order.
 bool comes_before(const Term& a, const Term& b) {
   if (a.scale != b.scale) return a.scale > b.scale;
   if (a.lower != b.lower) return a.lower > b.lower;
@@ -155,7 +155,7 @@ bool comes_before(const Term& a, const Term& b) {
   return a.rounding > b.rounding;
 }
 
-/// Builds a chain of additions and subtractions, left-associated.
+/// Builds a left-associated chain of additions and subtractions.
 class Chain {
  public:
   explicit Chain(DataType type) : type_(type) {}
@@ -170,13 +170,14 @@ class Chain {
   std::optional<Expr> so_far_;
 };
 
-/// Builds the chain of a sum whose terms are in order. `on_step` sees every intermediate value and
-/// may stop the construction.
+/// Builds the chain of a sum whose terms are sorted. Calls `on_step` after every step; if it
+/// returns false, the construction stops.
 template <class OnStep>
 std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms,
                                 std::int64_t constant, OnStep on_step) {
   Chain chain(type);
-  // The minimum integer cannot be negated, so it is added like a positive scale.
+  // Terms with positive scales are added first. A scale that is the minimum of the type counts as
+  // positive, because it cannot be negated for a subtraction.
   for (const Term& term : terms) {
     if (term.scale <= 0 && !is_least(type, term.scale)) continue;
     chain.add(term.expr());
@@ -219,8 +220,8 @@ bool stays_within(const Expr& e, DataType type, const Facts& facts) {
   return greatest && bound.is_at_least(integer_min(type)) && bound.is_at_most(*greatest);
 }
 
-/// Whether casting the operands to a wider type gives the cast of the result. A sum that stays
-/// within its type may have been rearranged so that a part leaves the type.
+/// Whether casting the operands to a wider type gives the same value as casting the result. This
+/// fails for a rearranged sum that fits its type although a part of it overflows.
 bool can_widen(const Expr& e, const Facts& facts) {
   return !may_overflow(e, facts.state()) &&
          !(leaves_type(e, facts.state()) && stays_within(e, e.dtype(), facts));
@@ -249,7 +250,8 @@ bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts) {
 
 namespace {
 
-/// Returns the index as one of the other index type. A widening cast inside is undone.
+/// Casts an index between int32 and int64. Removes an inner widening cast from the same type
+/// instead of adding a cast.
 Expr cast_index(DataType type, const Expr& index) {
   const Cast* inner = index.as<Cast>();
   const bool widens = inner && inner->value.dtype() == type && index.dtype().bits >= type.bits;
@@ -264,7 +266,8 @@ void Sum::cast_terms(DataType type) {
     const Expr index = term.index;
     term.index = cast_index(type, index);
     if (add(term, 1)) continue;
-    // The scale would leave the type, so the term stays apart.
+    // Merging the term with another term of the same index would overflow the scale. It remains a
+    // separate term.
     add(term, -1);
     term.index = cast(type, index);
     add(std::move(term), 1);
@@ -636,8 +639,8 @@ Canonical Canonicalizer::add(Canonical a, Canonical b, int sign) {
                    : sum.add(to_term(b), factor);
   };
   if (add_b(sign)) return sum;
-  // The value need not wrap, as in x - minimum for a negative x, but a sum with a constant or a
-  // scale that wrapped can neither be divided nor bounded.
+  // A constant or a scale overflowed. The value itself may fit its type, as in x - minimum for x <
+  // 0, but such a sum can neither be divided nor bounded. The operation stays an expression.
   add_b(-sign);
   return make_binary(sign > 0 ? BinaryOp::Add : BinaryOp::Sub, sum.expr(), to_expr(b));
 }
@@ -677,7 +680,8 @@ Canonical Canonicalizer::visit_reduce(const Reduce&, const Expr& e) {
   Expr simplified = rewrite_node(e, rewriting_);
   const Reduce* node = simplified.as<Reduce>();
   if (!node || !node->reduction->axis.empty() || !node->reduction->init.empty()) return simplified;
-  // With a single point, the result is the source if the condition holds, otherwise the identity.
+  // A reduction without axes has a single term. Its result is the source if the condition holds,
+  // otherwise the identity element.
   auto index = static_cast<std::size_t>(node->value_index);
   const ReduceNode& reduction = *node->reduction;
   return simplify(make_select(reduction.condition, reduction.source[index],

@@ -44,7 +44,7 @@ struct Term {
   Expr expr(int sign = 1) const;
 };
 
-/// Return the remainder or quotient as expressions.
+/// Return the remainder or quotient of `a` by a constant divisor, with this rounding.
 Expr remainder(Rounding rounding, const Expr& a, std::int64_t divisor);
 Expr quotient(Rounding rounding, const Expr& a, std::int64_t divisor);
 
@@ -79,7 +79,7 @@ class Sum {
   /// TVM 0.9 text.
   Expr expr() const;
 
-  /// Applies cast(type, sum), distributed over the terms. Precondition: can_cast_terms.
+  /// Casts the sum to the type by casting each term. Precondition: can_cast_terms.
   void cast_terms(DataType type);
 
  private:
@@ -92,8 +92,8 @@ struct Sum::Parts {
   Sum divisible, rest;
 };
 
-/// Whether casting each index gives the same values: the cast widens, or no step of the evaluation
-/// overflows.
+/// Whether casting each index separately gives the same value as casting the result. This holds if
+/// the cast widens, or if no step of the evaluation overflows.
 bool can_cast_terms(const Term& term, DataType type, const Facts& facts);
 bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts);
 

@@ -98,10 +98,10 @@ Bound at_corners(const Bound& a, const Bound& b, Op op) {
   return {min, max};
 }
 
-/// Bounds a quotient. The magnitude is largest for divisors nearest to zero, so a divisor range
-/// that spans zero is split. If an end of a signed range is zero, all values of the type stand for
-/// the missing half, as in TVM 0.9. An empty divisor range (of a loop without iterations) gives no
-/// information, nor does the range [0, 0] of an unsigned type.
+/// Bounds a quotient. The magnitude is largest for divisors nearest to zero. A signed divisor range
+/// that contains zero is therefore split into negative and positive divisors. If one of these parts
+/// is empty, all divisors of the type are assumed in its place, as in TVM 0.9. Two ranges give no
+/// information: an empty one (of a loop without iterations), and [0, 0] of an unsigned type.
 template <class Op>
 Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
   if (b.min > b.max || (type.is_uint() && b.max <= 0)) return Bound::of_type(type);
@@ -207,10 +207,11 @@ class BoundOf {
     return op == BinaryOp::Add ? add(a, b) : subtract(a, b);
   }
 
-  /// Returns the bound after wrapping. An expression that wraps and may overflow can have any value
-  /// of its type. The same applies to an index that overflows for all values of its variables,
-  /// which contained data before a choice was resolved or is a difference that a proof made, and to
-  /// an index with such an operand.
+  /// Returns the bound of the wrapped result. If `e` wraps and may overflow, it can have any value
+  /// of its type. An index does not wrap, but its bound can still exceed the type for all values of
+  /// its variables. Such an index contained data before a choice was resolved, or it is a
+  /// difference that a proof made. It can have any value too, and so can an index with such an
+  /// operand.
   Bound of_result(const Bound& value, const Expr& e) const {
     constexpr std::int64_t kSmall = std::int64_t{1} << 30;
     const DataType type = e.dtype();
@@ -277,7 +278,7 @@ class BoundOf {
       case BinaryOp::Sub:
       case BinaryOp::Mul: {
         const Bound value = before_wrapping(op, a, b);
-        // An end beyond 64 bits is infinite although no operand is.
+        // An end beyond 64 bits is infinite, although no operand is infinite.
         leaves_type_ = leaves_type_ || (!is_finite(value) && is_finite(a) && is_finite(b));
         return of_result(value, e);
       }
@@ -310,7 +311,7 @@ class BoundOf {
         const bool is_within = b.min >= 0 && b.max < e.dtype().bits;
         return at_corners(a, is_within ? b : Bound{0, e.dtype().bits - 1}, shift_right_ends);
       }
-      // A left shift may also shift out bits of an index.
+      // An index that is shifted left may lose bits, so its bound may exceed the type.
       const Bound type = Bound::of_type(e.dtype());
       if (a.min < 0 || b.min < 0 || b.max >= e.dtype().bits) return type;
       const Bound shifted = at_corners(a, b, shift_left_ends);

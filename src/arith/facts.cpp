@@ -49,7 +49,7 @@ std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
   const Expr& e = a ? n->b : n->a;
   if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c == Bound::kMinusInfinity)
     return std::nullopt;
-  // A load may have another value at the next occurrence of the expression.
+  // A load cannot have a bound, because another occurrence of it may read another value.
   if (effect_of(e) != Effect::Pure) return std::nullopt;
   Bound bound;
   switch (n->op) {
@@ -82,7 +82,7 @@ std::optional<ModularFact> modular_fact(const Expr& condition) {
     return std::nullopt;
   const auto coeff = scalar_constant(remainder->b), base = scalar_constant(equal->b);
   if (!remainder->a.as<VarNode>() || !coeff || *coeff <= 0 || !base) return std::nullopt;
-  // A negative truncated remainder belongs to the class one divisor higher.
+  // A truncated remainder may be negative. Adding the divisor gives the same residue class.
   const std::int64_t in_range = (*base % *coeff + *coeff) % *coeff;
   return ModularFact{remainder->a, {*coeff, in_range}};
 }
@@ -184,7 +184,7 @@ void Facts::State::mark(OfVar& var) {
 std::uint64_t Facts::State::known_of(const Expr& e) const {
   std::uint64_t variables = e.node().contents.variables;
   if (values) {
-    // Facts about the variables in a value also affect the variable that has this value.
+    // A variable with a value is affected by facts about the variables in this value.
     for (std::uint64_t before = 0; before != variables;) {
       before = variables;
       for_each_bit(before, [&](std::size_t bit) { variables |= (*values)[bit]; });
@@ -274,8 +274,8 @@ void Facts::State::undo_to(std::size_t mark_before) {
 
 namespace {
 
-/// Enters a condition. Adds bounds first: the condition is simplified under them, and needs no
-/// literal fact if they decide it.
+/// Enters a condition. Adds its bounds first and simplifies the condition under them. If the bounds
+/// already decide the condition, no literal fact is needed.
 std::size_t enter(const Facts& facts, const Expr& condition) {
   Facts::State& state = facts.state();
   const std::size_t mark = state.enter();
@@ -343,7 +343,7 @@ void Facts::bind(const Var& var, const Expr& value, bool replace) {
   const Bound bound = bound_of(simple, *state_);
   const ModularSet modular = modular_set_of(simple, *state_);
   const bool is_data = wraps(simple, *state_);
-  // A large value would be duplicated at every use.
+  // A large value is not stored, because substituting it would duplicate it at every use.
   constexpr std::size_t kMaxInlined = 64;
   const bool is_small = node_count(simple) <= kMaxInlined;
   state_->change(var, [&](State::OfVar& known) {

@@ -1,6 +1,6 @@
-// The memo table of both passes. Expressions repeat in the copies of an unrolled body, in the
-// second round of the rewriter, in the differences that decide comparisons, and in later passes
-// over an unchanged expression.
+// The memo table of both passes of the simplifier. Expressions repeat in the copies of an unrolled
+// body, in the second round of the rewriter, in the differences that decide comparisons, and in
+// later passes over an unchanged expression.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class RewriteMemory {
   enum class Step : std::uint8_t { Rewrite, Canonical };
   struct Visit {
     tir::Expr e, result;
-    /// The facts about the variables of `e` (Facts::State::known_of).
+    /// A fingerprint of the facts about the variables of `e` (see Facts::State::known_of).
     std::uint64_t known;
     Step step;
     /// The depth of nested visits requested by rules.
@@ -38,7 +38,8 @@ class RewriteMemory {
   static constexpr std::size_t kFew = 1 << 9, kMany = 1 << 12;
   explicit RewriteMemory(std::size_t places) : visits_(places) {}
 
-  /// Returns the visit of this expression, or of an equal expression with the same result.
+  /// Returns the memoized visit of this expression, or of an equal expression if it has the same
+  /// result.
   const Visit* find(const tir::Expr& e, Step step, std::uint64_t known) const {
     const std::optional<Visit>& visit = visits_[place_of(e, step, known)];
     if (!visit || visit->known != known || visit->step != step) return nullptr;
@@ -47,8 +48,8 @@ class RewriteMemory {
       return nullptr;
     const bool is_settled = visit->result.same_as(visit->e);
     if (!is_settled && !is_shareable(e)) return nullptr;
-    // Results with minima of data are not shared, because folding recognizes their equal operands
-    // by handle.
+    // A result that contains a minimum or maximum of data is valid for this handle only, because
+    // constant folding recognizes its equal operands by handle.
     return contains(e, tir::Content::DataExtremum) ? nullptr : &*visit;
   }
   void add(Visit visit) {
@@ -56,8 +57,9 @@ class RewriteMemory {
     if (!visits_[place]) taken_.push_back(place);
     visits_[place] = std::move(visit);
   }
-  /// Whether the result for one expression is valid for equal ones. Excludes expressions that
-  /// define variables, which must stay unique, and data, where folding distinguishes handles.
+  /// Whether the result for an expression may be reused for a structurally equal one. It may not if
+  /// the expression defines variables, which must stay unique, or is data, where constant folding
+  /// compares operands by handle.
   static bool is_shareable(const tir::Expr& e) {
     return (e.dtype().is_index() || e.dtype().is_bool()) && !contains<tir::LetExpr>(e) &&
            !contains<tir::Reduce>(e);
@@ -104,8 +106,9 @@ Bound intersect(const Bound& a, const Bound& b);
 /// Implementation of wraps.h on the internal state.
 inline bool wraps(const Expr& e, const Facts::State& state);
 bool wraps_by_walk(const Expr& e, const Facts::State& state);
-/// Returns `after`, which is equal to `before`, with its overflow semantics: if only `before` has
-/// data, operands of what may overflow in `after` are marked as data.
+/// Returns an expression that equals `after` and overflows as `before` does. If only `before`
+/// contains data, an operation in `after` that may overflow gets an operand marked as data, so that
+/// it wraps.
 Expr keep_wrapping(const Expr& before, const Expr& after, const Facts::State& state);
 /// Whether `e` wraps and a sum, difference or product in it may overflow.
 bool may_overflow(const Expr& e, const Facts::State& state);
@@ -117,7 +120,7 @@ bool leaves_type(const Expr& e, const Facts::State& state);
 bool may_wrap(const Bound& value, DataType from, DataType to);
 Bound bound_of(const Expr& e, const Facts::State& state);
 ModularSet modular_set_of(const Expr& e, const Facts::State& state);
-/// Returns the intersection; coeff 0, base 1 if it is empty.
+/// Returns the intersection of two sets. Coefficient 0 and base 1 represent the empty set.
 ModularSet intersect(const ModularSet& a, const ModularSet& b);
 
 struct Facts::State {
@@ -129,7 +132,7 @@ struct Facts::State {
     std::optional<ModularSet> modular;
     std::optional<Expr> value;
     bool is_data = false;
-    /// The number that this entry contributes to `known`.
+    /// A hash of the facts about the variable, which is included in `known`.
     std::uint64_t mark = 0;
   };
   /// An expression and its bound.
@@ -163,8 +166,9 @@ struct Facts::State {
   /// Memo table for large expressions under these facts, if no longer-lived one exists.
   std::unique_ptr<RewriteMemory> rewrites;
 
-  /// For each bit of a Bloom filter of variables: the bits of the variables that occur in the
-  /// values of the variables with this bit. Null if no variable has a value.
+  /// The variables that occur in values of other variables. Both are grouped by their bit in a
+  /// 64-bit Bloom filter: entry b has the bits of all variables in the values of variables with bit
+  /// b. Null if no variable has a value.
   std::unique_ptr<std::array<std::uint64_t, 64>> values;
   /// A Bloom filter of the variables that hold data.
   std::uint64_t data = 0;
@@ -201,14 +205,16 @@ struct Facts::State {
   void undo_to(std::size_t mark);
 
  private:
-  /// Add the mark of a fact to the entries of `known` for its variables, or remove it.
+  /// Update `known` when a fact is added or removed. Each function adds or subtracts the hash of
+  /// the fact in the entries of its variables.
   void mark(OfVar& var);
   void mark(std::uint64_t variables, std::uint64_t by);
   void mark(const BoundFact& fact, int sign);
   void mark(const Literal& literal, int sign);
 
-  /// For each bit of a Bloom filter of variables (ExprNode::variables): the sum of the marks of all
-  /// facts about variables with this bit.
+  /// Hashes of facts, grouped by the bit of their variables in a 64-bit Bloom filter
+  /// (ExprNode::variables). Entry b is the sum of the hashes of all facts about variables with bit
+  /// b.
   std::array<std::uint64_t, 64> known{};
 };
 

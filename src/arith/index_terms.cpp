@@ -54,7 +54,7 @@ bool Reach::misses(std::int64_t low, std::int64_t high) const {
   if ((low_.is_finite && low_.value > high) || (high_.is_finite && high_.value < low)) return true;
   if (divisor_ == 0 || divisor_ > kMaxDivisor) return false;
   // The values are the constant plus multiples of the divisor. `above` is the distance from `low`
-  // to the first such value at or above it.
+  // to the first such value that is not below `low`.
   std::int64_t above = (constant_ % divisor_ - low % divisor_) % divisor_;
   if (above < 0) above += divisor_;
   if (above > high - low) return true;
@@ -71,8 +71,9 @@ bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
     if (!smaller.min() || !smaller.max()) return false;
     const std::int64_t divisor = divisors[n + 1];
     if (divisor > kMaxDivisor) continue;
-    // A value in [low, high] less the smaller terms is in [least, greatest]. If that range contains
-    // no multiple of the divisor, no value is in [low, high].
+    // Subtracts the smaller terms from a value in [low, high]. The difference is in [least,
+    // greatest] and a multiple of the divisor. If there is no such multiple, no value is in [low,
+    // high].
     std::int64_t least = 0, greatest = 0, span = 0;
     if (__builtin_sub_overflow(low, *smaller.max(), &least) ||
         __builtin_sub_overflow(high, *smaller.min(), &greatest) ||

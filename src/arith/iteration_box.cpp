@@ -55,7 +55,7 @@ std::optional<Interval> IterationBox::ends_of(const Expr& index) const {
   std::vector<std::pair<Interval, std::int64_t>> summands;
   for (std::size_t n = 0; n < loops_.size(); ++n) {
     const auto& [var, range] = loops_[n];
-    // The ends of a sum are attained if its summands share no loop.
+    // Interval arithmetic on a sum is exact only if no loop occurs in two summands.
     const auto uses = std::ranges::count_if(
         operations, [&](const auto& operation) { return uses_var(operation.first, var); });
     if (uses + (coefficients[n] != 0 ? 1 : 0) > 1) return std::nullopt;
@@ -118,7 +118,8 @@ std::optional<Interval> IterationBox::ends_of_operation(const Expr& e) const {
   const Interval quotients = both(quotient);
   if (can_prove(*quotients.min() == *quotients.max()))
     return both([](const Expr& a, const Expr& b) { return floormod(a, b); });
-  // A loop whose quotients differ takes a multiple of the divisor and the value before it.
+  // If the first and the last quotient of a loop variable differ, the variable passes a multiple of
+  // the divisor. The remainder then takes both 0 and its maximum, divisor - 1.
   const bool differ = can_prove(*quotients.min() < *quotients.max());
   if (loop_of(index) == loops_.end() || !differ) return std::nullopt;
   return Interval::of(make_int(e.dtype(), 0), simplify(other - 1));
@@ -133,7 +134,7 @@ Expr IterationBox::inside(const std::optional<Interval>& ends, const Expr& exten
     if (!is_proved) inside = inside ? *inside && condition : condition;
   };
   require(can_prove(min >= 0), wide_position(min) >= 0);
-  // A sum of arguments that exceeds int64 is negative.
+  // A sum that overflows int64 at run time wraps to a negative value, which this check detects.
   require(can_prove(max >= 0), wide_position(max) >= 0);
   require(can_prove(max < extent), wide_position(max) < wide_position(extent));
   return inside ? or_empty(*inside) : make_true();

@@ -29,7 +29,7 @@ bool is_normal_sum(const Expr& e, const Facts::State& state) {
   const Expr* rest = &e;
   if (const IntImm* constant = sum ? sum->b.as<IntImm>() : nullptr) {
     rest = &sum->a;
-    // Factors of the form x*8 + 8 have a common factor.
+    // In x*8 + 8, the factor 8 could be factored out, so the sum is not in normal form.
     const Binary* product = rest->as<Binary>();
     const IntImm* factor = product ? product->b.as<IntImm>() : nullptr;
     if (constant->value <= 0 || (factor && factor->value == constant->value)) return false;
@@ -38,7 +38,7 @@ bool is_normal_sum(const Expr& e, const Facts::State& state) {
   for (std::int64_t last = 0;; rest = &sum->a) {
     sum = as_binary(*rest, BinaryOp::Add);
     const std::int64_t factor = factor_of(sum ? sum->b : *rest, state);
-    // Equal factors other than 1 are factored out.
+    // Equal factors other than 1 could be factored out, so the sum is not in normal form.
     if (factor == 0 || factor < last || (factor == last && factor > 1)) return false;
     if (!sum) return true;
     last = factor;

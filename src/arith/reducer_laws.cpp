@@ -160,7 +160,7 @@ Terms draw(const std::vector<Samples>& samples, std::size_t count, bool has_ties
            Numbers& numbers) {
   std::vector<std::size_t> first;
   for (std::size_t k = 0; k < samples.size(); ++k) first.push_back(numbers.below(3));
-  // Ties require terms that agree in a component.
+  // Repeats components of the previous term in half of the trials, so that terms tie.
   const bool repeats = has_ties && numbers.below(2) == 0;
   Terms terms;
   for (std::size_t n = 0; n < count; ++n) {
@@ -188,7 +188,8 @@ Terms draw(const std::vector<Samples>& samples, std::size_t count, bool has_ties
 // ---- the trial ----------------------------------------------------------------------------------
 
 constexpr int kTrials = 160;
-/// Known terms are tried as partial results of fewer than 2^(kMaxDoublings + 1) of them.
+/// A term is combined with itself up to kMaxDoublings times, to represent the partial result of
+/// fewer than 2^(kMaxDoublings + 1) equal terms.
 constexpr std::size_t kMaxDoublings = 10;
 
 std::string text(const Tuple& values) {
@@ -267,8 +268,8 @@ class Trial {
   }
 
  private:
-  /// Replaces terms by partial results. Terms that are data have any value, but a constant reaches
-  /// the limit of a clamp only in a partial result.
+  /// Replaces terms by partial results of repeated terms. If the terms are constants, only a large
+  /// partial result can reach the limit of a clamp.
   void accumulate(Terms& terms) {
     for (Tuple& term : terms) {
       const Tuple one = term;
@@ -329,7 +330,7 @@ class Trial {
       check(combine(combine(start_, a), b), groups);
       check(combine(start_, combine(a, b)), groups);
     }
-    // Threads with a single term contribute the term itself.
+    // A thread that has a single term does not combine it with the identity element.
     const auto check_terms = [&](const Tuple& result, std::size_t first, std::size_t count) {
       if (!found && differ(in_order, result))
         found = beginning(all, in_order) + ", and " + text(result) + " with " +
@@ -346,7 +347,7 @@ class Trial {
            text(result) + " one after another";
   }
 
-  /// Returns a partial result.
+  /// Returns the partial result of the terms, starting with the identity element.
   Tuple group(std::span<const Tuple> terms) const { return fold(reducer_.identity, terms); }
 
   Tuple fold(Tuple value, std::span<const Tuple> terms) const {
@@ -384,7 +385,8 @@ class Trial {
     const FloatImm* y = b.as<FloatImm>();
     if (!x || !y) return constant_int(a) != constant_int(b);
     if (!std::isfinite(x->value) || !std::isfinite(y->value)) return false;
-    // Rounding errors are a few units in the last place of the largest possible product of terms.
+    // The tolerance for rounding errors: a few units in the last place of the largest possible
+    // product of terms.
     const double rounding = 16 * precision_of(a.dtype()) * std::pow(largest_, 3);
     return std::fabs(x->value - y->value) >
            0.05 * std::max({1.0, std::fabs(x->value), std::fabs(y->value)}) + rounding;
@@ -399,7 +401,7 @@ class Trial {
   const CommReducerNode& general_;
   const std::vector<Var> parameters_;
   std::string parameters_text_;
-  /// The reducer with values for its parameters.
+  /// The reducer in which the current values replace the parameters.
   CommReducerNode reducer_;
   const bool has_init_;
   const ReductionChange change_;

@@ -52,7 +52,8 @@ class RegionEstimate {
       is_empty_ = is_empty_ || *extent <= 0;
       index_.emplace(&var.node(), domain_.size());
       domain_.push_back({*min, *extent});
-      // A single value is also entered as a range, because a bound variable would be substituted.
+      // A variable with a single value gets only a bound. If it were bound to the value, the
+      // simplifier would substitute it, and its digits could not be recognized.
       facts_.bind_bound(var, ConstBound{min, *min + *extent - 1});
     }
     uses_.resize(domain_.size());

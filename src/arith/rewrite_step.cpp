@@ -62,7 +62,7 @@ std::optional<Expr> turned_comparison(const Binary& n) {
     case BinaryOp::Ne:
       return !fold(BinaryOp::Eq, n.a, n.b);
     case BinaryOp::Le:
-      // The rewrite excludes floats: neither order holds for a NaN.
+      // Floats are excluded: if an operand is NaN, a <= b is false, but !(b < a) is true.
       if (!n.a.dtype().is_integral()) return std::nullopt;
       return !fold(BinaryOp::Lt, n.b, n.a);
     default:
@@ -124,9 +124,10 @@ bool has_choice(const Expr& e) {
   return found;
 }
 
-/// Whether the visited condition is assumed as it is. Other conditions are visited again under
-/// their own bounds. In a comparison of floats, which has no integer bounds, that would change
-/// nothing. In a condition with choices, each level of nesting would multiply the visits.
+/// Whether a condition that has been simplified is assumed without another visit. Other conditions
+/// are visited again under their own bounds. A comparison of floats has no integer bounds, so a
+/// second visit would change nothing. In a condition with choices, the cost would multiply with
+/// each level of nesting.
 bool is_settled(const Expr& condition) {
   const Not* inverted = condition.as<Not>();
   const Binary* n = (inverted ? inverted->a : condition).as<Binary>();
@@ -364,12 +365,13 @@ std::optional<Expr> multiply_by_reciprocal(const Binary& n) {
   if (!divisor) return std::nullopt;
   int exponent = 0;
   const bool is_power_of_two = std::fabs(std::frexp(divisor->value, &exponent)) == 0.5;
-  // The divisor is in the normal range of the narrowest type, so the reciprocal is normal too.
+  // The exponent is limited so that the divisor and its reciprocal are normal numbers in every
+  // float type.
   if (!is_power_of_two || exponent < -13 || exponent > 14) return std::nullopt;
   return fold(BinaryOp::Mul, n.a, make_float(n.b.dtype(), 1 / divisor->value));
 }
 
-/// Returns the operand that is provably the minimum (maximum).
+/// Returns the operand of a minimum or maximum that is provably its result.
 std::optional<Expr> decide_by_bounds(const Binary& n, const Facts& facts) {
   if (structural_equal(n.a, n.b)) return n.a;
   const Bound a = bound_of(n.a, facts.state()), b = bound_of(n.b, facts.state());
@@ -392,7 +394,7 @@ std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Fac
   return make_int(e.dtype(), *remainder);
 }
 
-/// Rewrites that precede the rules of index arithmetic.
+/// Applies the rewrites that are tried before the rule tables.
 std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext& context) {
   switch (n.op) {
     case BinaryOp::Min:
@@ -408,7 +410,7 @@ std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext&
   }
 }
 
-/// Rewrites that follow the rules.
+/// Applies the rewrites that are tried if no rule of the tables matches.
 std::optional<Expr> after_rules(const Expr& e, const Binary& n, RewriteContext& context) {
   if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
     return constant_remainder(e, n, context.facts);
@@ -489,8 +491,8 @@ std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
     return can_prove(Claim{Claim::Relation::Equal, whole, 0}, facts) ? make_int(type, 0) : whole;
   };
 
-  // The identity is x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2), and the last part
-  // adds a known amount to the quotient.
+  // Uses x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2). If the quotient of the last part
+  // is known, it is added to the other quotients.
   const Expr residue =
       floordiv(sum->x * make_int(type, *remainder) + floormod(sum->rest, n.b), n.b);
   const Bound bound = bound_of(residue, facts.state());
@@ -531,8 +533,8 @@ Order order_by_difference(const Expr& difference, const Facts::State& state) {
   return modular_set_of(difference, state).base != 0 ? Order::Different : Order::Unknown;
 }
 
-/// Returns the order of operands whose difference may wrap. It can prove them equal or different,
-/// but not which one is smaller.
+/// Returns the order of two operands whose difference may wrap. The difference can then prove that
+/// they are equal or different, but not which one is smaller.
 Order order_of_data(const Expr& a, const Expr& b, const Order by_difference,
                     const Facts::State& state) {
   if (by_difference == Order::Equal) return Order::Equal;
@@ -697,13 +699,15 @@ std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
   const Expr known_remainder = d->number(*compute(BinaryOp::FloorMod, base.base, d->divisor_value));
   if (first_quotient == last_quotient) {
     if (divides_step) return within_one_quotient(*d, known_remainder);
-    // The lanes stay within a block of the base's step, and the divisor is a multiple of that step.
+    // All lanes are in one block of length `base.coeff`, and the divisor is a multiple of that
+    // length. The lanes therefore have the same quotient.
     const bool stays_in_step =
         base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
     if (stays_in_step && !is_truncating(d->op)) return within_one_quotient(*d, d->of_base());
   }
-  // Multiples of the divisor in the base do not affect the remainders. Without them, lanes of a
-  // descending ramp may be negative, so that only the floored remainder is the same.
+  // The part of the base that is a multiple of the divisor does not affect the remainders and is
+  // dropped. Lanes of a descending ramp may then be negative, which only the floored remainder
+  // allows.
   if (divides_step && !is_division(d->op)) {
     Expr ramp = make_ramp(known_remainder, d->ramp.stride, d->ramp.lanes);
     return fold(d->stride < 0 ? BinaryOp::FloorMod : d->op, ramp, n.b);

@@ -22,9 +22,9 @@ struct RewriteContext {
   /// Simplifies a child, and also the result of a rule that requests it (up to the depth
   /// kMaxRewriteDepth).
   std::function<Expr(const Expr&)> visit;
-  /// Whether to replace conditions that a literal fact decides. Only the rewriter does so. If only
-  /// the canonical pass brings a condition into the form of the fact, the next `simplify` replaces
-  /// the condition.
+  /// Whether to replace conditions that a literal fact decides. Only the rewriter does so. A
+  /// condition may match the fact only after the canonical pass. In that case the next `simplify`
+  /// replaces it.
   bool uses_literals = false;
   /// The current and the maximum number of nested visits requested by rules. `deepest` is one above
   /// the limit if the limit prevented a visit.

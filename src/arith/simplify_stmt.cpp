@@ -71,7 +71,7 @@ class StmtSimplifier {
   /// guards that repeat it symbolically.
   Stmt loop(const Stmt& s, const For& n) {
     facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
-    // For constant ranges, the bounds suffice.
+    // A constant range needs no literal fact, because its bounds suffice.
     if (constant_int(n.min) && constant_int(n.extent)) return children(s);
     const auto lower = facts_.assume(n.var >= n.min);
     const auto upper = facts_.assume(n.var < n.min + n.extent);

@@ -54,7 +54,8 @@ Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& 
     return end && is_zero(*end) ? end : combine_if_both(op, end, factor);
   };
   const std::optional<Expr> low = scaled(a.min()), high = scaled(a.max());
-  // The least value divided by -1 may wrap, in the middle of the other quotients.
+  // Without a lower end, the operand may be the minimum of its type, whose quotient by -1
+  // overflows.
   if (op != BinaryOp::Mul &&
       (low.has_value() != a.min().has_value() || high.has_value() != a.max().has_value() ||
        (constant_int(factor) == -1 && !a.min())))
@@ -133,8 +134,9 @@ Interval greatest(const Interval& a, const Interval& b) {
   return between(min, combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
-/// Applies an operator. With `wraps`, sums, differences and products wrap, and only results of
-/// points are known. Without it, the operands are indices, and a result that overflows is unknown.
+/// Applies an operator to intervals. If `wraps` is true, sums, differences and products wrap, and
+/// the result is known only for points. Otherwise the operands are indices, and a result that
+/// overflows is unknown.
 Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type, bool wraps,
                const Facts& facts) {
   if (a.is_empty()) return a;
@@ -187,7 +189,8 @@ class Evaluator {
     if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
     return match(
         e.node().value,
-        // The ends of an interval are compared as int64.
+        // A uint64 above the int64 range is unbounded, because the ends of intervals are compared
+        // as int64.
         [&](const IntImm& node) {
           const bool is_beyond = e.dtype().is_uint() && node.value < 0;
           return is_beyond ? Interval::everything() : Interval::point(e);
@@ -202,7 +205,8 @@ class Evaluator {
         [&](const Ramp& node) { return ramp(node); },
         [&](const Broadcast& node) { return (*this)(node.value); },
         [&](const Load& node) {
-          // The loaded value is unknown, but a fixed element has a single value.
+          // The value at a fixed index is unknown but the same throughout, so an integer load is a
+          // point.
           for (const Expr& index : node.indices) {
             if (touches(index)) return Interval::everything();
           }
@@ -223,9 +227,9 @@ class Evaluator {
     return uses_var(e, [&](const Expr& var) { return relaxed_.find(var.node()) != nullptr; });
   }
 
-  /// Returns the interval of a variable. Relaxed variables in its ends are relaxed in turn. If this
-  /// takes more steps than there are relaxed variables, the intervals refer to each other in a
-  /// cycle.
+  /// Returns the interval of a variable. If the ends contain relaxed variables, these are relaxed
+  /// as well. The nesting is limited to the number of relaxed variables, because intervals can
+  /// refer to each other in a cycle.
   Interval variable(const Expr& e) {
     const Interval* own = relaxed_.find(e.node());
     if (!own) return Interval::point(e);

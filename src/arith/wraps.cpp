@@ -23,7 +23,8 @@ namespace {
 
 Expr as_data(const Expr& e) { return make_call(e.dtype(), Intrin::reinterpret, {e}); }
 
-/// Marks operands as data where an operation in the integer `e`, which does not wrap, may overflow.
+/// Marks operands of `e` as data in each operation that may overflow, so that the operation wraps.
+/// Does nothing unless `e` is an integer that does not wrap.
 Expr mark_overflow(const Expr& e, const Facts::State& state) {
   if (!e.dtype().is_int() || wraps(e, state)) return e;
   const Expr result = map_children(e, [&](const Expr& c) { return mark_overflow(c, state); });
@@ -39,7 +40,8 @@ Expr mark_overflow(const Expr& e, const Facts::State& state) {
   return make_binary(n->op, as_data(n->a), n->b);
 }
 
-/// Marks the operands of comparisons too, but not the guards of integers.
+/// Like mark_overflow, but in a condition also marks the operands of its comparisons. Conditions
+/// inside integer expressions are not changed.
 Expr mark_compared(const Expr& e, const Facts::State& state) {
   if (!e.dtype().is_bool()) return mark_overflow(e, state);
   return map_children(e, [&](const Expr& c) { return mark_compared(c, state); });

@@ -30,8 +30,8 @@ Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : 
 
 }  // namespace
 
-/// Evaluates all lanes of `e` if the mask enables any lane. For operands whose lanes do not
-/// correspond to those of the mask.
+/// Evaluates all lanes of `e` if any lane is enabled. Used for operands whose lanes do not
+/// correspond to the lanes of the mask.
 Value Machine::eval_unmasked(const Expr& e, Thread& t) {
   const bool is_needed = std::ranges::find(lanes_, true) != lanes_.end();
   const LaneMask all(*this, {});
@@ -149,7 +149,7 @@ Value Machine::eval(const Expr& e, Thread& t) {
 
 Value Machine::binary(const Expr& e, const Binary& n, Thread& t) {
   const Value a = eval(n.a, t);
-  // The right operand of a logical operator is not evaluated if the left one decides.
+  // If the left operand of a logical operator decides the result, the right one is not evaluated.
   if (n.op == BinaryOp::And && a.size() == 1 && a[0].i == 0) return a;
   if (n.op == BinaryOp::Or && a.size() == 1 && a[0].i != 0) return a;
   const int lanes = e.dtype().lanes;
@@ -265,8 +265,8 @@ Value Machine::sums_of_products(const Call& n, Thread& t) {
 }
 
 /// Evaluates a warp shuffle with the arguments (mask, value, lane or distance, width, warp size).
-/// Returns the value of the expression in another lane, or the thread's own value if there is no
-/// such lane among the `width` lanes that exchange values.
+/// Returns the value that the source lane computes. If the source lane is not among the `width`
+/// lanes that exchange values, returns the thread's own value.
 Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
   const std::int64_t by = eval_int(n.args[2], t), width = eval_int(n.args[3], t);
   const std::int64_t own = t.position, lane = own % width;

@@ -18,8 +18,8 @@ std::int64_t row_along_x(const Thread& thread) {
   std::int64_t row = 0;
   std::array<std::int64_t, 3> place{};
   for (const auto& [tag, value] : thread.coordinates) {
-    // Virtual threads are copies of a row with separate memory. Code outside the virtual threads
-    // accesses the memory of the first copy.
+    // Virtual threads have separate memory, so their coordinates are part of the row's number. Code
+    // outside the virtual threads accesses the memory of the first one.
     if (tag.is_virtual()) row = row * kMaxThreads + value;
     if (tag.is_thread()) place[static_cast<std::size_t>(tag.dim.value_or(0))] = value;
   }

@@ -38,21 +38,22 @@ struct Thread {
   std::int64_t id = 0;
   /// Position of the thread in its block in hardware order, with x innermost.
   std::int64_t position = 0;
-  /// Copies that are not in a group yet, and the groups, oldest first.
+  /// Asynchronous copies that no group contains yet, and the groups, oldest first.
   std::vector<Copy> copies;
   std::deque<std::vector<Copy>> groups_of_copies;
   std::unordered_map<const void*, Value> values;
   /// The coordinates of the enclosing thread axes, by tag.
   std::vector<std::pair<ThreadTag, std::int64_t>> coordinates;
-  /// For each coordinate: the thread's id outside of that axis, and the extent of the axis.
+  /// For each entry of `coordinates`: the id that the thread had outside that axis, and the axis's
+  /// extent.
   std::vector<std::int64_t> earlier_ids, extents;
 
-  /// Returns the thread's id inside `depth` thread axes.
+  /// Returns the id that the thread has inside its first `depth` thread axes.
   std::int64_t id_at(std::size_t depth) const {
     return depth < earlier_ids.size() ? earlier_ids[depth] : id;
   }
-  /// Returns an id shared by all virtual threads of one hardware thread, inside `depth` thread
-  /// axes.
+  /// Returns an id that all virtual threads of a hardware thread share, inside their first `depth`
+  /// thread axes.
   std::int64_t owner_at(std::size_t depth) const {
     std::int64_t owner = id_at(depth);
     for (std::size_t n = depth; n < coordinates.size(); ++n)
@@ -61,16 +62,16 @@ struct Thread {
   }
 };
 
-/// The threads that share memory: all threads of a block, the threads of a warp (along
+/// The set of threads that share a memory: all threads of a block, the threads of a warp (along
 /// threadIdx.x), the threads that hold a fragment together, or a single thread.
 enum class Sharing : std::uint8_t { Block, Warp, Fragment, Thread };
 Sharing sharing_of(StorageScope scope);
 
-/// Returns the number of the thread's row: the threads that differ only in threadIdx.x, which share
-/// warp memory.
+/// Returns the number of the thread's row. The threads of a row differ only in threadIdx.x and
+/// share memory of scope `warp`.
 std::int64_t row_along_x(const Thread& thread);
-/// Returns the number of the thread's warp, which is a part of such a row. Before a loop is bound
-/// to threadIdx.x, each thread represents a whole warp.
+/// Returns the number of the thread's warp. A warp is a part of a row. Outside the loop that is
+/// bound to threadIdx.x, each thread represents a whole warp.
 std::int64_t warp_along_x(const Thread& thread);
 
 /// The target of a data pointer.
@@ -79,15 +80,15 @@ struct Storage {
   /// Whether the memory is shared memory of a block, which its threads access concurrently between
   /// barriers.
   bool is_shared = false;
-  /// Number of thread axes around the allocation. Virtual threads further inside share the memory
-  /// of their thread.
+  /// Number of thread axes around the allocation. Virtual threads of inner axes share the memory of
+  /// the thread that contains them.
   std::size_t depth = 0;
   std::int64_t bytes = 0;
   /// The shape m, n and k of a fragment's products, set at the first use.
   std::optional<std::array<std::int64_t, 3>> tile = std::nullopt;
   std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
 
-  /// Returns the key of the instance that the thread accesses.
+  /// Returns the key in `instances` of the thread's copy of the memory.
   std::int64_t copy_of(const Thread& thread) const;
   const std::shared_ptr<Memory>& of(const Thread& thread);
 };
@@ -95,8 +96,8 @@ struct Storage {
 /// A multi-dimensional buffer in scope.
 struct Region {
   std::shared_ptr<Storage> storage;
-  /// Layouts by the id of the thread that made the region, taken inside `depth` thread axes.
-  /// Threads that did not execute the allocation use the first layout.
+  /// The layout of the region for each thread that executed the allocation. The key is the thread's
+  /// id inside `depth` thread axes. Other threads use the first layout.
   std::size_t depth = 0;
   std::vector<std::pair<std::int64_t, Layout>> layouts;
   /// A unique number of the region.
@@ -158,7 +159,8 @@ class Machine {
   Value eval(const Expr& e, Thread& t);
   std::int64_t eval_int(const Expr& e, Thread& t) { return eval(e, t).integer(); }
   Value eval_unmasked(const Expr& e, Thread& t);
-  /// Returns the chosen operand; for vectors, per lane.
+  /// Evaluates the operand that the condition chooses. If the condition is a vector, chooses per
+  /// lane.
   Value choose(const Expr& condition, const Expr& if_true, const Expr& if_false, Thread& t);
   /// Returns the evaluated lanes in which the condition has the wanted value.
   std::vector<bool> lanes_where(const Value& condition, bool wanted) const;
@@ -199,7 +201,7 @@ class Machine {
   Place locate(const Call& address, std::int64_t element, Thread& t, bool is_write);
   void note_write(const Place& place, std::int64_t bytes, bool changes, const std::string& name,
                   Thread& t);
-  /// Calls f(lane, indices) for every lane of the last index.
+  /// Calls f(lane, indices) for every lane of the last index, which may be a vector.
   template <class F>
   void for_each_lane(const std::vector<Expr>& indices, Thread& t, F f);
 
@@ -210,8 +212,7 @@ class Machine {
   void branch_by_lanes(const If& n, const Active& active);
   void while_loop(const While& n, Active active);
   void attr(const Attr& n, const Active& active);
-  /// A body that is executed for each coordinate of a launch dimension, with `var` = `min` + the
-  /// coordinate.
+  /// A launch over `var`. Executes the body for every value from `min` to `min` + `extent` - 1.
   struct Launch {
     const Var& var;
     ThreadTag tag;
@@ -243,7 +244,7 @@ class Machine {
   // Operations of a warp (warps.cpp).
   void begin_copy(const Call& n, Thread& t);
   void end_copies(std::size_t groups_left, Thread& t);
-  /// Data of pending copies, by destination.
+  /// Data of asynchronous copies that have not completed, by destination (memory and offset).
   std::map<std::pair<const Memory*, std::int64_t>, std::vector<std::byte>> begun_copies_;
   /// Records one access by a thread. `offsets` are the offsets of lanes of `lane_bytes` bytes.
   void note_warp_access(const void* node, const Buffer& buffer, bool is_write, const Thread& t,
@@ -254,12 +255,13 @@ class Machine {
     const BufferNode* buffer;
     bool is_write;
     int bytes;
-    /// Offsets by position in the block.
+    /// Pairs of a thread's position in its block and the byte offset that it accesses.
     std::vector<std::pair<std::int64_t, std::int64_t>> offsets = {};
   };
   std::vector<WarpUse> warp_uses_;
-  /// Lookup tables: the index in warp_uses_ of a node's n-th evaluation, counted per thread, and
-  /// the number of evaluations by each thread.
+  /// `evaluations_` counts the evaluations of a node by each thread. `use_of_evaluation_` maps
+  /// (node, count, part of the access) to an index in `warp_uses_`. The threads that execute an
+  /// access together thus share one entry.
   std::map<std::tuple<const void*, int, std::size_t>, std::size_t> use_of_evaluation_;
   std::map<std::pair<const void*, std::int64_t>, int> evaluations_;
 

@@ -49,9 +49,11 @@ class Memory {
   void forget(std::int64_t first, std::int64_t count);
 
   /// Record a read or write by a user. Return false if the result depends on the order of the users
-  /// of this kind within the phase. It does if the user reads a byte that only others have written,
-  /// writes a byte that another user read before the first write, or changes a byte that another
-  /// user has written or read. Users that all write the same value do not race.
+  /// of this kind within the phase. This is the case if the user
+  ///   - reads a byte that only other users have written,
+  ///   - writes a byte that another user has read before the first write, or
+  ///   - changes a byte that another user has written or read.
+  /// Users that all write the same value do not race.
   bool note_read(std::int64_t first, std::int64_t count, const User& user);
   bool note_write(std::int64_t first, std::int64_t count, const User& user, bool changes);
 
@@ -61,7 +63,7 @@ class Memory {
     std::int64_t phase = -1;
     std::vector<std::int64_t> writers;
     /// The user that read the byte before the first write of the phase, and the user that read it
-    /// afterwards: kNobody if no user did, kSeveral if more than one did.
+    /// after that write. kNobody means that no user did, kSeveral that more than one did.
     std::int64_t reader_before = kNobody, reader_after = kNobody;
   };
   Uses& uses_of(std::int64_t byte, const User& user);
@@ -70,7 +72,7 @@ class Memory {
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
   std::vector<std::uint8_t> written_;
-  /// The uses of each byte by threads and by blocks; empty until the first note.
+  /// The uses of each byte by threads and by blocks. Empty until the first use is recorded.
   std::array<std::vector<Uses>, 2> uses_;
 };
 

@@ -207,7 +207,7 @@ double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
     case Intrin::fmod:
       return std::fmod(x, y);
     case Intrin::fma:
-      // A float sum computed in double would be rounded twice, unlike the product.
+      // Floats use fmaf: computed in double, the sum would be rounded to double and then to float.
       return t.bits == 64
                  ? std::fma(x, y, z)
                  : static_cast<double>(std::fmaf(static_cast<float>(x), static_cast<float>(y),

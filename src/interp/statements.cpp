@@ -125,7 +125,7 @@ void Machine::make_region(const Buffer& buffer, const std::vector<Range>& bounds
   Region region;
   region.number = ++regions_made_;
   region.storage = std::make_shared<Storage>();
-  // Memory without an inferred scope is private inside threads, as flatten-storage decides.
+  // Inside threads, memory without an inferred scope is private, as flatten-storage decides.
   const bool is_deduced_private = !scope_is_set && threads_.size() > 1;
   region.storage->sharing = is_deduced_private ? Sharing::Thread : sharing_of(buffer->scope());
   region.storage->is_shared = is_shared(buffer->scope());

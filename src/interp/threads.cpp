@@ -25,9 +25,9 @@ std::vector<std::int64_t> hardware_place(const Thread& thread) {
 
 }  // namespace
 
-/// Executes a store. The virtual threads of a hardware thread form one thread, so a statement that
-/// is the same in all of them runs once. The interpreter executes such a statement in each of them,
-/// and therefore evaluates all values before any store.
+/// Executes a store. Compiled code runs the virtual threads of a hardware thread as one thread. It
+/// executes a statement that is the same in all virtual threads once. The interpreter executes the
+/// statement in each virtual thread, and therefore evaluates all values before the first store.
 void Machine::store(const Store& n, const Active& active) {
   if (!is_virtual_thread(threads_[active.front()])) {
     for (std::size_t id : active) store(n, eval(n.value, threads_[id]), threads_[id]);
@@ -59,7 +59,7 @@ void Machine::attr(const Attr& n, const Active& active) {
 }
 
 void Machine::launch(const Launch& n, const Active& active) {
-  // Preceding work of the host has finished.
+  // A launch starts after all preceding work of the host, so it acts as a barrier.
   const bool is_outermost = threads_.front().coordinates.empty();
   if (is_outermost) ++barriers_, ++launches_;
   tags_.insert_or_assign(&n.var.node(), n.tag);

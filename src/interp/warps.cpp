@@ -94,7 +94,7 @@ void Machine::begin_copy(const Call& n, Thread& t) {
   const int to_bytes = to.args[0].dtype().element().bytes();
   const Place target = locate(to, 0, t, true);
   locate(to, bytes / to_bytes - 1, t, true);
-  // If several threads copy the same data, only the first one copies.
+  // If several threads copy the same data to the same destination, only the first copy is executed.
   std::vector<std::byte>& begun = begun_copies_[{target.memory, target.offset}];
   if (begun != copy.bytes) {
     begun = copy.bytes;

@@ -13,8 +13,8 @@ using namespace tir;
 
 namespace {
 
-/// Checks that two tensors may share a buffer: one is computed elementwise from the other, and
-/// overwritten elements have no other reader.
+/// Checks that two tensors may share a buffer. One must be computed elementwise from the other, and
+/// an element that is overwritten must not be read afterwards.
 void check_in_place(const StageGraph& graph, const Tensor& a, const Tensor& b,
                     const std::string& buffer, const SourceLocation& where) {
   const bool in_order = *graph.find(a.op()) < *graph.find(b.op());
@@ -31,7 +31,8 @@ void check_in_place(const StageGraph& graph, const Tensor& a, const Tensor& b,
   if (!compute || compute->reduction())
     refuse("`" + after.name() + "` is not computed element by element");
   if (stage.layout || graph.stage(producer).layout) refuse("their layouts are transformed");
-  // An element that is computed twice reads what its first computation has written.
+  // A stage that is attached to a loop may compute an element twice. The second computation would
+  // read the overwritten input.
   for (const Tensor& tensor : {before, after})
     if (!graph.attach_path(*graph.find(tensor.op())).empty())
       refuse("`" + tensor.name() + "` is attached to a loop; compute it at root");

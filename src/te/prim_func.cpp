@@ -186,7 +186,8 @@ class BlockMaker {
     return in_loops(make_seq(std::move(blocks)), 0, outer);
   }
 
-  /// A block with its own iterators for the axes.
+  /// A block under construction, the values of the operation's axes in terms of the block's
+  /// iterators, and the indices of the element that it stores.
   struct Frame {
     Block block;
     VarMap axes;
@@ -227,8 +228,8 @@ class BlockMaker {
     return realized(std::move(f), loops);
   }
 
-  /// Returns one block; two, for the init and the update, if the reduction is empty, because loops
-  /// without iterations do not run the init of a block.
+  /// Returns the block of a reduction. An empty reduction gets two blocks, for the init and the
+  /// update: loops without iterations would not run the init of a single block.
   std::vector<Stmt> reduction(const Operation& op, const Compute& n,
                               const std::vector<IterVar>& axes, const std::vector<Range>& domains,
                               const std::vector<Var>& loops) {
@@ -267,7 +268,7 @@ class BlockMaker {
     return {realized(std::move(*first), outer), realized(std::move(f), loops)};
   }
 
-  /// Computes all values before storing any.
+  /// Returns stores of all values. Computes every value before the first store.
   static Stmt stored(const std::vector<Buffer>& buffers, const std::vector<Expr>& values,
                      const std::vector<Expr>& indices) {
     if (buffers.size() == 1) return make_store(buffers[0], values[0], indices);
@@ -325,8 +326,8 @@ void add_computed(std::vector<Operation>& ops, const Tensor& tensor) {
   if (!op.as<Placeholder>() && !is_known) ops.push_back(op);
 }
 
-/// Returns the operations in the order of the arguments. A buffer represents the tensor bound to
-/// it.
+/// Returns the operations that compute the arguments, in order. A buffer stands for the tensor that
+/// is bound to it.
 std::vector<Operation> computed_by(const std::vector<FunctionArgument>& arguments,
                                    const PrimFuncOptions& options) {
   std::vector<Operation> ops;
@@ -365,8 +366,8 @@ PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
 
 namespace {
 
-/// A function applied to inputs: the values of its variables, and the checks that remain for run
-/// time.
+/// A function applied to inputs. Determines the values of the function's variables, and the
+/// conditions that can only be checked at run time.
 class Application {
  public:
   Application(const std::vector<Tensor>& inputs, const PrimFunc& func, std::string what,
@@ -378,7 +379,8 @@ class Application {
       fail("the function has " + std::to_string(params_.size()) + " parameters for " +
            std::to_string(inputs.size()) + " inputs, so none is an output");
     for (std::size_t n = 0; n < inputs.size(); ++n) check_kind(n);
-    // Extents that are single variables determine values. Other extents are compared afterwards.
+    // First, extents of parameters that are single variables get values from the inputs. Then the
+    // other extents are compared with the inputs.
     for (std::size_t n = 0; n < inputs.size(); ++n) bind_sizes(n);
     for (std::size_t n = 0; n < inputs.size(); ++n) compare_shape(n);
     for (std::size_t n = 0; n < params_.size(); ++n) declare(n);
@@ -387,10 +389,10 @@ class Application {
   std::vector<Buffer> input_buffers() const { return {buffers_.begin(), first_output()}; }
   std::vector<Buffer> output_buffers() const { return {first_output(), buffers_.end()}; }
 
-  /// Returns the body with new variables and buffers.
+  /// Returns the function's body, in which all variables and buffers are replaced by new ones.
   Stmt body(const PrimFunc& func) const {
     const Stmt computation = tir::rewrite(func.body, [&](const Realize& realize, const Stmt&) {
-      // The memory of a parameter exists already.
+      // The body does not allocate the memory of a parameter, so the Realize is dropped.
       return is_param(realize.buffer) ? std::optional<Stmt>(realize.body) : std::nullopt;
     });
     std::vector<std::pair<Buffer, Buffer>> arrays;
@@ -491,8 +493,8 @@ class Application {
 
   // ---- the buffers of the operation ----
 
-  /// Declares the operation's buffer. An input has the shape of its tensor; variable strides and
-  /// offsets are new.
+  /// Declares the operation's buffer for the n-th parameter. An input has the shape of its tensor.
+  /// Strides and offsets that are variables get new variables.
   void declare(std::size_t n) {
     BufferNode node = *params_[n].get();
     const bool is_input = n < inputs_.size();
@@ -526,7 +528,8 @@ class Application {
   const std::vector<Tensor>& inputs_;
   std::string what_;
   SourceLocation where_;
-  /// The buffers that the function declares, and the buffers of the operation.
+  /// The buffers that the function declares for its parameters, and the operation's buffers in
+  /// their place.
   std::vector<Buffer> params_, buffers_;
   VarMap values_;
   std::vector<std::pair<Expr, std::string>> checks_;

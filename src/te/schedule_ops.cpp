@@ -30,16 +30,17 @@ namespace {
 // The last step of schedule_ops: rewrites accesses and declarations of arguments to the layouts set
 // by transform_layout.
 
-/// The stored layout of a buffer: element (i...) is at forward(i...) of `stored`.
+/// The stored layout of a buffer. Element (i...) of `logical` is stored at forward(i...) of
+/// `stored`.
 struct StoredLayout {
   Buffer logical, stored;
   Transform::Map forward;
-  /// The line of transform_layout.
+  /// The line of the user's call of transform_layout.
   SourceLocation where;
 };
 
-/// Rewrites the function. Throws ScheduleError if statements access such a buffer as a block of
-/// memory in the original layout (extern operations, outputs of intrinsics).
+/// Rewrites the function to the stored layouts. Throws ScheduleError if a statement accesses a
+/// buffer of another layout as a block of memory (extern operations, outputs of intrinsics).
 PrimFunc apply_layouts(PrimFunc func, const std::vector<StoredLayout>& layouts) {
   if (layouts.empty()) return func;
   const auto find = [&](const Buffer& logical) -> const StoredLayout* {
@@ -87,9 +88,9 @@ PrimFunc apply_layouts(PrimFunc func, const std::vector<StoredLayout>& layouts) 
 
 // Checks of symbolic split factors, whose values are known only at run time.
 
-/// Returns the statement preceded by checks that every non-constant factor and number of parts is
-/// positive; loops with other values would not terminate correctly. Without such factors, returns
-/// the statement itself.
+/// Returns the statement preceded by checks of every factor and number of parts that is not
+/// constant. They must be positive, because loops with other values would not terminate correctly.
+/// Returns the statement itself if all of them are constant.
 Stmt check_factors(const Program& program, Stmt body) {
   std::vector<Expr> checked;
   for (StageId id : program.graph.ids() | std::views::reverse) {
@@ -146,7 +147,8 @@ class LaunchChecker {
   }
 
  private:
-  /// Outside threads, a scope that is still to be inferred is global.
+  /// Whether the memory exists only during a launch. Memory whose scope is inferred later is global
+  /// if it is allocated outside threads.
   static bool belongs_to_launch(const Realize& n) {
     return n.traits.scope_is_set && n.buffer->scope() != StorageScope::Global;
   }
@@ -201,9 +203,9 @@ class LaunchChecker {
   }
 
   const Program& program_;
-  /// The outermost thread axis around the current statement.
+  /// The outermost thread axis around the current statement; null outside launches.
   const IterVar* launch_ = nullptr;
-  /// Buffers that were allocated before the current launch, by data pointer.
+  /// Buffers that were allocated before the current launch. The key is the data pointer.
   std::unordered_map<const ExprNode*, Buffer> outside_;
 };
 
@@ -222,7 +224,8 @@ void check_launches(const Program& program, const Stmt& body) {
   if (has_scopes) LaunchChecker(program).stmt(body);
 }
 
-/// Returns the number of elements that an operation stores if each is computed once.
+/// Returns the number of stores of an operation that computes each element once; nullopt if
+/// unknown.
 Count stores_of(const Operation& op) {
   if (!op.as<Compute>()) return std::nullopt;
   const auto number = [](const std::vector<IterVar>& axes) {
@@ -281,7 +284,7 @@ class FunctionMaker {
 
   PrimFunc apply(PrimFunc func) { return apply_layouts(std::move(func), stored_layouts()); }
 
-  /// Makes the function, with every tensor in the layout of its operation.
+  /// Makes the function. Every tensor still has the layout that its operation declares.
   PrimFunc finish(const Bounds& bounds, Unread unread) {
     for (const auto& [tensor, buffer] : options_.binds) {
       if (!is_parameter(buffer))
@@ -305,7 +308,8 @@ class FunctionMaker {
 
  private:
   void check_has_memory(const Tensor& tensor) const {
-    // The array of the state itself holds all steps, as in TVM.
+    // The placeholder of a scan's state may be an argument, because its array holds all steps, as
+    // in TVM.
     if (buffers_.is_scan_state(tensor) && !tensor.op().as<Placeholder>())
       throw ScheduleError("argument `" + tensor.name() +
                               "` is stored in the state of a scan; pass the scan, or make the "
@@ -321,8 +325,8 @@ class FunctionMaker {
       if (bound.same_as(tensor)) return buffer;
     }
     BufferOptions options{.name = tensor.op().name()};
-    // A dimension that is a single variable may be 1 at run time and is then read with any index.
-    // It gets a stride variable, which may be 0.
+    // A dimension whose extent is a variable may have extent 1 at run time and is then broadcast.
+    // Its stride is a variable, which is 0 in this case.
     const auto is_variable = [](const Expr& extent) { return extent.as<VarNode>() != nullptr; };
     if (!compact_ && std::ranges::any_of(tensor.shape(), is_variable))
       options.kind = BufferKind::AutoBroadcast;
@@ -392,8 +396,8 @@ class FunctionMaker {
     }
   }
 
-  /// Checks that every variable has a value. Programs that use an axis or thread outside its scope,
-  /// or in a store predicate, can be printed; `build` rejects them.
+  /// Checks that every variable has a value. Axes and threads of the schedule count as defined
+  /// everywhere. Programs that use one outside its scope can be printed; `build` rejects them.
   void check_variables(const Bounds& bounds) const {
     std::vector<Var> used = free_vars(func_.body);
     std::erase_if(used, [&](const Var& var) {
@@ -412,8 +416,8 @@ class FunctionMaker {
       for (const auto& [axis, attributes] : stage.attributes)
         if (attributes.thread) give(attributes.thread->axis.var());
     }
-    // A size that is an expression of other variables can be printed. `build` rejects it unless the
-    // variables have values from other parameters.
+    // A variable may occur only in a size that is an expression. Such a program can be printed.
+    // `build` rejects it unless another parameter determines the variable.
     const auto give_layout = [&](const Buffer& buffer) {
       give(buffer->elem_offset);
       for (const auto* sizes : {&buffer->shape, &buffer->strides})

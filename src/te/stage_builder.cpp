@@ -24,7 +24,7 @@ using namespace tir;
 
 namespace {
 
-/// Marks the thread attributes of loop headers as open during its lifetime.
+/// Records, during its lifetime, that the thread attributes of these loop headers are open.
 class ScopedThreads {
  public:
   ScopedThreads(std::vector<IterVar>& open, const LoopHeaders& headers)
@@ -106,7 +106,7 @@ Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
 
 std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
   const FrozenStage& stage = program_.graph.stage(id);
-  // Threads that synchronize must not diverge, so the stage is not skipped.
+  // A stage is not skipped inside threads that synchronize, because they must not diverge.
   if (!needs_[id.index()] || stage.double_buffer || has_threads_) return std::nullopt;
   for (int k = 0; k < stage.op.num_outputs(); ++k)
     if (program_.buffers.is_argument(stage.op.output(k))) return std::nullopt;
@@ -115,12 +115,12 @@ std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
 
 namespace {
 
-/// Returns the region of every output, per dimension.
+/// Returns the region of every output as one range per dimension.
 std::vector<std::vector<Range>> output_regions(const FrozenStage& stage, const Program& program) {
   auto range_of = [&](const IterVar& axis) { return program.lower(program.bounds[axis], {}); };
   std::vector<std::vector<Range>> regions(static_cast<std::size_t>(stage.op.num_outputs()));
   if (const Scan* scan = stage.op.as<Scan>()) {
-    // The states before the first step share the memory of the computed states.
+    // The range of the time dimension starts at 0, because the initial states share the memory.
     const Range steps = range_of(scan->scan_axis);
     std::size_t spatial = 0;
     for (std::size_t k = 0; k < regions.size(); ++k) {

@@ -100,7 +100,7 @@ Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions option
                    SourceLocation where) {
   if (const std::string fault = Declaration(shape, options).fault(); !fault.empty())
     throw TypeError("decl_buffer `" + options.name + "`: " + fault, where);
-  // A dimension that may be broadcast has a stride that may be 0.
+  // A dimension that may be broadcast needs a stride variable, because its stride may be 0.
   if (options.kind == BufferKind::AutoBroadcast && options.strides.empty())
     for (const Expr& extent : shape) options.strides.push_back(Var("stride", extent.dtype()));
   std::optional<StorageScope> scope;
@@ -135,7 +135,7 @@ std::vector<Expr> compact_strides(const std::vector<Expr>& shape) {
 
 namespace {
 
-/// Returns the logical dimensions [first, last) of every physical dimension.
+/// Returns, for every physical dimension, the logical dimensions [first, last) that it contains.
 std::vector<std::pair<std::size_t, std::size_t>> physical_groups(const BufferNode& buffer) {
   std::vector<std::pair<std::size_t, std::size_t>> groups;
   std::size_t first = 0;
@@ -252,8 +252,8 @@ void check_inside(const Buffer& buffer, const std::vector<Expr>& indices, int la
   }
 }
 
-/// Returns the indices of the consecutive elements of the buffer that together form a value of
-/// `type`.
+/// Returns the indices of a vector access: consecutive elements of the buffer that together have
+/// the type `type`.
 std::vector<Expr> neighbours(const Buffer& buffer, std::vector<Expr> begin, DataType type,
                              std::string_view what, const SourceLocation& where) {
   check_indices(buffer, begin, where);

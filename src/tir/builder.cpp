@@ -9,16 +9,18 @@ namespace tenon::tir {
 
 /// The open scopes, outermost first.
 struct IRBuilderState {
-  /// A statement, or a wrapper of everything that follows it in its scope.
+  /// An entry of a scope: a statement, or a wrapper that encloses all following entries of the
+  /// scope.
   using Entry = std::variant<Stmt, std::function<Stmt(Stmt)>>;
   struct Scope {
     int id;
     std::vector<Entry> entries;
-    /// The variables that the scope defines: a loop's variable and lets.
+    /// The variables that the scope defines: the variable of its loop, and variables of lets.
     std::vector<Var> vars = {};
     /// Makes the scope's statement from its body. Empty for the outermost scope and for nested().
     std::function<Stmt(Stmt)> make = {};
-    /// Whether the statement replaces the statement before the scope: an if that gets its else.
+    /// Whether the scope's statement replaces the statement before it. True for an else, which
+    /// replaces the preceding If by one with both branches.
     bool replaces_previous = false;
   };
   std::vector<Scope> scopes;
@@ -39,7 +41,7 @@ struct IRBuilderState {
   Stmt close();
   /// Closes a scope and emits the statement that it makes.
   void close_and_emit();
-  /// Calls `body` in the innermost scope, which is dropped if the body throws.
+  /// Calls `body` in the innermost scope. If the body throws, the scope is dropped.
   void run(const std::function<void()>& body);
   /// Throws TypeError or LowerError for an expression that cannot occur in a loop program.
   void check(const Expr& e, const SourceLocation& where) const;
@@ -227,7 +229,7 @@ ElementRef BufferRef::operator[](std::initializer_list<Operand> indices) const {
                       index.where());
   }
   if (buffer_->shape.size() == values.size()) return ElementRef(*this, std::move(values), where);
-  // Allocated memory is flat.
+  // Memory that the program allocates has one dimension, so the index is computed here.
   Expr flat = values.empty() ? Expr(0) : values.front();
   for (std::size_t n = 1; n < values.size(); ++n) flat = flat * shape_[n] + values[n];
   return ElementRef(*this, {std::move(flat)}, where);
@@ -262,7 +264,7 @@ Range loop_range(const IRBuilderState& builder, const Operand& begin, const Oper
     const DataType own = checked(builder, *bound).dtype();
     if (!own.is_integral() || own.is_bool() || !own.is_scalar())
       throw TypeError(what + "the bounds must be integers, got " + own.str(), bound->where());
-    // A literal has no type of its own.
+    // A literal does not affect the type of the loop variable.
     if (!bound->is_literal() && own.bits > 32) type = Int(64);
   }
   const Expr min = cast(type, begin.beside(type)), limit = cast(type, end.beside(type));
@@ -373,7 +375,7 @@ Var IRBuilder::let(Name name, const Operand& value) {
 BufferRef IRBuilder::allocate(DataType dtype, std::vector<Expr> shape, Name name, Name scope,
                               SourceLocation where) {
   for (const Expr& extent : shape) state_->check(extent, where);
-  // The declaration is made only for its checks of the extents.
+  // Checks the extents: decl_buffer throws for invalid ones.
   decl_buffer(shape, dtype, {.name = name, .scope = scope}, where);
   Expr total = make_int(Int(32), 1);
   for (const Expr& extent : shape) total = total * extent;

@@ -7,8 +7,9 @@ namespace tenon::tir {
 
 namespace {
 
-/// Whether the expression is the identity element of `op`. Also accepts the finite limits of
-/// floats, with which TVM programs initialize; partial results start from them.
+/// Whether the expression is the identity element of `op`. The finite limits of floats count as
+/// identity elements of min and max, because TVM programs start reductions and partial results with
+/// them.
 bool is_identity(const Expr& e, BinaryOp op) {
   const DataType type = e.dtype();
   switch (op) {

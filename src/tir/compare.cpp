@@ -63,8 +63,9 @@ class Comparer {
   /// Corresponding definitions of both sides, innermost last.
   std::vector<std::pair<const void*, const void*>> pairs_;
 
-  /// Compares two nodes of one kind: first the fields outside the definitions, then the bodies with
-  /// corresponding definitions. `a` and `b` are the whole expressions or statements.
+  /// Compares two nodes of one kind. Compares the fields outside the definitions first, and then
+  /// the bodies, in which the definitions correspond. `a` and `b` are the expressions or statements
+  /// that contain the nodes, for the report of a difference.
   template <class Node, class Whole>
   bool nodes(const Node& n, const Node& m, const Whole& a, const Whole& b) {
     const std::size_t outside = pairs_.size();
@@ -94,7 +95,8 @@ class Comparer {
     pairs_.emplace_back(x.get(), y.get());
     return true;
   }
-  /// Only an axis is defined; other subjects refer to existing definitions.
+  /// Compares the subjects of two attributes. An axis is a definition, so both axes correspond from
+  /// here on. Other subjects refer to existing definitions.
   bool define(const decltype(Attr::subject)& x, const decltype(Attr::subject)& y) {
     if (x.index() != y.index()) return false;
     return match(
@@ -169,7 +171,8 @@ class Comparer {
             const T& b) {
     return same(x.buffer, y.buffer, what, a, b) && same(x.region, y.region, what, a, b);
   }
-  /// Definitions of the block correspond until the whole realization has been compared.
+  /// Compares two blocks. Their definitions correspond until the whole BlockRealize has been
+  /// compared.
   template <class T>
   bool same(const std::shared_ptr<const Block>& x, const std::shared_ptr<const Block>& y,
             const char*, const T& a, const T& b) {
@@ -259,8 +262,8 @@ class Comparer {
   }
   bool same_var(const Expr& a, const Expr& b) const { return same_name(&a.node(), &b.node()); }
 
-  /// Buffers are equal if they correspond, or if they are views of corresponding memory with equal
-  /// shapes.
+  /// Whether two buffers are equal: they correspond by definition, or they have equal shapes and
+  /// their memory corresponds.
   bool same_buffer(const Buffer& a, const Buffer& b) {
     if (same_name(a.get(), b.get())) return true;
     if (pairs_.empty() || !same_var(a->data, b->data)) return false;

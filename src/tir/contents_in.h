@@ -1,4 +1,4 @@
-// The contents of a node's fields, from which the node's contents are computed.
+// Computes the contents of a node (the set of node kinds in it) from the contents of its fields.
 #pragma once
 
 #include "tenon/tir/fields.h"
@@ -23,8 +23,8 @@ inline Contents contents_in(const decltype(Attr::subject)& subject) {
   if (const IterVar* axis = std::get_if<IterVar>(&subject)) return contents_in(axis->var());
   return {};
 }
-/// Returns all contents, because the fields are not analyzed: axes and blocks have domains, regions
-/// and definitions of their own.
+/// Returns all contents. Axes and blocks are not analyzed, because they have domains, regions and
+/// definitions of their own.
 inline Contents contents_in(const std::shared_ptr<const ReduceNode>&) {
   return Contents::everything();
 }

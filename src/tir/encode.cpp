@@ -12,7 +12,7 @@ namespace tenon::tir {
 namespace {
 
 /// Appends values of all types that occur in functions. Structs are decomposed by structured
-/// bindings, which do not compile once a member is added.
+/// bindings, so that a new member without an encoding is a compile error.
 class Encoder {
  public:
   explicit Encoder(ByteWriter& out) : out_(out) {}
@@ -37,8 +37,8 @@ class Encoder {
   /// The numbers of nodes, by address, in order of appearance.
   std::unordered_map<const void*, std::size_t> numbers_;
 
-  /// Appends the number of a node. Returns whether this is its first appearance, after which its
-  /// contents follow.
+  /// Appends the number of a node. Returns true at the first appearance of the node; the caller
+  /// must then append the node's contents.
   bool is_first(const void* node) {
     const auto [entry, is_new] = numbers_.try_emplace(node, numbers_.size() + 1);
     out_.number(is_new ? 0 : entry->second);
@@ -101,7 +101,7 @@ class Encoder {
   void put_fields(const Node& node) {
     for_each_field<Node>([&](const auto& field) { put(node.*field.member); });
   }
-  /// The field list has no fields of variables, because they compare by identity.
+  /// Variables are encoded here, because they compare by identity and have no field list.
   void put_fields(const VarNode& var) {
     const auto& [name, pointer, is_size, is_data] = var;
     put(name), put(pointer), put(is_size), put(is_data);

@@ -32,7 +32,7 @@ class SmallIntegers {
             nodes_[n].emplace_back(kRows[n].type, std::size_t{0}, Contents(), IntImm{value}));
     }
   }
-  /// Returns the node, or null if the constant is not in the table.
+  /// Returns the node of a constant; null if the table does not contain the constant.
   const ExprNode* find(DataType type, std::int64_t value) const {
     for (std::size_t n = 0; n < kRows.size(); ++n)
       if (kRows[n].type == type && value >= kRows[n].least && value <= kRows[n].most)
@@ -56,7 +56,7 @@ class SmallIntegers {
   std::array<std::vector<ExprNode>, kRows.size()> nodes_;
 };
 
-/// Returns the node of the constant; null if it is not in the table.
+/// Returns the shared node of an integer constant; null if the constant has no shared node.
 const ExprNode* find_small_integer(DataType type, std::int64_t value) {
   return SmallIntegers::all().find(type, value);
 }
@@ -69,7 +69,7 @@ void take(Expr& e, std::vector<Expr>& parts) {
 void take(std::vector<Expr>& list, std::vector<Expr>& parts) {
   for (Expr& e : list) take(e, parts);
 }
-/// Takes the parts unless other nodes share the reduction.
+/// Moves the expressions out of a reduction, unless another node shares the reduction.
 void take(std::shared_ptr<const ReduceNode>& reduction, std::vector<Expr>& parts) {
   if (reduction.use_count() != 1) return;
   auto& n = const_cast<ReduceNode&>(*reduction);

@@ -55,7 +55,8 @@ double number_of(const Value& literal) {
                                        : static_cast<double>(n->value);
 }
 
-/// Returns the exact result, nullopt if it is no integer. TypeError if it does not fit int64.
+/// Returns the exact result of an operation on integer literals; nullopt if it is not an integer.
+/// Throws TypeError if it does not fit int64.
 std::optional<std::int64_t> exact(BinaryOp op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if ((op == BinaryOp::Add && __builtin_add_overflow(a, b, &result)) ||
@@ -66,8 +67,8 @@ std::optional<std::int64_t> exact(BinaryOp op, std::int64_t a, std::int64_t b) {
   return folded.dtype().is_bool() ? std::nullopt : constant_int(folded);
 }
 
-/// Returns `e`, which is `a op b`. It is a literal if both operands are, because Python computes
-/// with literals before they take a type.
+/// Returns the value `e` of `a op b`. The value is a literal if both operands are literals, because
+/// Python computes with untyped numbers before they get a type.
 Value literal_or_typed(const Expr& e, BinaryOp op, const Value& a, const Value& b) {
   if (!a.is_literal || !b.is_literal) return {e};
   const double x = number_of(a), y = number_of(b);
@@ -90,12 +91,13 @@ Value literal_or_typed(const Expr& e, BinaryOp op, const Value& a, const Value& 
 
 Value ExprParser::value() {
   const NestingLevel level(depth_);
-  // In TVM text, each operation is a level.
+  // TVM text encloses every operation in parentheses, so its nesting depth is not limited.
   if (level.is_too_deep() && !is_tvm_) syntax_error(in_.peek(), kTooDeep);
   return is_tvm_ ? unary() : binary(operator_of(BinaryOp::Or).precedence);
 }
 
-/// Parses operators that bind at least as tightly as `loosest`.
+/// Parses operations whose operators have a precedence of at most `loosest`. A lower number binds
+/// tighter.
 Value ExprParser::binary(int loosest) {
   if (is_stack_low()) return with_deep_stack([&] { return binary(loosest); });
   std::optional<Value> a;
@@ -114,7 +116,7 @@ Value ExprParser::binary(int loosest) {
     const Token& token = in_.take();
     if (op->precedence == kComparison && std::exchange(is_compared, true))
       syntax_error(token, "comparisons are not chained; put the inner one in parentheses");
-    // Operators associate to the left.
+    // Operators associate to the left, so the right operand contains only tighter operators.
     a = combine(token, *a, binary(op->precedence - 1));
   }
 }
@@ -154,7 +156,8 @@ Expr ExprParser::as_type(const Value& v, DataType type, const Token& at) {
 }
 
 std::pair<Expr, Expr> ExprParser::alike(const Value& a, const Value& b, const Token& at) {
-  // If both are literals, a float literal determines the type, or the wider one.
+  // A literal takes the type of the other operand. If both are literals, a float type or the wider
+  // type determines the common type.
   if (a.is_literal && (!b.is_literal || b.e.dtype().is_floating() ||
                        (a.e.dtype() == Int(32) && b.e.dtype() == Int(64))))
     return {as_type(a, b.e.dtype(), at), b.e};
@@ -198,7 +201,7 @@ bool reads(const std::string& digits, T& value) {
 
 }  // namespace
 
-/// Parses a number. `first` is its sign, if it is negative.
+/// Parses a number. If it is negative, `first` is the token of its sign.
 Value ExprParser::number(const Token& first, bool is_negative) {
   const Token& token = in_.take();
   const std::string written = (is_negative ? "-" : "") + token.text;
@@ -289,7 +292,7 @@ DataType ExprParser::dtype() {
   const Token& token = in_.peek();
   if (is_tvm_) return type_of(token, in_.take().text);
   const std::string& text = in_.expect_string("a data type");
-  // A call without a result has an empty type.
+  // An empty text is the type of a call without a result.
   return text.empty() ? Int(32) : type_of(token, text);
 }
 
@@ -329,7 +332,7 @@ void ExprParser::option(const Token& key, BufferOptions& options) {
 
 std::vector<Value> ExprParser::arguments(std::optional<DataType>& type) {
   std::vector<Value> args;
-  // TVM text of a call without arguments is `(, dtype=T)`.
+  // A TVM call without arguments has the text `(, dtype=T)`.
   if (is_tvm_) in_.accept(",");
   in_.items(")", [&] {
     if (in_.is_name("dtype") && in_.is_sign("=", 1))
@@ -352,7 +355,7 @@ Value ExprParser::conversion(const Token& token, DataType type) {
     const double inf = std::numeric_limits<double>::infinity();
     return {make_float(type, is_nan ? std::nan("") : text->value == "inf" ? inf : -inf)};
   }
-  // Old TVM 0.9 text has -0.0 as the integer -0.
+  // Old TVM 0.9 text prints the float -0.0 as the integer -0.
   if (operand.is_literal && type.is_floating() && std::signbit(operand.written))
     return {make_float(type, operand.written)};
   if (operand.is_literal) {
@@ -372,7 +375,7 @@ Value ExprParser::extern_call(bool is_pure) {
     for (const Value& arg : arguments(type)) args.push_back(arg.e);
   else
     in_.expect(")");
-  // Without `dtype=`, the type is the first argument: T.call_extern("int32", "f", ...).
+  // If `dtype=` is absent, the first argument is the type: T.call_extern("int32", "f", ...).
   if (const StringImm* second = args.empty() ? nullptr : args[0].as<StringImm>();
       second && !type && !is_tvm_) {
     type = type_of(first, name);
@@ -459,8 +462,8 @@ Value ExprParser::function(const Token& token) {
       made = result.e.as<Call>();
       if (!made) return result;
     }
-    // TVM's scripts give math functions pointers to tables. Schedules carry such calls along; only
-    // builds refuse them (verify).
+    // TVM's scripts pass pointers to tables to math functions. The parser accepts such calls,
+    // because schedules do not evaluate them; `build` rejects them (verify).
     const bool has_pointer =
         std::ranges::any_of(made->args, [](const Expr& arg) { return arg.dtype().is_handle(); });
     const Intrin* intrin = std::get_if<Intrin>(&made->callee);
@@ -519,7 +522,8 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
   const std::optional<Intrin> intrin = find_intrin(name);
   if (!intrin)
     syntax_error(token, "`" + token.text + "` is not a function" + (is_tvm_ ? "" : " of scripts"));
-  // The first typed argument determines the type; without one, a float or the widest literal.
+  // The first argument that is not a literal determines the type. If all arguments are literals, a
+  // float or else the widest literal determines it.
   const auto rank = [](const Value& v) {
     const DataType type = v.e.dtype();
     return !v.is_literal ? 3 : type.is_floating() ? 2 : type.bits > 32 ? 1 : 0;

@@ -78,12 +78,12 @@ const std::string& ExprPrinter::name(const Var& var) {
 
 namespace {
 
-/// The printed forms of expressions. Digits are operand numbers. The operands of a cast are the
-/// value and the type.
+/// The printed forms of expressions. A digit n stands for the n-th operand. Operand 0 of a cast is
+/// the value, and operand 1 is the type.
 struct Forms {
   const char *function, *cast, *negation, *select, *ramp, *broadcast, *shuffle, *let;
 };
-/// In the order of the dialects.
+/// The forms of each dialect, in the order of the dialect enumeration.
 constexpr auto kForms = std::to_array<Forms>(
     {{"@tir.", "cast(1, 0)", "!0", "select(0, 1, 2)", "ramp(0, 1, 2)", "broadcast(0, 1)",
       "shuffle([0], [1])", "let 0 = 1 in 2"},
@@ -162,8 +162,8 @@ std::string with_digits(double value, int count) {
   return text.data();
 }
 
-/// Returns the decimal of at most six digits that rounds to the same float32 (0.1 for
-/// 0.100000001490116); otherwise the value.
+/// Returns a decimal of at most six digits if it rounds to the same float32 as the value: 0.1 for
+/// 0.100000001490116. Otherwise returns the value.
 double as_written(double value, DataType type) {
   if (type != Float(32)) return value;
   const double decimal = std::strtod(with_digits(value, 6).c_str(), nullptr);
@@ -180,8 +180,8 @@ void ExprPrinter::floating(double value, DataType type) {
                                      : type.bits == 64 ? ""
                                      : type.bits == 32 ? "f"
                                                        : "h");
-  // The 17 digits that a double needs, without a zero fraction, except for -0.0: as an integer, its
-  // sign would be lost.
+  // Prints the 17 digits that a double needs. The fraction `.0` is omitted, except for -0.0, which
+  // would lose its sign as an integer.
   std::string digits = std::isnan(value)   ? "nan"
                        : std::isinf(value) ? value < 0 ? "-inf" : "inf"
                                            : with_digits(as_written(value, type.element()), 17);
@@ -263,8 +263,8 @@ void ExprPrinter::operand(const Expr& e, int loosest) {
 
 namespace {
 
-/// Whether the operands are literals of int32, and the result is not. The parser evaluates literals
-/// without a type exactly.
+/// Whether the operands are int32 literals and the exact result does not fit int32. Such operands
+/// need explicit types in the text, because the parser evaluates untyped literals exactly.
 bool wraps(const Binary& n) {
   const IntImm *a = n.a.as<IntImm>(), *b = n.b.as<IntImm>();
   if (!a || !b || n.a.dtype() != Int(32)) return false;

@@ -44,8 +44,8 @@ inline std::size_t hash_field(const std::shared_ptr<const ReduceNode>& reduction
 template <class Node>
 std::size_t hash_of(const Node& node, std::size_t kind) {
   std::size_t hash = kind + 1;
-  // A bound variable may be renamed between equal trees, so neither it nor its uses may affect the
-  // hash.
+  // Hashes only fields without bound variables and their uses. Trees that differ only in the names
+  // of bound variables are equal, so their hashes must be equal.
   for_each_field<Node, FieldRole::Part>(
       [&](const auto& field) { hash = mix(hash, hash_field(node.*field.member)); });
   return hash;

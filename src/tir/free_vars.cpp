@@ -41,8 +41,8 @@ class FreeVars {
 
   void stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-    // A variable defined by the statement is not free in its body. Bounds are visited before the
-    // definition.
+    // A statement's bounds are visited before its variable is defined, because only its body may
+    // use the variable.
     auto define = [&](const Var& v) { seen_.insert(&v.node()); };
     match(
         s.node().value,
@@ -84,7 +84,8 @@ class FreeVars {
       for (const Expr& value : *values) expr(value);
   }
 
-  /// Visits a view. Variables that are its sizes, strides or offset are defined inside it only.
+  /// Visits a view. If a size, stride or offset of the view is a variable, it is defined inside the
+  /// view only.
   void view(const BufferView& n) {
     for (const Range& range : n.region) expr(range.min), expr(range.extent);
     std::vector<const ExprNode*> defined;

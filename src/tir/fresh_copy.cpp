@@ -105,7 +105,8 @@ class Copier {
     return make_stmt(std::move(copy));
   }
 
-  /// Returns a new view, in which variables that are its sizes, strides or offset are redefined.
+  /// Returns a new view. If a size, stride or offset of the view is a variable, the copy has a new
+  /// variable.
   Buffer defined_view(const Buffer& view) {
     define_in_view(view->data);
     for (const std::vector<Expr>& sizes : {view->shape, view->strides, {view->elem_offset}})
@@ -114,7 +115,7 @@ class Copier {
     return buffer(view);
   }
 
-  /// Copies a view. Outside the view, the variables of its sizes keep their values.
+  /// Copies a view. The new variables of its sizes apply only inside the view.
   Stmt viewed(const BufferView& view) {
     BufferView copy = view;
     copy.source = buffer(view.source);
@@ -163,7 +164,7 @@ class Copier {
 
   Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
 
-  /// Returns the buffer itself if nothing in it is replaced.
+  /// Returns the copy of a buffer; the buffer itself if none of its variables is replaced.
   Buffer buffer(const Buffer& b) {
     const auto data = replaced_.find(&b->data.node());
     if (data == replaced_.end()) return of_same_memory(b);
@@ -176,9 +177,9 @@ class Copier {
     return copies_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
   }
 
-  /// Returns the buffer with substituted sizes in memory that is not copied. Sizes that a view
-  /// defines are not substituted. The sizes may be those of one iteration, provided that the memory
-  /// is large enough for all iterations.
+  /// Returns a buffer in memory that is not copied, with substituted sizes. Sizes that a view
+  /// defines are not substituted. The sizes may be those of one iteration, because the memory is
+  /// large enough for all iterations.
   Buffer of_same_memory(const Buffer& b) {
     const auto stays = [&](const Expr& e) {
       return e.as<IntImm>() || substitute(e, around_views_).same_as(e);
@@ -206,7 +207,7 @@ class Copier {
   }
 
   VarMap replaced_;
-  /// The substitution that applies outside all views. It omits the variables that views define.
+  /// The substitution outside all views. It does not contain the variables that views define.
   VarMap around_views_;
   /// The replacements of buffers that the caller passed, and the copies made here.
   std::unordered_map<const BufferNode*, Buffer> given_, copies_;

@@ -11,7 +11,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// A table with one node per floating type and sign, so that the address of a node identifies it.
+/// A table with one node per floating type and sign. The address of a node identifies it.
 class InfiniteIdentities {
  public:
   struct Row {
@@ -53,7 +53,7 @@ std::optional<double> finite_identity(const ExprNode& node) {
 Expr identity_of(BinaryOp op, DataType type) {
   switch (op) {
     case BinaryOp::Add:
-      // -0.0 + 0.0 is 0.0, so only the negative zero is neutral.
+      // The identity element is -0.0 and not 0.0, because -0.0 + 0.0 is 0.0.
       return type.is_floating() ? make_float(type, -0.0) : make_int(type, 0);
     case BinaryOp::Mul:
       return make_const(type, 1);

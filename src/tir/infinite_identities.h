@@ -6,8 +6,8 @@
 
 namespace tenon::tir {
 
-/// Returns the finite number that TVM 0.9 text has for a node of the table. Nullopt if the node is
-/// not in the table, even if it is infinite.
+/// Returns the finite number that TVM 0.9 text has in place of a node of the table. Returns nullopt
+/// for any other node, even if its value is infinite.
 std::optional<double> finite_identity(const ExprNode& node);
 
 }  // namespace tenon::tir

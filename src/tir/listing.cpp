@@ -11,7 +11,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// Copies shared statements, so that each occurs once.
+/// Copies statements that occur several times, so that each node occurs only once.
 class Unsharing {
  public:
   Stmt of(const Stmt& s) {
@@ -38,17 +38,17 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Converts text positions to lines, and nesting to parents.
+/// Converts the positions of statements to line numbers, and their nesting to parent indices.
 std::vector<ListedStmt> listed(const std::vector<TextPrinter::Mark>& marks,
                                const std::string& text) {
-  std::vector<std::size_t> ends;  // positions of line ends
+  std::vector<std::size_t> ends;  // positions of the line breaks
   for (std::size_t at = 0; at < text.size(); ++at)
     if (text[at] == '\n') ends.push_back(at);
   const auto line_of = [&](std::size_t at) {
     return static_cast<int>(std::ranges::lower_bound(ends, at) - ends.begin()) + 1;
   };
   std::vector<ListedStmt> stmts;
-  std::vector<std::size_t> around;  // ends of the enclosing statements, outermost first
+  std::vector<std::size_t> around;  // end positions of the enclosing statements, outermost first
   std::vector<int> indices;
   for (const TextPrinter::Mark& mark : marks) {
     while (!around.empty() && around.back() <= mark.begin) {

@@ -27,14 +27,15 @@ Uses uses_in(const Stmt& s) {
   return uses;
 }
 
-/// An enclosing thread loop.
+/// A thread loop around the current statement.
 struct OpenLoop {
   ThreadTag tag;
   std::optional<std::int64_t> extent;
-  /// The loop's variable, all variables computed from it, and the buffers that match a region which
-  /// depends on it.
+  /// The variables that depend on the loop: its own variable, and all variables computed from it.
+  /// Also the buffers that match a region that depends on the loop.
   std::unordered_set<const void*> dependent;
-  /// Number of enclosing conditions that hold in only some of the threads.
+  /// Number of conditions around the current statement that may hold in only some of the loop's
+  /// threads.
   int divergent = 0;
 
   bool decides(const BufferRegion& region) const {
@@ -96,7 +97,7 @@ class Serializer {
   KernelMemory memory_;
   Uses uses_, kernel_uses_;
   std::unordered_set<const BufferNode*> allocated_;
-  /// The sources of matched buffers.
+  /// The buffer that each matched buffer is a part of.
   std::unordered_map<const BufferNode*, Buffer> sources_;
   std::vector<OpenLoop> open_;
 
@@ -105,8 +106,8 @@ class Serializer {
         s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
   }
 
-  /// Processes a statement under conditions that may hold in only some of the threads of each open
-  /// loop that they depend on. The values of `var` differ between these threads.
+  /// Processes a statement under conditions. If a condition depends on an open thread loop, it may
+  /// hold in only some of the loop's threads, and `var` has different values in these threads.
   Stmt under(const std::vector<Expr>& conditions, const std::optional<Var>& var, const Stmt& s) {
     std::vector<int> divergent;
     for (OpenLoop& open : open_) {

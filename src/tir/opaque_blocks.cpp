@@ -31,7 +31,7 @@ class OpaqueMaker {
   }
 
  private:
-  /// Values of iterators and of variables of unit loops.
+  /// The values of block iterators, and of the variables of loops with one iteration.
   VarMap values_;
 
   Expr expr(const Expr& e) { return values_.empty() ? e : substitute(e, values_); }
@@ -83,8 +83,8 @@ class OpaqueMaker {
     return make_block({}, predicate, std::move(copy));
   }
 
-  /// Returns the block without the spatial iterators that occur in sizes of buffers which it
-  /// declares. They are replaced by their values. Nullopt if no size has such an iterator.
+  /// Returns the block without those spatial iterators that occur in sizes of buffers that the
+  /// block declares. Each of them is replaced by its value. Nullopt if there is no such iterator.
   static std::optional<Stmt> with_plain_sizes(const BlockRealize& realize) {
     const Block& block = *realize.block;
     VarMap replaced;
@@ -104,8 +104,8 @@ class OpaqueMaker {
     return replace_vars(make_block(values, realize.predicate, std::move(next)), replaced);
   }
 
-  /// Whether the block may write memory that the value reads, so that the value must be computed
-  /// first.
+  /// Whether the block may write memory that the value reads. If so, the value is computed before
+  /// the block.
   static bool changes(const Block& block, const Expr& value) {
     bool result = false;
     walk(value, [&](const Load& load) {
@@ -140,7 +140,8 @@ class OpaqueMaker {
     return result;
   }
 
-  /// Records the reduction loops as carrying the reduction.
+  /// Records, for each buffer that the block writes, that the loops in its reduction iterators
+  /// carry the reduction.
   void note_carried(const Block& block, const std::vector<Expr>& values) {
     std::vector<Var> vars;
     for (std::size_t n = 0; n < block.iters.size(); ++n)

@@ -16,8 +16,8 @@ double greatest(DataType type) {
   return type.bits == 64 ? DBL_MAX : type.bits == 32 ? static_cast<double>(FLT_MAX) : 65504.0;
 }
 
-/// Returns the minimum magnitude that rounds to infinity: half a unit in the last place above the
-/// maximum.
+/// Returns the least magnitude that rounds to infinity. It exceeds the maximum of the type by half
+/// a unit in the last place.
 double least_overflow(DataType type) {
   if (type.is_bfloat()) return 0x1.ffp127;
   return type.bits == 64   ? std::numeric_limits<double>::infinity()

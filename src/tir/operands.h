@@ -10,19 +10,20 @@ namespace tenon::tir {
 Expr to_lanes(const Expr& e, int lanes);
 /// Returns the common type of two values; see the promotion rules in ops.h.
 DataType common_type(DataType s, DataType t);
-/// Broadcasts and casts to the type, if it differs.
+/// Converts the expression to the type: broadcasts a scalar, and casts if the types differ.
 Expr to_type(DataType type, const Expr& e);
 
-/// Returns a bool as int32, in which arithmetic on bool is computed; any other value unchanged.
+/// Converts a bool to int32, because arithmetic on bool is computed in int32. Returns any other
+/// value unchanged.
 Expr as_number(const Expr& e);
 
-/// Returns the converted constant; nullopt for any other expression.
+/// Returns a constant converted to the type; nullopt if `e` is not a constant.
 std::optional<Expr> fold_conversion(DataType type, const Expr& e);
 /// Returns the folded call; nullopt unless all arguments are constants.
 std::optional<Expr> fold_call(DataType type, Intrin intrin, std::initializer_list<Expr> args);
 
-/// Returns the sentence about a wrong number of arguments or, for math, bit operations and choice,
-/// about wrong types of arguments or result; "" for a right call.
+/// Returns an error message if the call is wrong, otherwise "". The number of arguments is always
+/// checked. The types of arguments and result are checked for math, bit operations and choice.
 std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>& args);
 /// Whether the arguments and the result have the same type.
 bool has_one_type(Intrin intrin);
@@ -32,7 +33,7 @@ bool returns_bool(Intrin intrin);
 /// Returns the number of lanes of an access. TypeError unless only the last index is a vector.
 int lanes_of_access(const Buffer& buffer, const std::vector<Expr>& indices);
 
-/// Runs a construction and adds the user's line to a TypeError that has none.
+/// Calls `construct`. If this throws a TypeError without a line, adds the user's line to it.
 template <class F>
 auto at(const SourceLocation& where, F construct) {
   try {

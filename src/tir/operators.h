@@ -12,11 +12,11 @@ struct Operator {
   /// The signs in TVM text, where parentheses enclose every operation, and in scripts. An operator
   /// without a sign is a function with the name to_string(op).
   std::string_view tvm, script;
-  /// The precedence in scripts, as in Python; 1 binds tightest, and functions have 0.
+  /// The precedence of the operator in scripts, as in Python. 1 binds tightest. Functions have 0.
   int precedence;
 };
 
-/// In the order of the enumeration.
+/// The operators, in the order of the BinaryOp enumeration.
 inline constexpr std::array kOperators = {
     Operator{BinaryOp::Add, "+", "+", 2},      Operator{BinaryOp::Sub, "-", "-", 2},
     Operator{BinaryOp::Mul, "*", "*", 1},      Operator{BinaryOp::Div, "/", "/", 1},
@@ -31,7 +31,7 @@ inline constexpr std::array kOperators = {
 /// The precedence of comparisons. In Python, `a < b == c` means `a < b and b == c`, so a comparison
 /// is never an operand of another one without parentheses.
 inline constexpr int kComparison = 3;
-/// The precedence of `not`.
+/// The precedence of the unary operator `not`.
 inline constexpr int kNegation = 4;
 
 constexpr const Operator& operator_of(BinaryOp op) {

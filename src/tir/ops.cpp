@@ -77,7 +77,7 @@ Shape shape_of(Intrin intrin) {
   if (among({I::tvm_thread_allreduce})) return at_least(4);
   if (among({I::launch_kernel})) return {kLaunchArguments, std::nullopt, Typing::Launch};
   if (among({I::ret})) return exactly(1, Typing::Status);
-  return exactly(1, Typing::Floats);  // all others are math functions of one argument
+  return exactly(1, Typing::Floats);  // all other intrinsics are math functions of one argument
 }
 
 bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
@@ -111,7 +111,7 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
       const DataType second = args[1].dtype(), element = first.element();
       if (args[2].dtype() != type || first.bits * first.lanes != type.bits * type.lanes)
         return false;
-      // The element is bfloat16 or its bits.
+      // A bfloat16 element may be passed as its bits, in a uint16.
       if (type.is_float())
         return type.bits == 32 && second == first && (element == BFloat(16) || element == UInt(16));
       const auto is_byte = [](DataType t) { return t.is_integral() && t.bits == 8; };
@@ -250,8 +250,8 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
                       print_expr(p.a));
     const bool is_shift = intrin == Intrin::shift_left || intrin == Intrin::shift_right;
     const auto amount = constant_int(p.b);
-    // Checks only a user's literal, because amounts that result from folding count modulo the
-    // width.
+    // Checks the shift amount only if it is a literal of the user. Amounts that result from folding
+    // count modulo the width.
     if (is_shift && b.is_literal() && amount && (*amount < 0 || *amount >= type.bits))
       throw TypeError("a shift of " + type.str() + " must be by 0 to " +
                       std::to_string(type.bits - 1) + ", got " + std::to_string(*amount));
@@ -344,7 +344,8 @@ Expr ceildiv(const Operand& a, const Operand& b) {
   if (is_zero(p.b)) throw TypeError("ceildiv by the constant zero: " + print_expr(p.a), a.where());
   const IntImm* x = p.a.as<IntImm>();
   const IntImm* y = p.b.as<IntImm>();
-  // Avoids the sum, which could overflow although the quotient does not.
+  // Computes the rounded-up quotient without the sum a + b - 1, which could overflow although the
+  // quotient does not.
   if (x && y && p.a.dtype().is_int() && y->value > 0)
     return make_int(p.a.dtype(), x->value / y->value + (x->value % y->value > 0 ? 1 : 0));
   return floordiv(Operand(a + (b - 1), a.where()), b);
@@ -399,7 +400,8 @@ Expr disjunction(std::initializer_list<Operand> conditions) {
 }
 
 Expr cast(DataType type, const Operand& operand) {
-  // A literal that stands alone would be rounded to float32 first.
+  // A float literal is converted to float64 directly. Without a type, it would first be rounded to
+  // float32.
   const bool is_exact = operand.is_literal() && type.element() == Float(64);
   Expr e = is_exact ? operand.beside(type.element()) : operand.alone();
   const DataType from = e.dtype();

@@ -12,8 +12,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// Infers the form. The text determines it only for arrays that have both a declared and a flat
-/// buffer.
+/// Infers the form of a function. The text determines the form only for arrays that have both a
+/// declared and a flat buffer. For other functions, the form is inferred from the statements.
 Form form_of(const PrimFunc& func) {
   const bool is_flat = std::ranges::any_of(
       func.buffers, [](const BufferParam& array) { return !array.declared.same_as(array.buffer); });
@@ -32,7 +32,7 @@ class TextParser : public ExprParser {
     if (!scopes_.find(b->data.name())) declare(b->data);
   }
 
-  /// Parses all statements up to a closing brace or the end.
+  /// Parses all statements up to a closing brace or the end of the text.
   Stmt stmts() {
     std::vector<Stmt> list;
     while (!in_.is(Token::Kind::End) && !in_.is_sign("}")) list.push_back(stmt());
@@ -64,7 +64,7 @@ class TextParser : public ExprParser {
     return var(name);
   }
 
-  /// Parses a variable, with its type at the first occurrence.
+  /// Parses a variable. A type after the name declares a new variable.
   Expr var(const Token& name) {
     if (in_.accept(":")) {
       Var v = annotated(name.text);
@@ -115,16 +115,16 @@ class TextParser : public ExprParser {
       option(key, options);
     }
     in_.expect(")");
-    // Declares the buffer with the default kind, because the text contains all strides. The parsed
-    // kind is set below.
+    // The text contains all strides, so the declaration must not add variables for them, as other
+    // buffer kinds would. The parsed kind is set afterwards.
     const BufferKind kind = std::exchange(options.kind, BufferKind::Default);
     BufferNode node = *at_token(name, [&] { return decl_buffer(shape, type, options); }).get();
     node.kind = kind;
     return buffers_.insert_or_assign(name.text, make_buffer(std::move(node))).first->second;
   }
 
-  /// Parses a binding. If the text does not state the variable's type, as in the text of an
-  /// expression, it has the type of the value.
+  /// Parses a let expression. The text of an expression may not state the variable's type, which is
+  /// then the type of the value.
   Expr let_expr() {
     const Token& name = in_.expect(Token::Kind::Name, "a variable");
     std::optional<Var> v;
@@ -162,7 +162,8 @@ class TextParser : public ExprParser {
     return body;
   }
 
-  /// Parses the body of an attribute or allocation: `;` and the remainder of the scope, or a block.
+  /// Parses the body of an attribute or allocation: either `;` and the remaining statements of the
+  /// scope, or a block.
   Stmt rest_of_scope() { return in_.accept(";") ? stmt() : block(); }
 
   bool starts_store() const {
@@ -203,8 +204,8 @@ class TextParser : public ExprParser {
     return make_stmt(For{v, min, extent_of(min, end), kind, block()});
   }
 
-  /// Returns the extent of a loop. The text contains min + extent in folded form, from which min is
-  /// subtracted again.
+  /// Returns the extent of a loop. The text contains the end, min + extent, in folded form.
+  /// Subtracting the minimum gives the extent.
   static Expr extent_of(const Expr& min, const Expr& end) {
     if (is_zero(min)) return end;
     if (const Binary* sum = as_binary(end, BinaryOp::Add); sum && sum->a.same_as(min))
@@ -298,8 +299,8 @@ class TextParser : public ExprParser {
     syntax_error(kind_name, "`" + kind_name.text + "` is not a kind of axis");
   }
 
-  /// Returns the reducer with the index in the text. The text does not contain its definition, so
-  /// the reducer is empty.
+  /// Returns the reducer with the index in the text. The text does not define the reducer, so the
+  /// result is empty.
   CommReducer reducer() {
     in_.expect("["), in_.take(), in_.expect("]"), in_.expect("[");
     CommReducer& entry = reducers_[in_.take().text];

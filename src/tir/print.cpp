@@ -1,5 +1,5 @@
-// TVM 0.9's text form, in which names are made unique in order of appearance. Also its older form,
-// without unique names and types, for operations, axes and errors.
+// Prints TVM 0.9 text, in which names are made unique in order of appearance. Also prints an older
+// form without unique names and types, which is used for operations, axes and errors.
 #include "tenon/tir/print.h"
 
 #include <array>

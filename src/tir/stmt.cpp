@@ -18,7 +18,7 @@ StmtNode::~StmtNode() {
 
 namespace {
 
-/// Adds contents that the fields do not have.
+/// Adds those contents of a node that do not come from its fields, such as the kind of a loop.
 template <class Node>
 void note(const Node&, Contents&) {}
 void note(const For& n, Contents& contents) {

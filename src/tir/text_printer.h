@@ -12,7 +12,7 @@ class TextPrinter : public ExprPrinter {
     this->is_annotated = is_annotated;
   }
 
-  /// The position of a statement in the text.
+  /// The part of the text that contains a statement.
   struct Mark {
     Stmt stmt;
     std::size_t begin, end;
@@ -26,15 +26,15 @@ class TextPrinter : public ExprPrinter {
   void stmt(const Stmt& s);
 
  private:
-  /// The recorded positions; null unless they are requested.
+  /// Receives the positions of statements; null if positions are not recorded.
   std::vector<Mark>* marks_ = nullptr;
   std::vector<const CommReducerNode*> reducers_;
 
   void stmt_text(const Stmt& s);
   /// Prints " {", the body indented by two columns, and "}".
   void block(const Stmt& body);
-  /// Prints the body after an attribute or allocation: a sequence becomes a block; anything else
-  /// follows a semicolon.
+  /// Prints the body after the header of an attribute or allocation. A sequence is printed as a
+  /// block; any other statement follows a semicolon.
   void body_after_header(const Stmt& body);
   void range(const Range& r) { put(r.min, ":", end_of(r)); }
   void ranges(const Buffer& buffer, const std::vector<Range>& items, const char* separator = "") {

@@ -135,8 +135,8 @@ class Lexer {
     token.text = text_.substr(begin, at_ - begin);
   }
 
-  /// Reads digits, a fraction and an exponent, and in TVM text the suffix that names the type:
-  /// 3.40282e+38f32.
+  /// Reads the digits, fraction and exponent of a number. In TVM text, also reads the suffix that
+  /// names the type: 3.40282e+38f32.
   void number() {
     Token& token = add(Token::Kind::Number);
     auto take_digits = [&] {

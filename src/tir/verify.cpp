@@ -11,7 +11,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// A set that is stored as one bit per element of a shared map.
+/// A set of nodes. Several sets share one map from nodes to bits, and each set has its own bit.
 class Marked {
  public:
   Marked(DenseMap<const void*, unsigned>& marks, unsigned mark) : marks_(marks), mark_(mark) {}
@@ -47,8 +47,8 @@ class Verifier {
       if (live_.contains(&b.declared->data.node()))
         report("array `" + b.declared->name + "` has the memory of another parameter", b.param);
       for (const Buffer& buffer : {b.declared, b.buffer}) {
-        // Sizes, strides and offsets of an argument are read from the argument: their first
-        // occurrence defines them.
+        // Sizes, strides and offsets of an argument are read from the argument at run time. The
+        // first occurrence of a variable in them defines the variable.
         for (const Expr& e : buffer->shape) admit_free(e);
         for (const Expr& e : buffer->strides) admit_free(e);
         admit_free(buffer->elem_offset);
@@ -61,11 +61,11 @@ class Verifier {
 
  private:
   Form form_;
-  /// The number of lanes of the enclosing vector condition; 1 without one.
+  /// The number of lanes of the enclosing vector condition; 1 if there is no vector condition.
   int masked_lanes_ = 1;
   bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
 
-  /// The bits of variables and buffers.
+  /// The membership bits of variables and buffers in the sets below.
   DenseMap<const void*, unsigned> marks_;
   Marked defined_{marks_, 1};   // all variables defined so far
   Marked in_scope_{marks_, 2};  // variables in scope
@@ -104,7 +104,7 @@ class Verifier {
       report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
   }
 
-  /// Verifies a region of a buffer, before storage is flattened.
+  /// Verifies a region of a buffer in a program whose buffers still have several dimensions.
   void region(const Buffer& buffer, const std::vector<Range>& ranges, const Stmt& where) {
     for (const Range& r : ranges) expr(r.min), expr(r.extent);
     if (ranges.size() == buffer->shape.size()) return;
@@ -359,7 +359,8 @@ class Verifier {
     if (is_launch && !axis) report("a thread launch has no axis", s);
     if (n.kind == AttrKind::RollingBufferScope && !std::holds_alternative<Buffer>(n.subject))
       report("a rolling-buffer mark has no buffer", s);
-    // A thread axis may be entered several times in a kernel; it denotes the same threads.
+    // A kernel may contain several attributes of the same thread axis. They denote the same
+    // threads, so only the outermost one opens a scope.
     const bool is_new = binds && in_scope_.insert(&axis->var().node());
     stmt(n.body);
     if (is_new) in_scope_.erase(&axis->var().node());

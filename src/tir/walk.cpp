@@ -55,13 +55,13 @@ void visit_children(const Node& node, const F& f, const G& g) {
   for_each_field<Node>([&](const auto& field) { visitor(node.*field.member); });
 }
 
-/// The result for a field without children.
+/// The result of mapping a field that has no children.
 struct Unchanged {
   explicit operator bool() const { return false; }
 };
 
-/// Returns the field's value with f applied to its expressions and g to its statements; nullopt if
-/// nothing changed.
+/// Maps a field: applies f to its expressions and g to its statements. Returns nullopt if nothing
+/// changed.
 template <class F, class G>
 struct ChildMapper {
   const F& f;
@@ -163,7 +163,7 @@ std::optional<Node> mapped_node(const Node& node, const F& f, const G& g) {
   const ChildMapper<F, G> map{f, g};
   return std::apply(
       [&](const auto&... field) -> std::optional<Node> {
-        // Braces guarantee the order of evaluation.
+        // Brace initialization evaluates the fields in order; a function call would not.
         std::tuple parts{map(node.*field.member)...};
         return std::apply(
             [&](auto&... part) -> std::optional<Node> {
@@ -409,7 +409,7 @@ Effect effect_of(const Expr& e) {
       e, [&](const Load&) { raise(Effect::ReadState); },
       [&](const ProducerLoad&) { raise(Effect::ReadState); },
       [&](const Call& call) {
-        // A pure function may read what its pointers point to.
+        // A pure extern function may read memory through its pointer arguments.
         const auto is_pointer = [](const Expr& arg) {
           return arg.dtype().is_handle() && !arg.as<StringImm>();
         };
@@ -427,14 +427,15 @@ namespace {
 
 bool is_index_type(DataType type) { return type.is_int() && type.bits >= 32; }
 
-/// Returns the type of the arithmetic in `e`.
+/// Returns the type in which `e` computes: the operands' type for a comparison, otherwise its own
+/// type.
 DataType type_of_arithmetic(const Expr& e) {
   const Binary* n = e.as<Binary>();
   return n && is_comparison(n->op) ? n->a.dtype() : e.dtype();
 }
 
-/// Whether the call is index arithmetic, provided that its arguments are indices. A shift to the
-/// left drops bits.
+/// Whether the call is index arithmetic if its arguments are indices. A left shift is not, because
+/// it drops bits.
 bool is_index_arithmetic(const Call& n) {
   for (const Intrin intrin :
        {Intrin::if_then_else, Intrin::likely, Intrin::shift_right, Intrin::bitwise_and,
@@ -443,7 +444,8 @@ bool is_index_arithmetic(const Call& n) {
   return false;
 }
 
-/// Whether calls or casts in the expression produce data. Precondition: it contains no element.
+/// Whether a call or cast in the expression produces data. Precondition: the expression reads no
+/// element.
 bool has_call_for_data(const Expr& e) {
   if (!contains<Call>(e) && !contains<Cast>(e)) return false;
   if (const Call* n = e.as<Call>(); n && !is_index_arithmetic(*n)) return true;

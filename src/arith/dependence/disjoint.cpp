@@ -47,7 +47,7 @@ class Digits {
     const Binary* n = e.as<Binary>();
     if (n && (n->op == BinaryOp::FloorDiv || n->op == BinaryOp::FloorMod)) {
       if (const auto cut = position_of(e)) cuts_.push_back(*cut);
-      // A division that a condition skips says nothing about its divisor.
+      // A division under a condition may never be evaluated, so its divisor may be 0.
       if (n->a.same_as(var_) && !constant_int(n->b) && conditions_ == 0) symbols_.push_back(n->b);
     }
     for_each_operand(
@@ -170,8 +170,8 @@ class Prover {
            (has_digits_ && apart_by_proof(first, second, Order::LowestFirst));
   }
 
-  /// Returns i + 1 and j for (i + 1)*stride and j*stride; nullopt unless the stride is provably
-  /// positive.
+  /// Splits the factor `stride` off two products: for (i + 1)*stride and j*stride, returns i + 1
+  /// and j. Returns nullopt unless the stride is provably positive.
   std::optional<std::pair<Expr, Expr>> common_factor(const Expr& a, const Expr& b) {
     const Binary *in_a = as_binary(a, BinaryOp::Mul), *in_b = as_binary(b, BinaryOp::Mul);
     if (!in_a || !in_b || !in_a->b.as<VarNode>() || !in_a->b.same_as(in_b->b)) return std::nullopt;
@@ -196,13 +196,13 @@ class Prover {
       known->second = inner.range;
       facts_.forget(inner.var);
       if (inner.range) facts_.bind(inner.var, *inner.range);
-      // A let whose value is not stable.
+      // A variable without a range is a let whose value may change between evaluations.
       if (!inner.range) bind_data(inner.var, facts_);
     }
   }
 
-  /// Returns the access with a fresh variable for each inner variable that has another range in
-  /// `other`, because two loops use it; nullopt if all ranges agree.
+  /// Renames inner variables of `access` that have another range in `other`. This happens if two
+  /// loops use the same variable. Returns nullopt if all ranges agree.
   static std::optional<Access> with_own_inner(const Access& access, const Access& other) {
     VarMap renamed;
     for (const FreeVar& inner : access.inner)
@@ -224,13 +224,14 @@ class Prover {
 
   // ---- sums ----
 
-  /// The relation between a variable's values in the two accesses.
+  /// The relation between a variable's values in the two accesses: equal, unrelated, or related by
+  /// the loop's step.
   enum class Kind : std::uint8_t { Same, Free, Stepped };
   struct Related {
     Kind kind = Kind::Same;
     ConstBound bound = ConstBound::everything();
     Step step = Step::Any;
-    /// The loop's index among the loops with step Other.
+    /// The index of the variable's loop among the loops with Step::Other.
     unsigned number = 0;
   };
 
@@ -262,8 +263,8 @@ class Prover {
     std::vector<Term> terms;
     /// Whether some summand is not a variable or has no finite bounds.
     bool is_opaque = false;
-    /// The power of two modulo which data is computed; 0 for positions. For 64 bits, a factor of it
-    /// that fits int64.
+    /// The modulus of arithmetic on data that wraps: a power of two. 0 for indices, which do not
+    /// wrap. For 64-bit data, a smaller power of two that fits int64.
     std::int64_t modulus = 0;
   };
 
@@ -295,7 +296,8 @@ class Prover {
       if (is_var) {
         term.related = related(term.value, in_first, in_second);
       } else {
-        // The value may differ between the accesses if it depends on a variable that differs.
+        // A summand that is not a variable may differ between the accesses if it uses a variable
+        // that differs.
         const bool differs = uses_var(term.value, [&](const Expr& var) {
           return related(var, in_first, in_second).kind != Kind::Same;
         });
@@ -309,8 +311,8 @@ class Prover {
 
   bool is_wrapping_sum(const Expr& e) const { return e.as<Binary>() && wraps(e, facts_); }
 
-  /// Whether the sum is never 0. `later` has a bit for each loop with step Other, set if the second
-  /// access is in the later iteration.
+  /// Whether the sum is never 0. Each loop with Step::Other has a bit in `later`, which is set if
+  /// the second access is in the later iteration of that loop.
   static bool misses_zero(const Sum& sum, bool by_steps, unsigned later) {
     Reach reach(sum.constant);
     reach.add(sum.modulus, std::nullopt, std::nullopt);
@@ -363,9 +365,9 @@ class Prover {
     return true;
   }
 
-  /// Replaces a part of each sum that a guard bounds by one summand. With the guard j*3 + k < 16,
-  /// j*3 + k is less than 16 even if the ranges of j and k allow more. Returns false if no guard
-  /// bounds any part.
+  /// Merges the summands that a guard bounds together into one summand with this bound. The guard
+  /// j*3 + k < 16 gives j*3 + k a tighter bound than the ranges of j and k do. Returns false if no
+  /// guard bounds any part of the sum.
   bool gather_guarded(Sum& sum, const Access& first, const Access& second) const {
     bool found = false;
     for (const Expr& guard : first.guards) found |= gather_guarded(sum, guard, false);
@@ -383,7 +385,7 @@ class Prover {
     const auto coefficient_in = [&](Term& term) -> std::int64_t& {
       return is_second ? term.second : term.first;
     };
-    // The guarded sum is at most -constant.
+    // The guard bounds the sum of its variable terms by -constant.
     std::int64_t constant = is_strict ? 1 : 0;
     std::vector<Term*> terms;
     std::optional<std::int64_t> factor;
@@ -412,7 +414,8 @@ class Prover {
     return true;
   }
 
-  /// Returns true if disjoint, false if no proof can succeed, and nullopt if a proof may succeed.
+  /// Compares the accesses without the simplifier. Returns true if they are disjoint, false if they
+  /// are not provably disjoint by any method, and nullopt if a proof by the simplifier may succeed.
   std::optional<bool> apart_in_sums(const Access& first, const Access& second) const {
     const std::size_t rank = first.indices.size();
     bool is_final = first.guards.empty() && second.guards.empty() && rank == 1;
@@ -508,7 +511,7 @@ class Prover {
             next.push_back(stepped(one, loop.loop, positions, at, order, step));
         }
       cases = std::move(next);
-      // If two iterations differ, there are at least two.
+      // The loop has at least two iterations, because the accesses are in different ones.
       if (loop.loop.range && !constant_int(loop.loop.range->extent))
         scopes.push_back(facts_.assume(make_int(var.dtype(), 2) <= loop.loop.range->extent));
     }
@@ -591,7 +594,7 @@ class Prover {
     return to && from ? make_int(next.dtype(), *to / *from) : next;
   }
 
-  /// Adds new variables for the inner variables of the instance.
+  /// Adds a new variable to the instance for each inner variable of its access.
   void add_inner(const Access& access, Instance& instance, Scopes& scopes) {
     for (const FreeVar& inner : access.inner)
       set(instance.vars, inner.var, fresh_like(inner, instance, scopes));
@@ -623,7 +626,8 @@ class Prover {
   bool never_conflict(const Instances& both, Scopes& scopes) {
     const auto& [first, second, values] = both;
     const auto is_ahead = [&](const Expr& var) { return values.ahead.contains(&var.node()); };
-    // A bound of the earlier iteration may decide a guard of the later one, but not the reverse.
+    // Assumes the guards of the earlier iteration first, because they may decide a guard of the
+    // later iteration.
     for (const bool is_later : {false, true})
       for (const auto& [access, instance] :
            {std::pair(&first, &values.first), std::pair(&second, &values.second)})
@@ -659,8 +663,7 @@ class Prover {
     if (can_prove_at_least(distance, 1, facts_) || can_prove_below(distance, 0, facts_))
       return true;
     if (is_symbolic_ && is_apart_by_symbols(b - a)) return true;
-    // The fallback tests whether the distance is not a multiple of the steps of the loops that it
-    // depends on.
+    // Fallback: the distance is not 0 if it is provably not a multiple of some constant step in it.
     std::vector<Expr> steps;
     walk(distance, [&](const Binary& n) {
       const auto step = n.op == BinaryOp::Mul ? constant_int(n.b) : std::nullopt;
@@ -679,7 +682,8 @@ class Prover {
       if (uses_var(distance, var)) used.push_back(var);
     const auto form = linear_form(distance, used);
     if (!form) return false;
-    // If both instances add the same element, it cancels: a distance inside a buffer does not wrap.
+    // A term that is added to both indices cancels. This is valid because a distance between
+    // elements of a buffer does not overflow.
     Expr sum = simplify(form->base, facts_);
     for (std::size_t n = 0; n < used.size(); ++n)
       sum = sum + used[n] * simplify(form->coefficients[n], facts_);
@@ -688,8 +692,8 @@ class Prover {
            (ends.max() && can_prove_below(simplify(*ends.max(), facts_), 0, facts_));
   }
 
-  /// Whether guards assign each element to a single iteration. If both instances access element j,
-  /// the guard `floormod(j, 8) == p` gives p the same value in both.
+  /// Whether guards assign each element to a single iteration. With the guard `floormod(j, 8) ==
+  /// p`, two iterations that access the same element j have the same value of p.
   bool have_different_owners(const Instances& both) {
     const auto& [first, second, values] = both;
     if (first.guards.empty() || second.guards.empty()) return false;
@@ -720,7 +724,8 @@ class Prover {
     return false;
   }
 
-  /// Returns an instance's expression in terms of the accessed element.
+  /// Returns `e` of one access with its inner variables expressed by the accessed element's
+  /// indices.
   Expr at_element(const Expr& e, const Access& access, const Instance& instance,
                   const std::vector<Var>& element) const {
     Instance own = instance;
@@ -749,8 +754,8 @@ class Prover {
   Facts& facts_;
   /// The inner variables that have facts, and their ranges.
   std::unordered_map<const ExprNode*, std::optional<Range>> bound_;
-  /// The state of the current pair: the variables that its cases created, their values, and whether
-  /// an extent is symbolic.
+  /// The state of the pair of accesses being compared: the variables created for its cases, their
+  /// values, and whether an extent is symbolic.
   std::vector<Var> made_;
   IntervalMap values_;
   bool is_symbolic_ = false;
@@ -812,7 +817,8 @@ void for_each_element(const Access& access, Values& values,
 
 bool are_disjoint_by_trial(Access first, Access second, const std::vector<FreeVar>& vars,
                            const Relation& relation) {
-  // The steps of the variables; nullopt where they are equal.
+  // The step of each variable that is a loop of the relation. Nullopt for other variables, whose
+  // values are equal in both accesses.
   std::vector<std::optional<Step>> steps(vars.size());
   for (std::size_t n = 0; n < vars.size(); ++n)
     for (const auto& [loop, step] : relation.loops())
@@ -848,7 +854,7 @@ bool are_disjoint_by_trial(Access first, Access second, const std::vector<FreeVa
         if (++trials > kMaxTrials || are_related(other, own)) throw RuntimeError("a conflict");
     });
     return true;
-  } catch (const RuntimeError&) {  // also if a value is not known
+  } catch (const RuntimeError&) {  // a conflict, or an unknown value
     return false;
   }
 }
@@ -868,8 +874,8 @@ bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>&
     if (!constant_int(extent))
       scopes.push_back(facts.assume(make_int(extent.dtype(), 1) <= extent));
   }
-  // One case for each loop that may be the first in which the iterations differ; the loops inside
-  // it are unconstrained.
+  // Two different iterations first differ in some loop, counted from the outermost. Each loop is a
+  // case, in which the loops inside it may have any values.
   for (std::size_t first = 0; first < all.size(); ++first) {
     Relation relation = Relation().with(all[first].var, all[first].range, Step::Other);
     for (std::size_t n = first + 1; n < all.size(); ++n)

@@ -197,7 +197,8 @@ class Reader {
     if (!memory_.is_stable(own.min) || !memory_.is_stable(own.extent))
       return inner_.push_back({var, std::nullopt});
     if (constant_int(own.min)) return inner_.push_back({var, own});
-    // Offsets start at 0, so the range is the same in all outer iterations.
+    // The loop is expressed as its minimum plus an offset. The offset starts at 0, so its range is
+    // the same in all outer iterations.
     const Var offset = var.fresh();
     inner_.push_back({offset, Range::from_extent(own.extent)});
     set(values_, var, own.min + offset);
@@ -362,8 +363,9 @@ class Reader {
     for (FreeVar& var : access.inner)
       if (var.range) var.range = substitute(*var.range, values_);
     access.guards = guards_;
-    // An index that uses the loop's variable has one access per iteration, so an empty loop is no
-    // further guard.
+    // If a loop has no iterations, the access does not happen. If an index uses the loop's
+    // variable, the variable's range already expresses this. Otherwise the loop counts as an
+    // additional guard.
     const auto is_index = [&](const Var& var) {
       return std::ranges::any_of(access.indices, [&](const Expr& e) { return uses_var(e, var); });
     };
@@ -406,7 +408,7 @@ class Reader {
   Footprint result_;
   Offsets offsets_;
   std::vector<FreeVar> inner_;
-  /// The variables of those loops that may have no iteration.
+  /// The variables of enclosing loops that may have no iterations.
   std::vector<Var> possibly_empty_;
   std::vector<Expr> guards_;
   bool has_other_guards_ = false;

@@ -40,7 +40,7 @@ constexpr Row kLessRows[] = {
      "c1 < 0 && c2 < 0", kExact},
     {"negative_scale_above", "c1 < x*c2", "x < truncdiv(c1, c2)", "c1 >= 0 && c2 < 0", kExact},
 
-    // A comparison of a quotient becomes one of its dividend.
+    // A comparison of a quotient becomes a comparison of the dividend.
     {"trunc_below_positive", "truncdiv(x, c1) < c2", "x < c1*c2", "c1 > 0 && c2 > 0"},
     {"trunc_below", "truncdiv(x, c1) < c2", "x < c1*(c2 - 1) + 1", "c1 > 0 && c2 <= 0"},
     {"trunc_above", "c1 < truncdiv(x, c2)", "(c1 + 1)*c2 - 1 < x", "c1 >= 0 && c2 > 0"},
@@ -73,13 +73,13 @@ constexpr Row kLessRows[] = {
     {"floor_moved_multiple_below_difference", "floordiv(x + c2, c1)*c1 < x - y",
      "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0", kExact},
 
-    // Choices split into connectives.
+    // A comparison with a minimum or maximum becomes a conjunction or disjunction.
     {"min_below", "min(x, y) < z", "x < z || y < z", "", kAgain},
     {"max_below", "max(x, y) < z", "x < z && y < z", "", kAgain},
     {"min_above", "z < min(x, y)", "z < x && z < y", "", kAgain},
     {"max_above", "z < max(x, y)", "z < x || z < y", "", kAgain},
 
-    // Terms move to the other side.
+    // Terms move to the other side of the comparison.
     {"below_difference", "x < c1 - y", "x + y < c1", "", kExact | kAgain},
     {"below_sum", "x < c1 + y", "x - y < c1", "", kExact | kAgain},
     {"difference_below", "c1 - y < x", "c1 < x + y", "", kExact | kAgain},

@@ -8,7 +8,7 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kMinRows[] = {
-    // Terms move out of the minimum.
+    // Common terms move out of the minimum.
     {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2", kExact},
     {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2", kExact},
     {"with_sum_below", "min(x + c1, x) ; min(x, x + c1)", "x + c1", "c1 < 0", kExact},
@@ -73,7 +73,7 @@ constexpr Row kMinRows[] = {
     {"negative_scale_and_constant", "min(x*c1, c2)", "max(x, floordiv(c2, c1))*c1",
      "c1 < 0 && floormod(c2, c1) == 0", kExact},
 
-    // Order: constants outermost.
+    // Canonical order: a constant becomes an operand of the outermost minimum.
     {"constant_last", "min(min(x, c1), y)", "min(min(x, y), c1)", "", kAgain},
 };
 constexpr auto kMinRules = compile<kMinRows>();
@@ -93,7 +93,7 @@ RuleTable min_any_type_rules() { return kMinAnyTypeRules; }
 namespace {
 
 constexpr Row kMaxRows[] = {
-    // Terms move out of the maximum.
+    // Common terms move out of the maximum.
     {"of_sums_first", "max(x + c1, x + c2)", "x + c1", "c1 > c2", kExact},
     {"of_sums_second", "max(x + c1, x + c2)", "x + c2", "c1 <= c2", kExact},
     {"with_sum_below", "max(x + c1, x) ; max(x, x + c1)", "x + c1", "c1 > 0", kExact},
@@ -150,7 +150,7 @@ constexpr Row kMaxRows[] = {
     {"negative_scale_and_constant", "max(x*c1, c2)", "min(x, floordiv(c2, c1))*c1",
      "c1 < 0 && floormod(c2, c1) == 0", kExact},
 
-    // Order: constants outermost.
+    // Canonical order: a constant becomes an operand of the outermost maximum.
     {"constant_last", "max(max(x, c1), y)", "max(max(x, y), c1)", "", kAgain},
 };
 constexpr auto kMaxRules = compile<kMaxRows>();

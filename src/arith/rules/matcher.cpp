@@ -221,7 +221,8 @@ std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts&
   }
   const RuleSet& by_first = table.by_kind->first[static_cast<std::size_t>(first)];
   const RuleSet& by_second = table.by_kind->second[static_cast<std::size_t>(second)];
-  // Whether the arithmetic is exact. Determined when the first exact rule is tried.
+  // Whether the arithmetic provably does not overflow. Computed when the first kExact rule is
+  // tried.
   std::optional<bool> is_exact;
   for (std::size_t word = 0; word < by_first.bits.size(); ++word) {
     for (std::uint64_t left = by_first.bits[word] & by_second.bits[word]; left != 0;

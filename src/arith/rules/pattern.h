@@ -56,7 +56,8 @@ enum class PatternKind : std::uint8_t {
 struct Pattern {
   PatternKind kind = PatternKind::Literal;
   BinaryOp op = BinaryOp::Add;
-  /// The number of an Expression, Condition or Constant; for other kinds, the first child.
+  /// The number of the matched Expression, Condition or Constant. For other kinds of nodes, the
+  /// first child.
   std::uint8_t first = 0;
   std::uint8_t second = 0;
   std::uint8_t third = 0;
@@ -66,12 +67,13 @@ struct Pattern {
   std::int16_t value = 0;
 };
 
-inline constexpr int kExpressionSlots = 6;  // x y z u v w
-inline constexpr int kConditionSlots = 2;   // p q
-inline constexpr int kConstantSlots = 3;    // c1 c2 c3
+inline constexpr int kExpressionSlots = 6;  // named x y z u v w
+inline constexpr int kConditionSlots = 2;   // named p q
+inline constexpr int kConstantSlots = 3;    // named c1 c2 c3
 inline constexpr std::uint8_t kNone = 0xff;
 
-/// Kinds of nodes by number. They exclude rules that cannot match, at low cost.
+/// The kinds of nodes, as numbers. A rule whose pattern has operands of other kinds is skipped
+/// without an attempt to match it.
 enum class Kind : std::uint8_t { IntImm = 18, Not, Select, Ramp, Broadcast, Other };
 inline constexpr std::size_t kKinds = 24;
 constexpr Kind kind_of(BinaryOp op) { return static_cast<Kind>(op); }

@@ -8,7 +8,7 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kAddRows[] = {
-    // Terms move into a minimum or maximum.
+    // Terms move into an adjacent minimum or maximum.
     {"into_min_second", "min(x, y - z) + z", "min(x + z, y)", "", kExact},
     {"into_min_first", "min(x - z, y) + z", "min(x, y + z)", "", kExact},
     {"into_max_second", "max(x, y - z) + z", "max(x + z, y)", "", kExact},
@@ -37,13 +37,13 @@ constexpr Row kAddRows[] = {
 
     {"constants", "(x + c1) + c2", "x + (c1 + c2)"},
 
-    // Common factors.
+    // Common factors are factored out.
     {"double", "x + x", "x*2"},
     {"one_more", "x*y + x ; y*x + x", "x*(y + 1)"},
     {"one_more_first", "x + y*x ; x + x*y", "x*(1 + y)"},
     {"factor", "x*y + x*z ; y*x + x*z ; x*y + z*x ; y*x + z*x", "x*(y + z)"},
 
-    // A quotient and its remainder recombine.
+    // A quotient and its remainder recombine to the dividend.
     {"trunc_whole", "truncdiv(x, c1)*c1 + truncmod(x, c1)", "x", "c1 != 0"},
     {"floor_whole",
      "floordiv(x, y)*y + floormod(x, y) ; y*floordiv(x, y) + floormod(x, y) ; "
@@ -52,7 +52,8 @@ constexpr Row kAddRows[] = {
     {"carry", "floordiv(floormod(x, c2) + c1, c2) + floordiv(x, c2)", "floordiv(x + c1, c2)",
      "c2 > 0", kExact},
 
-    // Order: constants last, choices first, products before remainders.
+    // Canonical order of terms: constants last, minima and maxima first, products before
+    // remainders.
     {"constant_last_minus", "x + (c1 - y) ; (c1 - y) + x", "(x - y) + c1", "", kAgain},
     {"constant_last", "x + c1 + y ; x + (c1 + y)", "(x + y) + c1", "", kAgain},
     {"max_first", "x + max(y, z)", "max(y, z) + x", "", kAgain},
@@ -77,7 +78,7 @@ RuleTable add_any_type_rules() { return kAddAnyTypeRules; }
 namespace {
 
 constexpr Row kSubRows[] = {
-    // Terms move into a minimum or maximum.
+    // Terms move into an adjacent minimum or maximum.
     {"min_minus_first", "min(x, y) - x", "min(0, y - x)", "", kExact},
     {"min_minus_second", "min(x, y) - y", "min(x - y, 0)", "", kExact},
     {"max_minus_first", "max(x, y) - x", "max(0, y - x)", "", kExact},
@@ -98,7 +99,7 @@ constexpr Row kSubRows[] = {
     {"drop_added_first", "(x + y) - x", "y"},
     {"minus_rest", "x - (y + x) ; x - (x + y)", "0 - y"},
 
-    // Common factors.
+    // Common factors are factored out.
     {"itself", "x - x", "0"},
     {"one_less", "x*y - x ; y*x - x", "x*(y - 1)"},
     {"one_minus", "x - y*x ; x - x*y", "x*(1 - y)"},
@@ -177,7 +178,7 @@ constexpr Row kSubRows[] = {
     {"floor_step_from", "floordiv(x + c1, c3) - floordiv(x, c3)",
      "floordiv(floormod(x, c3) + c1, c3)", "c3 > 0", kExact},
 
-    // Order: sums with constants last, products with the sign in the constant.
+    // Canonical order of terms: sums with constants last, products with the sign in the constant.
     {"add_opposite", "x - c1", "x + (0 - c1)"},
     {"constant_last", "(x + c1) - y", "(x - y) + c1", "", kAgain},
     {"add_subtracted", "x - (y - z)", "(x + z) - y", "", kAgain},
@@ -213,8 +214,8 @@ constexpr Row kMulRows[] = {
     {"multiple_above", "floordiv(x - floormod(x, c2), c1)*c1", "x - floormod(x, c2)",
      "c1 != 0 && c1 == 0 - c2", kExact},
 
-    // Order: constants last. A constant factor of a difference becomes positive by swapping the
-    // operands.
+    // Canonical order of terms: constants last. If a difference has a negative constant factor, its
+    // operands are swapped, so that the factor becomes positive.
     {"constant_last_inside", "x*(c1*y)", "(x*y)*c1", "", kAgain},
     {"constant_last", "c1*x", "x*c1", "", kAgain},
     {"turn_difference", "(x - y)*c1", "(y - x)*(0 - c1)", "c1 < 0", kAgain},

@@ -31,18 +31,21 @@ struct Bounds::Data {
   std::size_t version = 0;
 };
 
-// The effect of guards on a reader's accesses, for exact bounds. Loops that overshoot a split axis
-// have iterations in which some axis is out of range, and nothing is read in these iterations.
+// The effect of guards on a reader's accesses, for exact bounds. A loop that overshoots a split
+// axis has iterations in which the axis is out of range. The guards skip these iterations, so the
+// reader reads nothing in them.
 
-/// The index of one axis of a reader, relative to the start of the range that a guard admits. An
-/// iteration is idle if the index is out of range.
+/// The range that a guard admits for one axis of a reader. `extent` is the length of the range, and
+/// `offsets` are the axis's indices relative to its start. An iteration is idle (reads nothing) if
+/// its offset is outside [0, extent).
 struct Reach {
   arith::Interval offsets;
   std::int64_t extent;
 };
 using Reaches = std::vector<Reach>;
 
-/// The range of a root axis and the required domain, in terms of the loops around the producer.
+/// A root axis of a reader: its range, and the values that one iteration of the loops around the
+/// producer requires. Both are expressed in terms of these loops.
 struct NeededAxis {
   IterVar axis;
   Range range;
@@ -58,10 +61,16 @@ struct ReaderView {
   arith::IntervalMap domains;
 };
 
-/// Known: the regions of TVM 0.9. Exact: the regions without the overshoot of a reader's loops,
-/// without padding beyond the tensor, and with only the rows that a data-dependent index selects.
+/// The precision of the inferred regions.
+///
+/// Known: the regions of TVM 0.9.
+///
+/// Exact: smaller regions. They exclude elements that only overshooting iterations of a reader
+/// would read, elements beyond the tensor, and rows that a data-dependent index does not select.
+///
 /// Clamped: like Exact, but iterations beyond a reader's end require the same as its last
-/// iteration. (Under Exact, a region of varying size can be largest in these iterations.)
+/// iteration. It is used if regions vary in size, because under Exact they can be largest in these
+/// iterations.
 enum class Tightness : std::uint8_t { Known, Exact, Clamped };
 
 class BoundInference {
@@ -76,10 +85,11 @@ class BoundInference {
 
   void run();
 
-  /// Whether the size of a region that is computed at a loop varies between iterations.
+  /// Whether some stage that is computed at a loop has a region whose size varies between
+  /// iterations.
   bool has_varying_parts();
-  /// Returns the spatial axes of scans along which the stages of a step touch more elements than
-  /// was assumed to be required.
+  /// Returns the spatial axes of scans along which the stages of a step touch elements outside the
+  /// assumed requirement.
   std::vector<IterVar> outgrown_axes();
   Bounds::Data bounds();
   /// Returns the requirements of each output. Precondition: run() has been called.
@@ -94,7 +104,8 @@ class BoundInference {
   void infer_root_ranges(StageId id);
   static Range declared(const IterVar& axis);
   void set_root(const IterVar& axis, const Range& range);
-  /// Records extents that contain variables of outer loops but provably have one value.
+  /// Finds extents that contain variables of outer loops but provably have one value, and sets them
+  /// to this value.
   void find_constant_extents(const FrozenStage& stage);
   void add_values(const IterVar& axis, const Range& range) {
     all_values_.set(axis.var(),
@@ -120,28 +131,30 @@ class BoundInference {
 
   // ---- requirements of the readers
 
-  /// Returns the requirements per output and dimension during one iteration of the loops around
-  /// `kept_in`, the stage that owns the memory: `id` itself or, if `id` is the state of a scan, the
-  /// scan.
+  /// Returns the requirements of the readers of `id`, per output and dimension, during one
+  /// iteration of the loops around `kept_in`. `kept_in` is the stage that owns the memory of `id`:
+  /// the scan if `id` is a scan's state, otherwise `id` itself.
   std::vector<Needs> needs_of_readers(StageId id, StageId kept_in);
   void add_needs_of(StageId reader, StageId producer, const Tensor& tensor, Needs& needs);
-  /// If the producer's memory is private to a thread, checks that no thread axis of the reader is
-  /// between the two stages.
+  /// Checks that the reader can see the producer's memory. For each thread axis among the reader's
+  /// loops inside the producer's attach point, the memory must be shared, or the producer must run
+  /// in the same thread.
   void check_is_seen(StageId producer, StageId reader) const;
   const ReaderView& view_of(StageId reader, StageId producer);
 
-  /// Relaxes the reader's loops to their ranges if they are inside the producer's attach point, or
-  /// bound to threads that share its memory. Other loops remain symbolic.
+  /// Relaxes some of the reader's loops to their ranges: those inside the producer's attach point,
+  /// and those bound to threads that share the producer's memory. Other loops remain symbolic.
   ReaderView make_view(StageId reader, const std::optional<AttachPoint>& place,
                        tir::StorageScope scope);
 
-  /// Returns the values of the loops (given innermost first) and of all threads that share the
-  /// memory, from the reader's perspective. The range of a loop may depend on the loops around it.
+  /// Returns the values that loops and threads take while the reader reads the producer's memory.
+  /// Contains the loops, given innermost first, and all threads that share the memory. The range of
+  /// a loop may depend on the loops around it.
   arith::IntervalMap values_of_loops(StageId reader, const std::vector<AttachPoint>& loops,
                                      tir::StorageScope scope) const;
 
-  /// Returns the range of a loop in terms of the loops around it. It may depend on root axes of its
-  /// stage, as for a reduction over [0, i + 1).
+  /// Returns the range of a loop in terms of the loops around it. The range may use root axes of
+  /// the loop's stage, as for a reduction over [0, i + 1); these are replaced by their values.
   Range range_in_loops(const AttachPoint& loop) const;
 
   static bool is_relaxed(const IterVar* thread, bool inside, tir::StorageScope scope) {
@@ -153,7 +166,8 @@ class BoundInference {
     return Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), ranges_.at(axis).extent);
   }
 
-  /// Returns the domain of a leaf in a reader kept in `own_scope`, for a producer kept in `scope`.
+  /// Returns the domain of a leaf of a reader. `own_scope` is the scope of the reader's memory, and
+  /// `scope` that of the producer's memory.
   arith::Interval leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,
                               tir::StorageScope scope, tir::StorageScope own_scope) const;
 
@@ -166,8 +180,8 @@ class BoundInference {
 
   // ---- the ranges of a stage
 
-  /// Sets the range of each axis to the hull of all requirements. The requirements of all outputs
-  /// count, because the outputs are computed together.
+  /// Sets the range of each axis to the hull of the requirements on all outputs. An operation
+  /// computes all its outputs together, so they share the axes.
   void provide(const FrozenStage& stage, const std::vector<Needs>& needs);
   /// Throws unless the required range of the axis is provably inside the user's bound.
   void check_stays_inside(const FrozenStage& stage, const IterVar& axis, const BoundMark& bound,
@@ -190,7 +204,7 @@ class BoundInference {
     }
   }
 
-  /// Returns the hull of all reads of these outputs, which have one shape.
+  /// Returns the hull of all reads of these outputs. Precondition: the outputs have the same shape.
   RequiredBox required_of(StageId id, std::span<const TensorReaders> outputs);
 
   void add_outgrown(StageId id, const Scan& scan, std::vector<IterVar>& outgrown);
@@ -199,9 +213,8 @@ class BoundInference {
 
   static std::vector<IterVar> axes_of(const FrozenStage& stage);
 
-  /// Reproduces TVM 0.9's regions, which are simplified without the ranges of fused axes. If f
-  /// fuses 1 x 10, the minimum of a region remains floormod(f, 10), and such terms follow plain
-  /// terms of the same scale.
+  /// Forgets the ranges of fused axes, because TVM 0.9 simplifies its regions without them. If f
+  /// fuses 1 x 10, the minimum of a region remains floormod(f, 10) and is not simplified to f.
   void forget_fused_ranges();
   void add(Bounds::Data& bounds, StageId id, const IterVar& axis);
 
@@ -209,9 +222,9 @@ class BoundInference {
   const AxisFlags& whole_space_;
   const Tightness tightness_;
   AxisRanges ranges_;
-  /// The ranges of all axes inferred so far.
+  /// Facts about the axes inferred so far: their ranges, in terms of outer loops.
   arith::Facts facts_;
-  /// The values that the axes inferred so far can take, for any values of outer loops.
+  /// All values that the axes inferred so far can take over all iterations of outer loops.
   arith::IntervalMap all_values_;
   std::vector<IterVar> threads_;
   const arith::Facts nothing_;
@@ -244,11 +257,13 @@ std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId scan);
 void check_threads(const StageGraph& graph, StageId stage, const AxisRanges& ranges,
                    const Facts& facts);
 
-/// A double buffer requires a loop in which it can run ahead.
+/// Checks that a double-buffered stage is inside a loop. The stage computes for the next iteration
+/// of this loop while its readers use the current one.
 void check_double_buffer(const StageGraph& graph, StageId stage);
 
-/// Checks that the `producer` of memory that is private to a thread runs in the threads that read
-/// it, even if the producer is outside the thread's loop (a loop of `reader`, or around it).
+/// Checks a producer whose memory is private to a thread: it must run in the threads that read the
+/// memory, even if it is outside the loop that is bound to the thread. That loop belongs to
+/// `reader` or is around it.
 void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
                        StageId reader);
 

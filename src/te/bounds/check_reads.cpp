@@ -20,8 +20,9 @@ namespace {
 
 class ReadChecker {
  public:
-  /// `scan` is the scan that the operation updates, if it does. `need` is the condition under which
-  /// the operation is computed; nullopt if it always is.
+  /// `scan` is the scan that the operation updates; nullopt if the operation is not an update.
+  /// `need` is the condition under which the operation is computed; nullopt if it is always
+  /// computed.
   ReadChecker(const StageGraph& graph, const Operation& op, std::optional<StageId> scan,
               arith::IterationBox::Loops loops, Outside refused, const std::optional<Expr>& need,
               std::vector<arith::SizeCondition>& conditions)
@@ -63,8 +64,8 @@ class ReadChecker {
     }
   }
 
-  /// Refuses a read that is out of bounds for all sizes for which anything is read. If it is out of
-  /// bounds for some of these sizes, adds the condition under which it is in bounds.
+  /// Throws if the read is always out of bounds. If the read is in bounds for some sizes only, adds
+  /// the condition on these sizes.
   void check_partly(const ProducerLoad& load, std::size_t dim,
                     const std::optional<Interval>& ends) {
     const Expr& extent = load.producer->shape()[dim];
@@ -137,12 +138,13 @@ class ReadChecker {
   const arith::IterationBox box_;
   const Outside refused_;
   std::vector<arith::SizeCondition>& conditions_;
-  /// The condition under which no reader needs the operation; nullopt if it is constant.
+  /// The condition under which no reader needs the operation; nullopt if the operation is always
+  /// needed.
   std::optional<Expr> unread_;
-  /// Inside the body of a stage that an update reads: the values of that stage's axes.
+  /// The values of the axes of the stage whose body is being visited. Empty for the update itself.
   VarMap values_;
   bool is_inside_stage_ = false;
-  /// The number of such bodies that may still be visited.
+  /// The maximum number of further stages whose bodies are visited.
   int stages_left_ = 1000;
 };
 
@@ -165,7 +167,8 @@ std::optional<Range> constant_range(const IterVar& axis, const Range& range) {
   return Range::from_min_extent(make_int(type, first), make_int(type, last - first + 1));
 }
 
-/// Returns the declared range of the axis; nullopt if the stage may run over a part of it only.
+/// Returns the declared range of the axis; nullopt if the stage may compute only a part of this
+/// range.
 std::optional<Range> declared_range(const IterVar& axis, const Range& range) {
   const std::optional<Range>& dom = axis.dom();
   if (!dom || constant_int(range.extent) == 0 || !arith::can_prove(range.min == dom->min) ||
@@ -213,7 +216,8 @@ std::vector<arith::SizeCondition> check_reads(const StageGraph& graph, const Bou
       continue;
     const Scan* updated = scan ? graph.stage(*scan).op.as<Scan>() : nullptr;
     std::optional<arith::IterationBox::Loops> loops = loops_of(stage.op, updated, bounds, true);
-    // With symbolic sizes, no read is proved to be wholly out of bounds.
+    // Constant ranges are required to prove that a read is wholly out of bounds. A check for reads
+    // that are partly out of bounds also uses symbolic ranges.
     if (!loops && refused == Outside::Partly) loops = loops_of(stage.op, updated, bounds, false);
     if (!loops) continue;
     ReadChecker checker(graph, stage.op, scan, std::move(*loops), refused, needs[id.index()],

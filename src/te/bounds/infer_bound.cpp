@@ -45,9 +45,9 @@ AxisFlags find_thread_bound(const FrozenStage& stage) {
   return flags;
 }
 
-/// Rejects a region that overruns an axis beyond the index type, because no guard protects those
-/// elements. `loops` has the values of the loops around the stage. Symbolic sizes are assumed to
-/// fit, including those that determine these loops, unless the axis itself nearly fills the type.
+/// Rejects a region that overruns an axis beyond the index type: no guard protects the overrun
+/// elements. `loops` has the values of the loops around the stage. Symbolic sizes are assumed not
+/// to overflow, unless the axis itself nearly fills the type.
 void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Range& range,
                         const arith::IntervalMap& loops, const arith::Facts& facts) {
   const DataType type = axis.var().dtype();
@@ -78,7 +78,7 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
 void BoundInference::run() {
   // Visits consumers first, since the requirements of a stage depend on the ranges of its readers.
   for (StageId id : graph_.ids() | std::views::reverse) infer(id);
-  // The number of threads is known only after all stages have been inferred.
+  // The checks run last, because the number of threads is the maximum over all stages.
   for (StageId id : graph_.ids() | std::views::reverse) check_threads(graph_, id, ranges_, facts_);
   widen_lifted_threads();
 }
@@ -150,7 +150,8 @@ void BoundInference::infer(StageId id) {
         for (const IterVar& around : threads_at(graph_, loop)) {
           if (around.thread() != thread.thread()) continue;
           bind_thread(around, count);
-          // Threads that contribute nothing to a reduction still receive its total.
+          // In a reduction across threads, all threads of the launch receive the total, even those
+          // that contribute nothing.
           if (is_reduced_together(stage, axis)) bind_thread(thread, ranges_.at(around).extent);
         }
   }
@@ -173,7 +174,7 @@ void BoundInference::find_constant_extents(const FrozenStage& stage) {
 void BoundInference::infer_root_ranges(StageId id) {
   const FrozenStage& stage = graph_.stage(id);
   if (stage.op.root_iter_vars().empty()) {
-    // A single element needs no inference.
+    // An operation without axes computes one element and has no ranges to infer.
     if (!stage.op.as<Placeholder>())
       for (const StageId reader : graph_.readers(id)) check_is_seen(id, reader);
     return;
@@ -283,7 +284,7 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
   const Operation& op = stage.op;
   const TensorCompute* regions = op.as<TensorCompute>();
   for (std::size_t i = 0; i < op.axis().size(); ++i) {
-    // An intrinsic writes its whole output, even if a part of it is never read.
+    // An intrinsic always writes all elements along these dimensions.
     if (regions && static_cast<int>(i) >= regions->schedulable_ndim) {
       set_root(op.axis()[i], declared(op.axis()[i]));
       continue;
@@ -370,7 +371,8 @@ void BoundInference::add(Bounds::Data& bounds, StageId id, const IterVar& axis) 
   const Range* range = ranges_.find(axis);
   if (!range || bounds.ranges.contains(axis)) return;
   const bool is_constant = constant_int(range->min) && constant_int(range->extent);
-  // A transform must prove the same about its originals before and after.
+  // The originals of a layout transform keep their unsimplified ranges, so that later proofs about
+  // the transform have the same results as those during inference.
   const bool is_mapped =
       std::ranges::any_of(graph_.stage(id).relations, [&](const Relation& relation) {
         const Transform* transform = std::get_if<Transform>(&relation);
@@ -385,12 +387,13 @@ void BoundInference::add(Bounds::Data& bounds, StageId id, const IterVar& axis) 
 
 namespace {
 
-/// Infers the bounds and passes them to `show`. If axes of scans are outgrown, repeats the
-/// inference with these axes computed in full. If exact bounds have regions of varying extent,
-/// repeats it as Clamped.
+/// Infers the bounds and passes them to `show`. The inference is repeated in two cases. If a step
+/// of a scan touches elements outside the assumed part of an axis, the whole axis is computed. If
+/// exact bounds contain regions of varying extent, Clamped replaces Exact.
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show) {
-  // Loops that overshoot their axis can touch more of a scan's state than its readers require.
+  // The axes of scans that are computed in full, because overshooting loops touch more of the state
+  // than its readers require.
   AxisFlags whole_space;
   while (true) {
     BoundInference inference(graph, whole_space, tightness);
@@ -452,7 +455,8 @@ std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
     stage_width = std::max(stage_width, name.size());
   for (const Bounds::Entry& entry : bounds.entries())
     axis_width = std::max(axis_width, entry.axis.name().size());
-  // An axis that starts at 0 and its rebased counterpart print as one row.
+  // The rows printed so far. An axis that starts at 0 and its rebased axis have the same text and
+  // share one row.
   std::set<std::array<std::string, 3>> printed;
   auto row = [&](const std::string& stage, const std::string& axis, const std::string& range) {
     if (!printed.insert({stage, axis, range}).second) return;
@@ -478,8 +482,8 @@ bool reaches(const std::optional<Expr>& end, const std::optional<Expr>& all, boo
   return can_prove(is_max ? *end >= *all : *end <= *all, facts);
 }
 
-/// Returns the readers that reach the ends of `all`: one that reaches both, or one for each end. If
-/// they cannot be determined, returns all readers.
+/// Returns the readers that determine the ends of `all`: one reader if it reaches both ends,
+/// otherwise one reader for each end. Returns all readers if this cannot be proved.
 std::vector<StageId> deciding(const std::vector<Part>& parts, const Interval& all,
                               const Facts& facts) {
   std::vector<StageId> at_min, at_max;

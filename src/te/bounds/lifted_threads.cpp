@@ -72,7 +72,8 @@ std::vector<IterVar> LiftedThreads::divided_by_readers(StageId id) const {
     add(range->min);
     add(range->extent);
   }
-  // Guards refer to these threads even in a stage whose values are the same in all threads.
+  // A stage may have the same values in all threads. It still needs these thread axes, because
+  // guards refer to them.
   for (const AttachPoint& loop : loops_of_owners(graph_, id)) add_thread(*thread_of(graph_, loop));
   return threads;
 }
@@ -115,7 +116,8 @@ std::optional<Expr> LiftedThreads::needed(StageId id, const IterVar& thread) con
         is_divided_here = true;
       }
       if (is_divided_here) continue;
-      // A stage that threads share without dividing it is computed by all of them.
+      // The threads share the memory of this reader without dividing its loops, so all threads
+      // compute it.
       if (is_shared_along(stage.scope, *thread.thread())) return std::nullopt;
       left.push_back(reader);
     }

@@ -14,8 +14,9 @@
 
 namespace tenon::te {
 
-/// The threads around a stage that are not loops around it. They are bound to the stage's own
-/// loops, or to loops of readers whose variables occur in the requirements on the stage.
+/// For each stage, the thread axes that enclose it although no loop around it is bound to them.
+/// They are bound to the stage's own loops, or to loops of readers. In the second case, the
+/// readers' requirements on the stage contain the loop's variable.
 class LiftedThreads {
  public:
   /// Precondition: all ranges are inferred.
@@ -24,27 +25,28 @@ class LiftedThreads {
   /// Returns the hoisted threads of a stage; empty if the threads share its memory.
   std::vector<IterVar> around(StageId stage) const;
 
-  /// Returns those hoisted threads of the stages attached inside this stage's loops that share this
-  /// stage's memory and that the stage does not run in. All of them execute the code after the
-  /// inner stages. See idle_threads.
+  /// Looks at the stages that are attached inside this stage's loops. Returns their hoisted threads
+  /// that share this stage's memory but do not enclose this stage. After the inner stages, all
+  /// these threads execute this stage's code. See idle_threads.
   std::vector<IterVar> idle_inside(StageId stage) const;
 
-  /// Returns the threads whose variables occur in the readers' requirements on the stage: each
-  /// thread computes its own part. They may also be loops around the stage.
+  /// Returns the threads whose variables occur in the readers' requirements on the stage. Each of
+  /// these threads computes its own part of the stage. They may also be bound to loops around the
+  /// stage.
   std::vector<IterVar> divided_by_readers(StageId stage) const;
 
-  /// Returns the number of these threads that need the stage: the maximum extent of the readers'
-  /// loops that are bound to the tag. Nullopt if all threads need it because they share it without
-  /// dividing it.
+  /// Returns how many threads of the axis `thread` need the stage: the maximum extent of the
+  /// readers' loops that are bound to it. Returns nullopt if all threads compute a reader together
+  /// without dividing it, because all threads then need the stage.
   std::optional<Expr> needed(StageId stage, const IterVar& thread) const;
 
-  /// Returns the number of threads of the tag in the stage's launch, over all axes bound to it.
-  /// Each of them has its own copy of the stage.
+  /// Returns the number of threads that the stage's launch has for the tag of `thread`: the maximum
+  /// over all axes with this tag. Each thread has its own copy of the stage.
   Expr launched(StageId stage, const IterVar& thread, const Facts& facts) const;
 
  private:
-  /// Returns the threads that divide the work of the stage's readers and are not loops around the
-  /// stage.
+  /// Returns the threads that divide the work of the stage's readers and are not bound to loops
+  /// around the stage.
   std::vector<IterVar> of_readers(StageId stage) const;
   StageId outermost(StageId stage) const;
 

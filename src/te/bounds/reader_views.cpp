@@ -27,8 +27,8 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
   return a && b ? same_loop(*a, *b) : !a && !b;
 }
 
-/// Distributes an offset over minima and maxima. If both operands depend on the same loop, separate
-/// bounds are tighter.
+/// Adds an offset to both operands of a minimum or maximum. Bounds that are computed for each
+/// operand separately are tighter if both operands depend on the same loop.
 Expr sum_inside(const Expr& e, const Expr& offset) {
   const Binary* n = e.as<Binary>();
   if (n && (n->op == BinaryOp::Min || n->op == BinaryOp::Max))
@@ -38,8 +38,8 @@ Expr sum_inside(const Expr& e, const Expr& offset) {
   return simplify(e + offset);
 }
 
-/// Returns the last value of a range. For an extent max(a, b) + 1 - min(a, c) with the minimum
-/// min(a, c), the last value is max(a, b); the simplifier could write it differently.
+/// Returns the last value of a range. If the extent has the form e - min, the last value is
+/// computed as e - 1, so that the minimum cancels even if the simplifier would rewrite the extent.
 Expr last_of(const Range& range) {
   const Binary* n = range.extent.as<Binary>();
   const bool ends_in_min = n && n->op == BinaryOp::Sub && structural_equal(n->b, range.min);
@@ -47,7 +47,7 @@ Expr last_of(const Range& range) {
                      : sum_inside(range.extent, range.min - 1);
 }
 
-/// An intrinsic computes its whole tile; other statements compute only elements inside the stage.
+/// Whether guards protect each element of the stage. An intrinsic always computes its whole tile.
 bool is_guarded_by_element(const FrozenStage& stage) {
   return stage.op.as<Compute>() && !stage.is_tensorized();
 }
@@ -71,14 +71,15 @@ bool is_idle(const Reach& reach, const IntervalMap& values, const IntervalMap& a
   return (lowest && *lowest >= reach.extent) || (highest && *highest < 0);
 }
 
-/// Returns the maximum value of the expression below the extent: 8 for 3*i + 2 below 10.
+/// Returns the greatest value below the extent that the expression can have, by its modular set: 8
+/// for 3*i + 2 and extent 10.
 std::int64_t greatest_below(std::int64_t extent, const Expr& e, const Facts& facts) {
   const auto [step, base] = arith::modular_set(e, facts);
   if (step <= 1) return extent - 1;
   return base + (extent - 1 - base + step) / step * step - step;
 }
 
-/// Returns the minimum non-negative value of the expression.
+/// Returns the least non-negative value that the expression can have, by its modular set.
 std::int64_t least_from_zero(const Expr& e, const Facts& facts) {
   const auto [step, base] = arith::modular_set(e, facts);
   return step <= 1 ? 0 : base;
@@ -88,8 +89,8 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return *arith::compute(BinaryOp::FloorDiv, a, b);
 }
 
-/// The relation to == (times * from + plus) / by, with by > 0. `from` and `to` depend on the same
-/// loops, with the constant ratio times/by. For 3*i + 1 and 6*i + 5, times is 2 and plus is 3.
+/// The linear relation to = (times * from + plus) / by between two expressions of the same loops,
+/// with by > 0. For from = 3*i + 1 and to = 6*i + 5, times is 2, plus is 3 and by is 1.
 struct Ratio {
   std::int64_t times, plus, by;
 
@@ -97,8 +98,8 @@ struct Ratio {
   std::int64_t rounded_up(std::int64_t from) const { return -floor_div(-times * from - plus, by); }
 };
 
-/// Returns the ratio; nullopt also for a constant `to`, which gives no information about
-/// iterations.
+/// Returns the relation; nullopt if it is not known. A constant `to` is rejected too, because it
+/// does not depend on the iteration.
 std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts) {
   if (const auto plus = distance(from, to, facts); plus && !constant_int(to))
     return Ratio{.times = 1, .plus = *plus, .by = 1};
@@ -123,11 +124,11 @@ std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts)
   return Ratio{.times = times, .plus = *other_base * by - *base * times, .by = by};
 }
 
-/// Maximum number of iterations that are tried one by one where no whole range of iterations is
-/// provably idle, as for indices with remainders.
+/// Maximum number of iterations that are tested one by one. This is necessary for indices with
+/// remainders, for which no range of iterations can be proved idle at once.
 constexpr int kMaxSingle = 64;
 
-/// Adds nothing if an end or the extent is unknown.
+/// Adds the reach of an index. Does nothing if an end of the indices or the extent is unknown.
 void add_reach(const Interval& indices, const Range& range, const Facts& facts, Reaches& reaches) {
   const auto extent = constant_int(range.extent);
   if (!extent || !indices.is_bounded()) return;
@@ -135,8 +136,8 @@ void add_reach(const Interval& indices, const Range& range, const Facts& facts, 
   reaches.push_back({Interval::of(offset(*indices.min()), offset(*indices.max())), *extent});
 }
 
-/// Removes idle iterations from the ends of the loop's values. `around` has the values of loops
-/// that are not in `values`.
+/// Removes idle iterations from both ends of the loop's range in `values`. `around` has the ranges
+/// of loops that `values` does not contain.
 void trim_idle_iterations(const Var& loop, const Reaches& reaches, const IntervalMap& around,
                           const Facts& facts, IntervalMap& values) {
   const Interval all = *values.find(loop);
@@ -184,7 +185,7 @@ Interval not_beyond(const Reaches& reaches, const Interval& one, Interval all, c
     if (extent > kLongest) continue;
     const auto min = constant_int(*all.min()), max = constant_int(*all.max());
     if (!min || !max) return all;
-    // An iteration reads nothing if all offsets are beyond the end or all are below 0.
+    // An iteration reads nothing if its whole interval of offsets is outside [0, extent).
     const std::int64_t last = greatest_below(extent, *offsets.min(), facts);
     const std::int64_t first = least_from_zero(*offsets.max(), facts);
     std::int64_t begin = *min, end = *max;
@@ -196,16 +197,16 @@ Interval not_beyond(const Reaches& reaches, const Interval& one, Interval all, c
       begin = std::max(begin, r->rounded_up(first));
     if (const auto r = ratio(*offsets.min(), *one.min(), facts); r && r->times < 0)
       begin = std::max(begin, r->rounded_up(last));
-    // If the range is empty, nothing is read.
+    // If the range is empty, no iteration reads anything, and `all` may stay as it is.
     if (begin <= end)
       all = Interval::of(make_int(all.min()->dtype(), begin), make_int(all.max()->dtype(), end));
   }
   return all;
 }
 
-/// Returns the intersection of `set` and `domain` if both are constant. Otherwise returns one of
-/// the two, because an interval that is cut at a loop variable could have a negative extent. Both
-/// contain everything that is read.
+/// Returns a bound of what is read, given that both `set` and `domain` contain it. If both are
+/// constant, returns their intersection. Otherwise returns one of them, because the extent of an
+/// intersection that is cut at a loop variable could be negative.
 Interval within(const Interval& set, const Interval& domain, const Facts& facts) {
   if (can_prove(*set.min() <= *domain.min(), facts) &&
       can_prove(*set.max() >= *domain.max(), facts))
@@ -222,8 +223,8 @@ Interval within(const Interval& set, const Interval& domain, const Facts& facts)
   return extent && whole && *extent >= *whole ? domain : set;
 }
 
-/// Returns the provably shorter of two intervals that contain everything that is read; `a` if
-/// neither is.
+/// Returns the interval that is provably shorter, or `a` if neither is. Precondition: both contain
+/// everything that is read.
 const Interval& shorter(const Interval& a, const Interval& b, const Facts& facts) {
   if (!b.is_bounded() || a.is_point()) return a;
   if (b.is_point()) return b;
@@ -231,14 +232,15 @@ const Interval& shorter(const Interval& a, const Interval& b, const Facts& facts
   return other && (!extent || *other < *extent) ? b : a;
 }
 
-/// Returns the set with values beyond the domain replaced by the domain's last value. A set that
-/// starts beyond the domain, which is never read, becomes that value. Precondition: the set starts
-/// inside or after the domain.
+/// Returns the set with every value beyond the domain replaced by the domain's last value. A set
+/// that is wholly beyond the domain becomes this single value; its elements are never read.
+/// Precondition: the set does not start before the domain.
 Interval clamped(const Interval& set, const Interval& domain, const Facts& facts) {
   const Expr &first = *domain.min(), &last = *domain.max();
   if (can_prove(*set.max() <= last, facts)) return set;
   const auto at_most_last = [&](const Expr& e) {
-    // Values beyond the domain near the end of the type are cut off before they wrap.
+    // A value near the end of the type could wrap. It is then clamped relative to the domain's
+    // start.
     const std::optional<std::int64_t> greatest = constant_int(tir::max_value(e.dtype()));
     const bool may_wrap = !is_zero(first) && constant_int(last) && greatest &&
                           !arith::const_bound(e, facts).is_at_most(*greatest);
@@ -251,13 +253,13 @@ Interval clamped(const Interval& set, const Interval& domain, const Facts& facts
                       max);
 }
 
-/// Returns the index of every axis in terms of the leaves, simplified. The index of an axis that
-/// was split and fused again is that of the fused axis, without quotients and remainders. Axes with
-/// large indices (is_large) are omitted.
+/// Returns the simplified index of every axis in terms of the leaves. An axis that was split and
+/// fused again has the index of the fused axis, without quotients and remainders. Axes with large
+/// indices (is_large) are omitted.
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
                           AxisValues leaves, const Facts& facts) {
-  // Replaces fused axes by variables, so that the quotient and the remainder by a split's inner
-  // extent recombine to the variable.
+  // Replaces each fused axis by a variable. The quotient and the remainder by a split's inner
+  // extent then simplify to this variable.
   VarMap fused;
   AxisValues result = leaves;
   for (const Relation& relation : std::views::reverse(relations)) {
@@ -297,11 +299,11 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
                                   Needs& needs) {
   check_is_seen(producer, reader);
   const ReaderView& view = view_of(reader, producer);
-  // During one iteration around the producer, the reader's axes take only the values that this
-  // iteration requires.
+  // One iteration of the loops around the producer needs only these values of the reader's axes.
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
-  // A stage at root is computed once, regardless of data-dependent indices in later iterations.
+  // A stage at root is computed once for all iterations. An element of an input that is used as an
+  // index may differ between iterations, so it counts only for stages that are attached to a loop.
   const bool has_place = is_exact() && graph_.stage(producer).place.has_value();
   const auto is_input = [&](const Tensor& t) {
     const std::optional<OutputId> output = graph_.find(t);
@@ -373,8 +375,9 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
   return finish_view(stage, place, scope, domains, relaxed, reaches);
 }
 
-/// Restricts the loops over the step of a scan to the single current step. A guard stops loops that
-/// overshoot the step, so later states are not required, and memory for them may not exist.
+/// Restricts the time axis of a scan's update to the current step, if a step is a single value of
+/// the axis. Loops may overshoot the step, but a guard skips these iterations. They must not
+/// require later states, whose memory may not exist.
 void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains) const {
   const std::optional<ScanPart> part = stage.scan_part(0);
   if (!part || part->role != ScanPart::Role::Update) return;
@@ -383,8 +386,9 @@ void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains
   if (domains.find(time) && is_one(step.extent)) domains.set(time, Interval::point(step.min));
 }
 
-/// Restricts the domains to the values that the guards admit. A loop over a fused axis may advance
-/// by whole rows: its values cover all columns, but the index itself takes only one.
+/// Restricts the domains of root axes to the values that the guards admit. Also bounds the index of
+/// each axis directly. This can be tighter than its domain: a loop over a fused axis that advances
+/// by whole rows covers all columns, but its index takes a single column.
 void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves,
                              AxisDomains& domains) const {
   AxisValues iteration;

@@ -23,8 +23,8 @@ Interval whole_dimension(const Expr& extent) {
   return Interval::of(make_int(extent.dtype(), 0), extent - 1);
 }
 
-/// Clips both ends to the shape, or neither. Clipping one end could yield intervals such as [i, 0],
-/// whose extent is not constant.
+/// Replaces an interval that covers the whole dimension by the dimension. Does not clip a single
+/// end, because the extent of an interval such as [i, 0] is not constant.
 Interval within_shape(const Interval& index, const Expr& extent, const Facts& facts) {
   if (index.is_everything()) return whole_dimension(extent);
   if (!index.is_bounded()) return index;
@@ -49,7 +49,7 @@ class InputElements {
   InputElements(const IntervalMap& domains, const Facts& facts, InputTest is_input)
       : domains_(domains), facts_(facts), is_input_(is_input) {}
 
-  /// Replaces every such element by a variable. Elements at varying places are kept.
+  /// Replaces every element at a fixed position by a variable. Other elements are kept.
   Expr hide(const Expr& index) {
     return rewrite(index, [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
       const std::optional<Expr> element = element_of(load);
@@ -73,7 +73,8 @@ class InputElements {
     for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
       const Interval at = values_of(load.indices[dim], domains_, facts_);
       if (!at.is_point()) return std::nullopt;
-      // Outer loops may overshoot the reader, which then reads nothing.
+      // Clamps the index to the shape. Outer loops may overshoot the reader; it then reads nothing,
+      // but its index is out of bounds.
       const Expr& index = *at.min();
       const Expr last = load.producer->shape()[dim] - 1;
       const Expr from_below = can_prove(index >= 0, facts_) ? index : max(index, 0);
@@ -106,8 +107,9 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
   }
 }
 
-/// Adds the requirements of a scan on an initial state (all its steps) or on an update (the
-/// computed steps). Both are required in the scan's part of space.
+/// Adds the requirements of a scan on one of its parts. A scan requires all steps of an initial
+/// state, and the computed steps of an update. In the spatial dimensions, it requires its own
+/// domain of both.
 void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains,
                     Needs& needs) {
   std::size_t spatial = 0;
@@ -129,8 +131,9 @@ void add_region_needs(const TensorCompute& compute, const Tensor& tensor,
   for (const TensorRegion& input : compute.inputs) {
     if (!input.tensor.same_as(tensor)) continue;
     for (std::size_t i = 0; i < input.ranges.size(); ++i) {
-      // The ends share variables; simplifying them together gives a tighter interval. The facts are
-      // left out: they may give an axis a value in terms of outer loops, which have no domain here.
+      // The minimum and the last value share variables. Simplifying the last value as one
+      // expression gives a tighter interval. Facts are not used: they could introduce outer loops,
+      // which have no domain here.
       const Range& range = input.ranges[i];
       const Expr last = arith::simplify(range.min + range.extent - 1);
       needs[i].push_back(values_of(Interval::of(range.min, last), domains, facts));
@@ -210,8 +213,8 @@ constexpr std::size_t kReadable = 48;
 /// The limit for exact bounds, which trade longer expressions for less memory.
 constexpr std::size_t kExactReadable = 256;
 
-/// Whether the extent spans from a data-dependent index to another index. A guard may separate the
-/// two, so the distance can be arbitrary.
+/// Whether the extent is the distance between a data-dependent index and another index. Such a
+/// distance can be arbitrarily large in iterations that a guard skips.
 bool is_distance_of_data(const Expr& extent) {
   if (!contains<ProducerLoad>(extent)) return false;
   bool found = false;
@@ -228,7 +231,8 @@ bool is_usable(const Range& range, std::size_t most = kReadable) {
 enum class End { Min, Max };
 End opposite(End end) { return end == End::Min ? End::Max : End::Min; }
 
-/// Returns one of the two operands of a clamp, as a simpler end that is at least as far out.
+/// Replaces each minimum or maximum in an end of an interval by one of its operands, such that the
+/// end does not move inwards. The result is simpler.
 Expr loosened(const Expr& e, End end) {
   const Binary* node = e.as<Binary>();
   if (!node) return e;
@@ -248,7 +252,7 @@ Expr loosened(const Expr& e, End end) {
   }
 }
 
-/// Returns the outer one of two ends, as a single operand if the order is provable.
+/// Returns the outer one of two ends. Without a proof of their order, returns a minimum or maximum.
 Expr outermost(const Expr& a, const Expr& b, End end, const Facts& facts) {
   if (can_prove(end == End::Min ? a <= b : b <= a, facts)) return a;
   if (can_prove(end == End::Min ? b <= a : a <= b, facts)) return b;

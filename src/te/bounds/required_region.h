@@ -37,16 +37,16 @@ std::optional<std::int64_t> only_value(const tir::Expr& e, const arith::Interval
 using tir::Expr;
 using tir::Range;
 
-/// Returns the hull of the sets; `declared` if it is unbounded. Simplified without facts, as in TVM
-/// 0.9 text. If the expression becomes too large, as along a chain of stages with clamped indices,
-/// the clamps are dropped: the result is a tile and a halo of constant size, or all of `declared`
-/// if that is not larger.
+/// Returns the hull of the sets, or `declared` if the hull is unbounded. Simplified without facts,
+/// as in TVM 0.9 text. If the expression becomes too large, as along a chain of stages with clamped
+/// indices, the clamps are dropped. The result is then a tile and a halo of constant size, or all
+/// of `declared` if that is not larger.
 Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
             const arith::Facts& facts);
 
-/// Returns the hull, however large its expression is, or `declared` if that is shorter: padding
-/// around a tile can exceed a tensor that is little larger than the tile. (TVM 0.9 keeps the longer
-/// range.)
+/// Returns the hull of the sets, without a limit for its expression. Returns `declared` if that is
+/// shorter: padding around a tile can make the hull larger than a small tensor. (TVM 0.9 keeps the
+/// longer range.)
 Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
                   const arith::Facts& facts);
 

@@ -13,8 +13,9 @@ namespace tenon::te {
 
 namespace {
 
-/// The coordinates along one dimension of a stage that a step requires: those of one spatial axis
-/// of the scan, given by its number, or kAnyCoordinate. Nullopt if the step requires none.
+/// The coordinates that one step requires in one dimension of a stage. The number of a spatial axis
+/// of the scan means the coordinate of that axis, kAnyCoordinate means any coordinates, and nullopt
+/// means that the step requires none.
 using Needed = std::optional<std::size_t>;
 constexpr std::size_t kAnyCoordinate = std::numeric_limits<std::size_t>::max();
 
@@ -66,7 +67,7 @@ class FixedAxes {
           add(reads.tensor, dim, needed_by(reader, indices[dim]));
   }
 
-  /// Returns the requirement of the reader on a dimension that it reads at `index`.
+  /// Returns what the reader requires of a dimension that it reads at `index`.
   Needed needed_by(StageId reader, const Expr& index) const {
     const std::vector<IterVar>& axes = graph_.stage(reader).op.axis();
     for (std::size_t dim = 0; dim < axes.size(); ++dim)
@@ -96,11 +97,11 @@ class FixedAxes {
   const StageGraph& graph_;
   const Scan& scan_;
   const std::vector<StageId> step_;
-  /// Whether each spatial axis is fixed.
+  /// For each spatial axis of the scan, whether every step depends only on the same coordinate.
   std::vector<char> is_fixed_;
-  /// The requirement on each dimension of each stage of the step.
+  /// The required coordinates in each dimension, by stage of the step.
   std::vector<std::vector<Needed>> needed_;
-  /// For each state, the position of its first axis in Scan::spatial_axis.
+  /// For each state, the index of its first axis in Scan::spatial_axis.
   std::vector<std::size_t> first_axis_;
 };
 

@@ -15,8 +15,8 @@ using namespace tir;
 
 namespace {
 
-/// Maximum number of alternatives. Evaluating more of them would cost more than skipping the stage
-/// saves.
+/// Maximum number of conditions in the disjunction of a stage. Evaluating more conditions would
+/// cost more than skipping the stage saves.
 constexpr std::size_t kMaxAlternatives = 4;
 
 /// A disjunction of conditions. Always true if there is an unconditional read or too many
@@ -120,11 +120,11 @@ class NeedFinder {
 
   const StageGraph& graph_;
   std::vector<Need> needs_;
-  /// Let variables seen so far, whose values vary within a call.
+  /// Variables of lets seen so far. Their values vary within a call.
   std::vector<Var> lets_;
-  /// Expressions and the conditions that they were visited under. For lookup only.
+  /// Pairs of an expression and the condition under which it was visited. For lookup only.
   std::set<std::pair<const ExprNode*, const ExprNode*>> visited_;
-  /// Keeps these conditions alive.
+  /// The conditions in `visited_`, kept alive because their addresses are keys.
   std::vector<Expr> conditions_;
 };
 

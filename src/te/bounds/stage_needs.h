@@ -8,9 +8,9 @@
 
 namespace tenon::te {
 
-/// Returns, by stage, the condition under which any of its values is read, if it can be evaluated
-/// before the loops; nullopt if the stage is needed in every call. Conditions come from
-/// if_then_else and from reductions; a select may read both operands.
+/// Returns, for each stage, the condition under which a reader needs any of its values. The
+/// condition can be evaluated before the loops. Nullopt if the stage may be needed in every call.
+/// Only if_then_else and reductions have such conditions, because a select may read both operands.
 std::vector<std::optional<tir::Expr>> needs_of(const StageGraph& graph);
 
 }  // namespace tenon::te

@@ -22,12 +22,13 @@ namespace {
 
 // Checks that reject schedules in which a block of threads depends on another block.
 
-/// The derivation of a leaf from a data axis. Equal derivations in two stages mean equal elements
-/// in each iteration. Nullopt if the leaf is fused or derives from no axis.
+/// The splits that lead from a data axis to a leaf. If the derivations in two stages are equal, the
+/// leaves address the same elements in each iteration. A leaf that is fused, or does not derive
+/// from a data axis, has no derivation.
 struct Derivation {
   std::size_t dim;
-  /// The splits from the leaf to the axis, innermost first: whether the outer part was taken, and
-  /// the inner extent.
+  /// The splits between the leaf and the axis, from the leaf upwards. Each has whether the path
+  /// takes the outer part, and the extent of the inner part.
   std::vector<std::pair<bool, Expr>> parts;
 
   bool same_as(const Derivation& other) const {
@@ -63,7 +64,7 @@ std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
   return std::nullopt;
 }
 
-/// Whether all reads of earlier states use the same coordinate along the dimension.
+/// Whether the update reads earlier states only at its own coordinate along the dimension.
 bool reads_own_place(const StageGraph& graph, StageId update, StageId scan, std::size_t dim) {
   const Operation& op = graph.stage(update).op;
   for (const TensorReads& reads : collect_reads(op)) {
@@ -188,7 +189,8 @@ void check_environment(const StageGraph& graph, StageId id, const IterVar& leaf,
     }
 }
 
-/// Returns the values of a stage's axes in one thread.
+/// Returns the values of the stage's axes as seen by one thread: a loop that is bound to a thread
+/// has the thread's index, or its own minimum if the threads do not divide it.
 tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   const StorageScope scope = graph.stage(id).scope;
@@ -209,8 +211,8 @@ tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRang
   return vars;
 }
 
-/// Returns the row length of a loop over the elements of one row of the root axis; nullopt for any
-/// other loop.
+/// If the loop is the inner loop of a split of the root axis, returns its extent, the row length.
+/// Otherwise returns nullopt.
 std::optional<Expr> row_of(const FrozenStage& stage, const IterVar& root, const IterVar& loop,
                            const AxisRanges& ranges) {
   const Relation* consumer = stage.consumer_of(root);
@@ -221,8 +223,8 @@ std::optional<Expr> row_of(const FrozenStage& stage, const IterVar& root, const 
   return ranges.at(loop).extent;
 }
 
-/// Whether only the first element of every row is read. The required region does not contain this
-/// information, because it is a hull.
+/// Whether readers read only the first element of every row. The indices are checked directly,
+/// because the required region is a hull and also contains the elements between them.
 bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim, const Expr& row,
                            const AxisRanges& ranges, const Facts& facts) {
   const Operation& op = graph.stage(id).op;
@@ -241,8 +243,8 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
   return true;
 }
 
-/// Whether every thread computes all required elements, given that the loop stays at its minimum in
-/// each thread.
+/// Whether every thread computes all required elements. The loop does not advance inside a thread:
+/// it stays at its minimum.
 bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const AxisRanges& ranges,
                  const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
@@ -258,7 +260,8 @@ bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const
       sums, [&](const IterVar& axis) { return incomplete.value_or(axis, false); });
 }
 
-/// Returns all variables bound to a tag: in all stages, they denote the same thread.
+/// Returns the variables of all thread axes with this tag. They denote the same thread in all
+/// stages.
 std::vector<Var> variables_of(const StageGraph& graph, const ThreadTag& tag) {
   std::vector<Var> vars;
   for (const StageId id : graph.ids())
@@ -291,7 +294,7 @@ bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& gra
   return uses_varying(value);
 }
 
-/// Threads that reduce together must require the same results.
+/// Whether all threads of the tag require the same elements, as a reduction across them demands.
 bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag& tag,
                             const AxisRanges& ranges) {
   return std::ranges::none_of(graph.stage(id).op.root_iter_vars(), [&](const IterVar& axis) {
@@ -302,9 +305,10 @@ bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag
   });
 }
 
-/// Checks a data axis that is bound to threads with private memory and stays at its minimum. The
-/// other loops must still reach every element, and the readers must run in the same threads, in one
-/// launch. Every thread receives the result of a reduction across threads.
+/// Checks a data axis whose loop is bound to threads that each have their own memory. In each
+/// thread, the loop stays at its minimum. The other loops must therefore reach every element, and
+/// the readers must run in the same threads of the same launch. A reduction across these threads is
+/// allowed, because every thread receives its result.
 void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
                    const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);

@@ -18,7 +18,7 @@ using namespace tir;
 
 namespace {
 
-/// Below this size, data is in a fast cache on nearly all processors.
+/// Minimum size of data that is reported. Smaller data is in a fast cache on nearly all processors.
 constexpr std::int64_t kMinReportedBytes = 32 * 1024;
 
 Count count(const Bounds& bounds, const IterVar& axis) {
@@ -26,7 +26,8 @@ Count count(const Bounds& bounds, const IterVar& axis) {
   return range ? constant_int(range->extent) : std::nullopt;
 }
 
-/// Minimum ratio that is reported. Less recomputation is normal overlap of tiles.
+/// Minimum ratio of computed to needed elements that is reported. A smaller ratio is the normal
+/// overlap of tiles.
 constexpr std::int64_t kMinReportedRatio = 2;
 
 /// Returns the ratio with one decimal, such as "3.9".
@@ -35,7 +36,8 @@ std::string times(std::int64_t evaluations, std::int64_t elements) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-/// Returns the size in bytes of the region that the stage computes at a time; nullopt if unknown.
+/// Returns the size in bytes of the region that one computation of the stage covers; nullopt if
+/// unknown.
 Count bytes_of(const FrozenStage& stage, const Bounds& bounds) {
   Count bytes = stage.op.output(0).dtype().bytes();
   for (const IterVar& axis : stage.op.axis()) bytes = product(bytes, count(bounds, axis));
@@ -58,7 +60,7 @@ class Finder {
   }
 
  private:
-  /// Returns the dimension that the reader indexes by data and that the stage therefore computes in
+  /// Returns a dimension that the reader indexes by data. The stage computes such a dimension in
   /// full.
   std::optional<std::size_t> gathered_dimension(StageId id, StageId reader) {
     const FrozenStage& stage = graph_.stage(id);
@@ -146,9 +148,9 @@ class Finder {
     return total;
   }
 
-  /// Returns the index of the loop along which a rolling buffer advances: the first one from which
-  /// on each dimension moves with at most one loop, and each loop moves at most one dimension. The
-  /// number of loops if there is no such loop.
+  /// Returns the index of the loop along which a rolling buffer advances. From this loop inwards,
+  /// each dimension moves with at most one loop, and each loop moves at most one dimension. Returns
+  /// the number of loops if there is no such loop.
   std::size_t rolling_loop(std::span<const IterVar> axes, const Loops& loops) const {
     for (std::size_t outer = 0; outer < loops.size(); ++outer) {
       std::vector<int> movers(loops.size(), 0);
@@ -181,7 +183,7 @@ class Finder {
     if (compute && is_copy(stage.op)) return;
     Loops loops = graph_.attach_path(id);
     std::ranges::reverse(loops);
-    // Threads recompute values that they do not share; this is not reported.
+    // Threads cannot share private memory and have to recompute values, so this is not reported.
     for (const AttachPoint& loop : loops)
       if (thread_of(graph_, loop)) return;
     const std::vector<IterVar>& axes = compute ? compute->axis : stage.op.root_iter_vars();
@@ -218,7 +220,8 @@ class Finder {
     return *known;
   }
 
-  /// Returns an upper bound of the number of distinct indices that a reader uses in one dimension.
+  /// Returns an upper bound of the number of distinct indices at which the reader reads the
+  /// dimension.
   Count indices_taken(StageId reader, const Tensor& tensor, std::size_t dim) {
     const Operation& op = graph_.stage(reader).op;
     if (!op.as<Compute>()) return std::nullopt;
@@ -237,7 +240,8 @@ class Finder {
     return taken;
   }
 
-  /// Warns of strided reads: a stage at root computes the hull of the elements read.
+  /// Warns if a stage at root is read with a stride: it also computes the elements that are
+  /// skipped.
   void check_strides(StageId id) {
     const FrozenStage& stage = graph_.stage(id);
     const Compute* compute = stage.op.as<Compute>();

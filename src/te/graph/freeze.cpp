@@ -86,7 +86,8 @@ class GraphBuilder {
     graph_.warnings_ = std::move(schedule_.warnings);
   }
 
-  /// Freezes a stage. Moves its data out of the schedule, which is not used afterwards.
+  /// Freezes a stage. Moves the stage's data out of the schedule, which must not be used
+  /// afterwards.
   FrozenStage frozen(StageNumber number) {
     StageData& data = schedule_.stage(number);
     FrozenStage result{std::move(static_cast<StageSpec&>(data))};
@@ -129,8 +130,9 @@ class GraphBuilder {
     }
   }
 
-  /// Attaches initial states without an explicit attachment where their scan is attached. The scan
-  /// then determines how much of them is computed. Their memory is part of the scan's.
+  /// Attaches each initial state that has no attachment of its own to the loop of its scan. The
+  /// scan's region then determines which of its elements are computed. The initial state is stored
+  /// in the scan's memory.
   void place_initial_states() {
     for (StageId id : graph_.ids()) {
       const Scan* scan = graph_.stage(id).op.as<Scan>();
@@ -210,8 +212,8 @@ class GraphBuilder {
   }
 
   void settle_scopes() {
-    // Visits consumers first, because the parts of a scan's state take their scope from the scan,
-    // which follows them.
+    // Visits consumers first. A scan follows the parts of its state, and these parts take their
+    // scope from the scan.
     for (StageId id : graph_.ids() | std::views::reverse)
       if (!stage(id).scope_is_set) stage(id).scope = deduced_scope(id);
   }
@@ -254,7 +256,7 @@ class GraphBuilder {
     return std::nullopt;
   }
 
-  /// Returns the loops, innermost first, in which all reads of a stage by a reader are.
+  /// Returns the loops, innermost first, that contain all reads of stage `id` by the reader.
   std::vector<AttachPoint> loops_around_reads(StageId reader, StageId id) const {
     std::vector<AttachPoint> loops = loops_of(graph_, reader);
     std::erase_if(loops, [&](const AttachPoint& at) { return is_before_steps(reader, at.stage); });
@@ -278,8 +280,8 @@ class GraphBuilder {
            });
   }
 
-  /// Whether the stage is an initial state, or attached inside one. Initial states are computed
-  /// before the scan's loops even if they are attached to one of them.
+  /// Whether the stage is an initial state of the scan, or is attached inside one. Initial states
+  /// are computed before the scan's loops, even if they are attached to one of these loops.
   bool is_before_steps(StageId id, StageId scan) const {
     const auto is_initial = [&](StageId stage) {
       return std::ranges::any_of(graph_.stage(stage).scan_parts, [&](const auto& part) {
@@ -302,8 +304,8 @@ class GraphBuilder {
                                                   draw_readers(graph_, id, place));
   }
 
-  /// Checks that the state of a scan is read only inside the time loop; before it, no step has been
-  /// computed.
+  /// Checks that the state of a scan is read only inside the time loop. No step has been computed
+  /// before the loop.
   void check_state_readers(StageId id) const {
     const Scan* scan = graph_.stage(id).op.as<Scan>();
     if (!scan) return;

@@ -77,7 +77,8 @@ void add_tags_reduced_along(const FrozenStage& stage, std::vector<ThreadTag>& ta
     if (is_reduced_together(stage, leaf)) tags.push_back(*thread_of(stage, leaf)->thread());
 }
 
-/// Returns the dividing loops among the loops around the stage, regardless of its readers.
+/// Returns the thread-bound loops around the stage that divide its work. Does not consider the
+/// stage's readers.
 std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId id) {
   std::vector<StorageScope> passed = {graph.stage(id).scope};
   std::vector<ThreadTag> reduced_along;
@@ -91,8 +92,9 @@ std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId 
     const FrozenStage& owner = graph.stage(point.stage);
     for (const IterVar& leaf : owner.leaf_iter_vars) {
       const IterVar* thread = thread_of(owner, leaf);
-      // An undivided loop stays at its minimum in each thread. A stage in between that the threads
-      // share or reduce together requires all threads, so outer loops do not divide it.
+      // Skips loops that do not divide the work of the inner stage. A loop that is not divided
+      // stays at its minimum in each thread. If a stage between the loop and the inner stage is
+      // shared by the threads, or reduced by them together, it requires all threads.
       if (!thread || !is_divided(owner, leaf, *thread, scope)) continue;
       const bool is_decided =
           std::ranges::any_of(
@@ -112,7 +114,7 @@ std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId 
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
   std::vector<AttachPoint> own = dividing_loops_around(graph, id);
   if (own.empty()) return own;
-  // The stage and its transitive readers, readers first.
+  // The dividing loops of the stage and of its transitive readers, readers first.
   std::map<StageId, std::vector<AttachPoint>, std::greater<>> found{{id, std::move(own)}};
   std::vector<StageId> left{id};
   while (!left.empty()) {
@@ -124,8 +126,8 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
       if (!loops.empty()) left.push_back(reader);
     }
   }
-  // Keeps a loop only if it also divides all readers. Any other reader needs the stage in the
-  // threads beyond the loop's end.
+  // Keeps a loop only if it also divides all readers. A reader that it does not divide runs in all
+  // threads, including those beyond the loop's end, and needs the stage there.
   for (auto& [stage, loops] : found) {
     std::erase_if(loops, [&](const AttachPoint& loop) {
       return std::ranges::any_of(graph.readers(stage), [&](StageId reader) {

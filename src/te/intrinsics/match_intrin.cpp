@@ -22,7 +22,7 @@ namespace {
 /// Maximum number of tried pairings of operands with equal forms and of reduction axes with equal
 /// extents.
 constexpr int kMaxTries = 10'000;
-/// The cost of comparing the regions of one complete pairing, in tries.
+/// The number of tries that one comparison of all regions counts as.
 constexpr int kTriesPerPairing = 10;
 
 // ---- canonical forms ----------------------------------------------------------------------------
@@ -35,8 +35,8 @@ Expr without_lets(const Expr& e) {
   });
 }
 
-/// Returns the operator if its operands may be swapped, else nullopt. A difference of integers
-/// counts as a sum.
+/// Returns the operator of `e` if its operands may be swapped, else nullopt. An integer difference
+/// is a sum of the first operand and the negated second one.
 std::optional<BinaryOp> commutative_operator(const Expr& e) {
   using enum BinaryOp;
   const Binary* n = e.as<Binary>();
@@ -56,9 +56,9 @@ Expr in_type(const Expr& e, DataType type) {
   return cast(type, e);
 }
 
-/// Canonical forms of the expressions of both sides, on the intrinsic's axes. Operands of
-/// commutative operators are sorted. A read is reduced to the parts of its indices that vary with
-/// the axes.
+/// Computes canonical forms of expressions of the operation and of the intrinsic, in terms of the
+/// intrinsic's axes. Operands of commutative operators are sorted. A read is reduced to the parts
+/// of its indices that vary with the axes.
 class CanonicalForms {
  public:
   /// `origin` maps each of the intrinsic's axes to its first value.
@@ -72,8 +72,8 @@ class CanonicalForms {
   }
   bool are_equal(const Expr& a, const Expr& b) { return structural_equal(of(a), of(b)); }
 
-  /// The expressions of both sides that have the same form. Each of ours may correspond to any of
-  /// theirs.
+  /// All expressions of the operation (`own`) and of the intrinsic (`theirs`) with the same form.
+  /// Any `own` expression may correspond to any of `theirs`.
   struct Group {
     Expr form;
     std::vector<Expr> own, theirs;
@@ -96,8 +96,8 @@ class CanonicalForms {
   /// An expression and its form.
   using Operand = std::pair<Expr, Expr>;
 
-  /// Returns the operands of a commutative operator. A chain of an integer operator yields one
-  /// list; a chain of a float operator does not, because the order affects the result.
+  /// Returns the operands of a commutative operator. A chain of integer operations is flattened
+  /// into one list. A chain of float operations is not, because its order affects the result.
   std::vector<Operand> operands(const Expr& e) {
     const BinaryOp op = *commutative_operator(e);
     const bool is_chain = op != BinaryOp::Eq && op != BinaryOp::Ne && e.dtype().is_integral();
@@ -123,7 +123,7 @@ class CanonicalForms {
     if (const ProducerLoad* read = e.as<ProducerLoad>()) {
       for (const Expr& index : read->indices) {
         const Expr form = contains<ProducerLoad>(index) ? of(index) : varying_part(index);
-        // Either side may have dimensions of one element that the other lacks.
+        // Omits dimensions of one element, because only one of the two sides may have them.
         if (!is_zero(form)) forms.push_back(form);
       }
       return call("read", e.dtype(), std::move(forms));
@@ -181,13 +181,13 @@ class IntrinMatcher {
   }
 
  private:
-  /// Axes of one kind, and their extents.
+  /// The data axes or the reduction axes of both sides, with their extents.
   struct Axes {
     const char* what;
     const std::vector<IterVar>& own;
     const std::vector<IterVar>& theirs;
     std::vector<Expr> extents, wanted;
-    /// For each axis of the operation, the index of the intrinsic's axis that it is paired with.
+    /// For each axis of the operation, the index of the corresponding axis of the intrinsic.
     std::vector<std::optional<std::size_t>> partners;
   };
   struct Body {
@@ -198,7 +198,7 @@ class IntrinMatcher {
   /// The reads of the operation and of the intrinsic that correspond to each other.
   struct Pairs {
     std::vector<std::pair<const ProducerLoad*, const ProducerLoad*>> reads;
-    /// For each input of the intrinsic, the index of the operation's input.
+    /// For each input of the intrinsic, the index of the operation's input that it corresponds to.
     std::vector<std::optional<std::size_t>> tensors;
   };
 
@@ -214,8 +214,8 @@ class IntrinMatcher {
 
   // ---- bodies
 
-  /// Collects the bodies to compare. Returns the difference if the kinds or numbers of bodies
-  /// differ, else "".
+  /// Collects the pairs of bodies to compare. Returns a description of the difference if the
+  /// operation and the intrinsic have bodies of different kinds or numbers; otherwise "".
   std::string collect_bodies() {
     const ReduceNode *own = own_.reduction(), *theirs = theirs_.reduction();
     if (!own != !theirs)
@@ -244,8 +244,8 @@ class IntrinMatcher {
 
   // ---- axes
 
-  /// Tries all pairings of the reduction axes from the n-th on that their extents allow, starting
-  /// with the given order, until the bodies match.
+  /// Tries pairings of the reduction axes from the n-th on until the bodies match, starting with
+  /// the given order. Only axes with equal extents are paired.
   bool match_from(std::size_t n) {
     if (n == reduce_.own.size()) return --tries_left_ > 0 && match_bodies() && is_order_kept();
     if (is_one(reduce_.extents[n])) return match_from(n + 1);
@@ -262,8 +262,8 @@ class IntrinMatcher {
     return false;
   }
 
-  /// Whether the paired reduction axes have the same order on both sides, or any order gives the
-  /// same result.
+  /// Whether the pairing keeps the order of the reduction axes, or the order does not affect the
+  /// result.
   bool is_order_kept() {
     std::vector<std::size_t> order;
     for (const std::optional<std::size_t>& partner : reduce_.partners)
@@ -298,8 +298,8 @@ class IntrinMatcher {
                   {{}, std::vector<std::optional<std::size_t>>(intrin_.inputs.size())}, forms);
   }
 
-  /// Expresses the operation's axes in terms of the intrinsic's axes, and sets the intrinsic's
-  /// variable extents.
+  /// Computes the values of the operation's axes in terms of the intrinsic's axes. Also sets the
+  /// variables in the intrinsic's extents.
   bool set_axes(const Axes& axes) {
     for (std::size_t n = 0; n < axes.own.size(); ++n)
       set(values_, axes.own[n].var(), cast(axes.own[n].var().dtype(), part_.at(axes.own[n]).min));
@@ -335,9 +335,9 @@ class IntrinMatcher {
 
   // ---- reads
 
-  /// Pairs the expressions of each group. Equal forms do not determine which operands correspond:
-  /// in A[i]*B[i] + A[i]*C[i] the forms of all reads are equal, but each input of the intrinsic is
-  /// one tensor. If a group has several candidates, this tries them in turn.
+  /// Pairs the expressions of each group. A group may have several candidates, because equal forms
+  /// do not determine which operands correspond: in A[i]*B[i] + A[i]*C[i], the forms of all reads
+  /// are equal, but each input of the intrinsic is one tensor. The candidates are tried in turn.
   bool search(std::vector<Group> groups, Pairs pairs, CanonicalForms& forms) {
     if (is_stack_low())
       return with_deep_stack([&] { return search(std::move(groups), std::move(pairs), forms); });
@@ -365,7 +365,8 @@ class IntrinMatcher {
     return false;
   }
 
-  /// Pairs two expressions of one form, and inserts groups for their parts before the other groups.
+  /// Pairs two expressions of the same form. Inserts groups for their operands at the front of
+  /// `groups`.
   bool pair(const Expr& own, const Expr& theirs, std::vector<Group>& groups, Pairs& pairs,
             CanonicalForms& forms) {
     if (!contains<ProducerLoad>(own)) return true;
@@ -393,8 +394,8 @@ class IntrinMatcher {
     return true;
   }
 
-  /// Whether each input of the intrinsic corresponds to one region in which the reads of both sides
-  /// access the same elements.
+  /// Whether the pairs of reads are consistent: each input of the intrinsic corresponds to one
+  /// region of one tensor, and paired reads access the same element of this region.
   bool accept(const Pairs& pairs) {
     tries_left_ -= kTriesPerPairing;
     IntrinMatch match{{}, match_.output_dims, match_.sizes, {}};
@@ -443,15 +444,16 @@ class IntrinMatcher {
     return true;
   }
 
-  /// Whether the operation's indices, relative to the start of the region, equal the intrinsic's
-  /// indices.
+  /// Whether both reads access the same element: the operation's indices minus the start of the
+  /// region must equal the intrinsic's indices.
   bool are_same_element(const ProducerLoad& own, const ProducerLoad& theirs,
                         const IntrinMatch& match) const {
     const MatchedInput& input = match.inputs[index_of_input(theirs, intrin_.inputs)];
     for (std::size_t d = 0; d < input.region.size(); ++d) {
       const Expr &index = own.indices[d], &min = input.region[d].min;
       if (!input.dims.theirs[d]) continue;
-      // Indices that read a tensor have equal forms already.
+      // An index that reads a tensor is not compared again, because its form is already equal on
+      // both sides.
       if (contains<ProducerLoad>(index)) {
         if (!is_zero(arith::simplify(min, facts_))) return false;
         continue;
@@ -465,7 +467,8 @@ class IntrinMatcher {
 
   // ---- differences
 
-  /// Keeps the reason if this attempt paired more reads than all earlier attempts. Returns false.
+  /// Records the reason why this attempt failed, if it paired more reads than all earlier attempts.
+  /// Always returns false.
   bool differ(const Pairs& pairs, const std::string& reason) {
     if (reason_.empty() || pairs.reads.size() > num_reads_) {
       reason_ = reason;
@@ -486,8 +489,8 @@ class IntrinMatcher {
     return text;
   }
 
-  /// Replaces both expressions by their first differing parts. Returns false if they differ as a
-  /// whole.
+  /// Replaces both expressions by their first operands that differ. Returns false if the
+  /// expressions cannot be narrowed because they differ at the root.
   static bool narrow(Expr& own, Expr& theirs, CanonicalForms& forms) {
     if (own.as<ProducerLoad>() || !equal_but_for_children(own, theirs)) return false;
     std::vector<Expr> a, b;
@@ -529,12 +532,12 @@ class IntrinMatcher {
   const FunctionRef<bool(std::size_t input, std::size_t dim)> overruns_;
   Axes data_, reduce_;
   std::vector<Body> bodies_;
-  /// Values of the operation's axes in terms of the intrinsic's axes; first values of the
-  /// intrinsic's axes.
+  /// `values_`: the operation's axes in terms of the intrinsic's axes. `origin_`: the first value
+  /// of each of the intrinsic's axes.
   VarMap values_, origin_;
   arith::IntervalMap domains_;
-  /// Facts about the intrinsic's axes only, because regions must be valid even if an enclosing loop
-  /// is empty.
+  /// Facts about the intrinsic's axes only. Facts about enclosing loops are excluded, because
+  /// regions must be valid even if such a loop is empty.
   Facts inside_;
   IntrinMatch match_;
   std::string reason_;

@@ -23,34 +23,34 @@ namespace {
 /// A region of a tensor that is viewed as a buffer of the intrinsic. The region of an input is in
 /// the layout in which the tensor is stored.
 struct IntrinView {
-  /// The declared buffer, if the intrinsic's dimensions are the last dimensions of the region.
-  /// Otherwise a buffer with the region's dimensions, in which the dimensions that the intrinsic
-  /// lacks have extent 1.
+  /// The intrinsic's declared buffer, if the intrinsic has the last dimensions of the region.
+  /// Otherwise a buffer with all dimensions of the region. A dimension that the intrinsic lacks has
+  /// extent 1.
   tir::Buffer buffer;
   Tensor tensor;
   std::vector<Range> region;
   DimPairs dims;
 
-  /// Returns the buffer's index for the intrinsic's index.
+  /// Converts an index of the intrinsic's tensor to an index of `buffer`.
   std::vector<Expr> index(const std::vector<Expr>& theirs) const;
-  /// Returns the tensor's index for the intrinsic's index.
+  /// Converts an index of the intrinsic's tensor to an index of `tensor`.
   std::vector<Expr> index_of_tensor(const std::vector<Expr>& theirs) const;
 };
 
 struct IntrinCall {
   const TensorIntrinNode& intrin;
-  /// The number of the stage's outermost loops that remain around the call.
+  /// The number of the stage's outermost loops that the call does not replace.
   std::size_t depth;
-  /// Whether loops of the reduction remain around the call.
+  /// Whether some loops of the reduction are around the call.
   bool is_split_reduction;
   /// "tensorize of axis `j` of stage `C` with intrinsic `vadd`", for messages.
   std::string what;
   SourceLocation where;
-  /// In the order of the intrinsic's inputs and outputs.
+  /// The views of the intrinsic's inputs and outputs, in the intrinsic's order.
   std::vector<IntrinView> inputs = {}, outputs = {};
-  /// The intrinsic's code, on the buffers of the views.
+  /// The intrinsic's code, which accesses the buffers of the views.
   TensorIntrinBody code = intrin.body;
-  /// The values of the intrinsic's own variables.
+  /// The values of variables that the intrinsic declares, such as sizes and strides.
   tir::VarMap values = {};
 
   [[noreturn]] void refuse(const std::string& text) const {
@@ -75,8 +75,8 @@ std::vector<Expr> IntrinView::index_of_tensor(const std::vector<Expr>& theirs) c
   return result;
 }
 
-/// Returns the declared buffer with the region's dimensions. Sets the values of stride variables of
-/// dimensions that the region lacks, because the code may use them.
+/// Returns a buffer like `declared`, but with the dimensions of the region. If the region lacks a
+/// dimension, its stride variable gets a value, because the code may use the variable.
 Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap& values) {
   BufferNode node = *declared.get();
   node.shape.clear();
@@ -98,7 +98,7 @@ Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap&
   return make_buffer(std::move(node));
 }
 
-/// Returns the code with accesses to the declared buffer rewritten to the view's buffer.
+/// Returns the code with accesses to the declared buffer replaced by accesses to the view's buffer.
 Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
   if (view.buffer.same_as(declared)) return code;
   return rewrite(
@@ -113,11 +113,11 @@ Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
       });
 }
 
-/// The memory of a tensor.
+/// The layout of the memory that contains a tensor.
 struct Memory {
-  /// The index of its first element.
+  /// The tensor index of the first element in the memory.
   std::vector<Expr> origin;
-  /// Absent if later steps determine the strides.
+  /// Nullopt if a later compilation step chooses the strides.
   std::optional<std::vector<Expr>> strides;
   StorageScope scope;
 };
@@ -185,7 +185,7 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
   return std::nullopt;
 }
 
-/// Whether the variable occurs in the shape of a tensor of the program.
+/// Whether the variable occurs in the shape of a tensor of the schedule.
 bool is_size(const Expr& var, const StageGraph& graph) {
   const auto uses = [&](const Expr& extent) { return uses_var(extent, Var::of(var)); };
   for (StageId id : graph.ids())
@@ -237,8 +237,8 @@ void add_view(IntrinCall& call, const Tensor& tensor, std::vector<Range> region,
 
 // ---- calls of tensorized stages -----------------------------------------------------------------
 
-/// Returns the range that every root axis has in the loops from `depth` on, in terms of the loops
-/// around them. `ranges` are those of the axes in these loops.
+/// Returns the range that every root axis takes in one iteration of the outermost `depth` loops, in
+/// terms of these loops. `ranges` has the ranges of these loops.
 AxisRanges part_inside(const FrozenStage& stage, std::size_t depth, const AxisRanges& ranges,
                        const Program& program) {
   AxisDomains domains;
@@ -255,8 +255,8 @@ AxisRanges part_inside(const FrozenStage& stage, std::size_t depth, const AxisRa
   return part;
 }
 
-/// Checks that the replaced loops compute the whole box that the intrinsic computes: they have at
-/// least as many iterations as the box. They have more if they overrun an axis.
+/// Checks that the replaced loops compute the whole box that the intrinsic computes. They must have
+/// at least as many iterations as the box has elements. They have more if they overrun an axis.
 void check_is_box(const IntrinCall& call, const FrozenStage& stage, const AxisRanges& part,
                   const Program& program) {
   Expr loops = make_int(Int(64), 1), box = loops;
@@ -293,10 +293,10 @@ void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
   }
 }
 
-/// An operation whose reads have the indices of the layouts in which its inputs are stored.
+/// An operation whose reads are expressed in the layouts in which its inputs are stored.
 struct StoredReads {
   Operation op;
-  /// The tensors that the operation's inputs stand for, in the order of `op.inputs()`.
+  /// The original tensor for each of `op.inputs()`, which may be placeholders for stored layouts.
   std::vector<Tensor> tensors;
 };
 
@@ -359,7 +359,7 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
     if (!producer) return false;
     const FrozenStage& made = program.graph.stage(*producer);
     if (!made.op.as<Compute>()) return false;
-    // The dimensions of a layout are made from those of the tensor.
+    // In a transformed layout, each stored dimension may depend on any dimension of the tensor.
     const std::vector<IterVar>& axes = made.op.axis();
     return made.layout
                ? std::ranges::any_of(axes, [&](const IterVar& x) { return made.rounds_up(x); })
@@ -380,7 +380,7 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
 
 // ---- calls of operations on regions -------------------------------------------------------------
 
-/// Adds the view of a region whose dimensions were compared when the operation was declared.
+/// Adds the view of a region of a tensor_compute, whose shape was checked at its declaration.
 void add_declared_view(IntrinCall& call, const Tensor& tensor, const std::vector<Range>& region,
                        const Tensor& theirs, const Program& program) {
   if (call.inputs.size() < call.intrin.inputs.size() && program.buffers.stored_buffer_of(tensor))
@@ -422,7 +422,7 @@ IntrinCall call_of(const TensorCompute& compute, StageId id, const Program& prog
   return call;
 }
 
-/// Returns the index of the tensorized leaf.
+/// Returns the index of the leaf that is marked as tensorized; nullopt if no leaf is marked.
 std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage) {
   for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n)
     if (const auto* marks = stage.attributes_of(stage.leaf_iter_vars[n]); marks && marks->tensorize)
@@ -430,8 +430,8 @@ std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage) {
   return std::nullopt;
 }
 
-/// Makes the call that replaces a tensorized leaf, or the call of a tensor_compute. ScheduleError
-/// if the intrinsic computes something else, or if its buffers cannot view the regions.
+/// Makes the call of a tensorized stage or of a tensor_compute. Throws ScheduleError if the
+/// intrinsic does not compute what the stage computes, or if its buffers cannot view the regions.
 IntrinCall make_intrin_call(StageId id, const Program& program, const ComputeNest& nest) {
   const FrozenStage& stage = program.graph.stage(id);
   if (const TensorCompute* compute = stage.op.as<TensorCompute>())
@@ -439,15 +439,16 @@ IntrinCall make_intrin_call(StageId id, const Program& program, const ComputeNes
   return call_of_tensorized(id, *tensorized_leaf(stage), program, nest);
 }
 
-// The debug check of tensor intrinsics: loops next to each call compute what the intrinsic
-// declares, and the first element in which the two differ is reported as an error.
+// The debug check of tensor intrinsics. Next to each call, loops compute what the intrinsic
+// declares to compute. The first element that differs is reported as an error.
 //
 //   gemv_update(C, A, B)   ->   expected = C; loops on expected, A and B; gemv_update(C, A, B);
 //                               for each element: if C and expected differ, report it
 
 enum class IntrinPart : std::uint8_t { Body, Reset, Update };
 
-/// Returns the relative tolerance for reordered sums, also used as the absolute tolerance near 0.
+/// Returns the relative tolerance for sums of reordered terms. It is also used as absolute
+/// tolerance.
 double tolerance_of(DataType type) {
   if (type.bits >= 64) return 1e-9;
   return type.bits >= 32 ? 1e-3 : 5e-2;
@@ -458,11 +459,11 @@ Expr is_same(const Expr& actual, const Expr& expected) {
   const Expr x = cast(Float(64), actual), y = cast(Float(64), expected);
   const Expr tolerance = make_float(Float(64), tolerance_of(actual.dtype()));
   const Expr is_near = abs(x - y) <= tolerance + tolerance * abs(y);
-  // Two equal infinities, or two NaNs, count as equal, but is_near is false for them.
+  // The difference of two infinities or NaNs is NaN, so equal ones are tested separately.
   return is_near || x == y || (x != x && y != y);
 }
 
-/// Loops over axes with fresh variables.
+/// The headers of a loop nest over the axes, with fresh loop variables.
 struct Loops {
   Loops(const std::vector<IterVar>& axes, const std::function<Expr(const Expr&)>& lowered) {
     for (const IterVar& axis : axes) {
@@ -510,7 +511,7 @@ class Check {
   }
 
  private:
-  /// Returns the element of the tensor that the intrinsic writes.
+  /// Returns the element of output `k` that the intrinsic has written.
   Expr actual(std::size_t k, const Loops& loops) const {
     return make_load(program_.buffers.buffer_of(call_.outputs[k].tensor), place(k, loops));
   }
@@ -521,7 +522,8 @@ class Check {
     return indices;
   }
 
-  /// Stores the start values of the reduction; for an update, the old values.
+  /// Stores the values with which the reduction starts: the old values for an update, otherwise the
+  /// start values.
   Stmt start_values() const {
     const ReduceNode& reduction = *op_.reduction();
     const std::vector<Expr>& starts =
@@ -594,22 +596,23 @@ class Check {
   const IntrinPart part_;
   const std::string& what_;
   const Compute& op_;
-  /// Replaces the intrinsic's variables and lowers the expression.
+  /// Substitutes the values of the intrinsic's variables in an expression, and lowers it.
   const std::function<Expr(const Expr&)> lowered_;
   const Program& program_;
   std::vector<Buffer> expected_;
 };
 
-/// Returns `code`, a part of the call's code inside its views, with the check around it. `lowered`
-/// lowers expressions at this point of the program. Floats may differ as much as reordered sums do.
-/// `what` begins the report: "intrinsic `gemv` of stage `C`".
+/// Returns `code` with the check around it. `code` is the part of the call that is inside its
+/// views. `lowered` lowers expressions at this point of the program. Floats may differ as much as
+/// reordered sums do. `what` is the beginning of the report, such as "intrinsic `gemv` of stage
+/// `C`".
 Stmt with_check(const IntrinCall& call, IntrinPart part, const std::string& what, const Stmt& code,
                 const std::function<Expr(const Expr&)>& lowered, const Program& program) {
   return Check(call, part, what, lowered, program).around(code);
 }
 
-/// Appends the leaves that derive from an axis, from the slowest to the fastest. Returns false if
-/// they derive by relations other than split, fuse and rebase.
+/// Appends the positions of the leaves that derive from an axis, from the slowest to the fastest.
+/// Returns false if a relation is not a split, fuse or rebase.
 bool append_leaves(const FrozenStage& stage, const IterVar& axis,
                    std::vector<std::ptrdiff_t>& leaves) {
   const auto leaf = std::ranges::find_if(stage.leaf_iter_vars,
@@ -632,12 +635,13 @@ bool append_leaves(const FrozenStage& stage, const IterVar& axis,
   return false;
 }
 
-/// Guards around an intrinsic. `outside` depend only on the loops around it. `inside` may fail in
-/// some iterations of the loops that it replaces.
+/// The guards around a call of an intrinsic. Guards in `outside` depend only on the loops around
+/// the call. Guards in `inside` also depend on the replaced loops and may fail in some of their
+/// iterations.
 struct GuardParts {
   std::vector<Expr> outside, inside;
-  /// Condition that the guards in `inside` hold for all iterations. Absent if there are no such
-  /// guards.
+  /// The condition that all guards in `inside` hold in all iterations of the replaced loops.
+  /// Nullopt if `inside` is empty.
   std::optional<Expr> whole;
 };
 
@@ -692,8 +696,8 @@ class BodyMaker {
     return parts;
   }
 
-  /// Returns the condition, in terms of the loops around, that `condition` holds for all iterations
-  /// of the replaced loops.
+  /// Returns the condition under which `condition` holds in all iterations of the replaced loops.
+  /// The result depends only on the loops around the call.
   Expr always_inside(const Expr& condition, const LoopNest& nest) const {
     const Call* hinted = as_call(condition, Intrin::likely);
     const Expr bare = hinted ? hinted->args[0] : condition;
@@ -749,8 +753,8 @@ class BodyMaker {
 
   Stmt update() const { return on_views(require(call_.code.update, "update"), IntrinPart::Update); }
 
-  /// Returns the code without a reset: the first iteration of the reduction runs the body, later
-  /// ones the update.
+  /// Returns the code of an intrinsic without a reset. The first iteration of the reduction runs
+  /// the body, and later iterations run the update.
   Stmt body_first() const {
     const Stmt later = update();
     const Stmt first = on_views(require(call_.code.body, "reset, and no body"), IntrinPart::Body);
@@ -758,8 +762,8 @@ class BodyMaker {
     return is_later ? make_stmt(If{likely(*is_later), later, first}) : first;
   }
 
-  /// Returns the init for reductions without iterations, in which the body never runs; nullopt if
-  /// there is provably an iteration.
+  /// Returns the initialization for a reduction without iterations, in which the body would never
+  /// run. Returns nullopt if the reduction provably has an iteration.
   std::optional<Stmt> init_where_empty() const {
     std::optional<Expr> is_empty;
     for (const IterVar& axis : stage_.op.reduce_axis()) {
@@ -778,11 +782,12 @@ class BodyMaker {
     return make_stmt(If{*is_empty, guarded(init_->outside, loops_of_init()), std::nullopt});
   }
 
-  /// Returns the axes that tell whether the reduction has begun: it has if any of them is beyond
-  /// its first value. They are the reduction's loops around the intrinsic or, if one of these is
-  /// fused with data, the reduction's own axes.
+  /// Returns the axes that determine whether the reduction has begun for an element: it has begun
+  /// if any of these axes is beyond its first value. They are the reduction's loops around the
+  /// intrinsic. If one of these loops is fused with a data axis, they are the reduction's own axes.
   ///
-  /// The body computes the first step, so the loops must reach that step first.
+  /// The intrinsic's body computes the first step, so the loops must visit this step first. Fused
+  /// loops may visit it later:
   ///   for k.outer for k.inner     k.outer = 0, k.inner = 0 comes first
   ///   f = fuse(k, i), split f by 2, for f.inner for f.outer
   ///                               element 1 is at f = 1, 14, 27, ...: f = 14, of which k is 1,
@@ -814,7 +819,7 @@ class BodyMaker {
     return stage_.op.reduce_axis();
   }
 
-  /// Returns the condition that the reduction has begun; nullopt if it has only one iteration.
+  /// Returns the condition that the reduction has begun; nullopt if it has a single iteration.
   std::optional<Expr> is_later_iteration() const {
     std::optional<Expr> later;
     for (const IterVar& axis : progress_axes()) {
@@ -830,7 +835,8 @@ class BodyMaker {
     return later;
   }
 
-  /// Returns the values of variables in the first iteration of the loops that `is_of_them` selects.
+  /// Returns the values of variables in the first iteration of the loops for which `is_of_them` is
+  /// true.
   template <class F>
   VarMap first_of(const F& is_of_them) const {
     VarMap first;
@@ -848,7 +854,8 @@ class BodyMaker {
     return first;
   }
 
-  /// Checks that no guard skips the first iteration.
+  /// Checks that no guard skips the first iteration of the reduction, which runs the intrinsic's
+  /// body.
   void check_begins() const {
     const VarMap first = first_of(
         [&](std::size_t leaf) { return stage_.leaf_iter_vars[leaf].kind() == IterKind::Reduce; });
@@ -868,7 +875,7 @@ class BodyMaker {
     return on_views(code, part, nest_.main, call_.inputs);
   }
 
-  /// Returns the code inside views of the outputs and of these inputs.
+  /// Returns the code inside views of the outputs and of the given inputs.
   Stmt on_views(const Stmt& code, IntrinPart part, const LoopNest& nest,
                 const std::vector<IntrinView>& inputs) const {
     // The code is copied, because several stages may use one intrinsic.
@@ -899,7 +906,7 @@ class BodyMaker {
           "it would be called nowhere: the loops that it replaces always run over the end of an "
           "axis");
     const Stmt all = main_.whole ? make_stmt(If{likely(*main_.whole), call, loops()}) : call;
-    // A pragma of a replaced loop may import the function that the intrinsic calls.
+    // Keeps the pragmas of replaced loops, which may import the function that the intrinsic calls.
     return guarded(main_.outside,
                    in_levels(nest_.main, call_.depth, num_levels(), all, /*pragmas=*/true));
   }
@@ -911,8 +918,8 @@ class BodyMaker {
     return guarded(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
   }
 
-  /// Returns the inputs that a reset reads. The reset runs before the reduction's loops, so an
-  /// input must not vary with these loops.
+  /// Returns the inputs that the reset reads. The reset runs before the reduction's loops, so the
+  /// regions of these inputs must not vary with these loops.
   std::vector<IntrinView> inputs_of_reset() const {
     std::vector<IntrinView> read;
     for (std::size_t n = 0; n < call_.inputs.size(); ++n) {
@@ -933,8 +940,8 @@ class BodyMaker {
     return read;
   }
 
-  /// Whether the reset accesses the input's buffer or passes on its pointer, offset or strides, or
-  /// the check of the reset reads a start value from it.
+  /// Whether the reset depends on the input. It does if it accesses the buffer, or passes on its
+  /// pointer, offset or strides, or if its check reads a start value from the input.
   bool resets_from(std::size_t input) const {
     const Buffer& buffer = call_.inputs[input].buffer;
     const auto describes = [&](const Expr& var) {
@@ -990,8 +997,8 @@ class BodyMaker {
     return in_levels(*nest_.init, call_.depth, num_levels(), guarded(init_->inside, init));
   }
 
-  /// Returns the loops of the init for use inside the loops of the update, in the iterations that
-  /// begin the reduction.
+  /// Returns the initialization as a statement inside the loops of the update. It runs in the
+  /// iterations that begin the reduction.
   Stmt first_loops_of_init() const {
     const auto first_own = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(nest_.common);
     const auto first_inside = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(call_.depth);

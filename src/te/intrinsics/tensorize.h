@@ -50,11 +50,12 @@ struct IntrinMatch {
 /// Returns the index of the read tensor among the inputs of an operation.
 std::size_t index_of_input(const tir::ProducerLoad& read, const std::vector<Tensor>& inputs);
 
-/// Matches the intrinsic. `part` has the range of every root axis of the stage in one call of the
-/// intrinsic, in terms of the loops around it; `facts` are about these loops. Data axes are paired
-/// in order, which is the order of the output's memory. Inputs and reduction axes are paired by
-/// use, the axes in order unless the reducer is commutative. Operands of commutative operators may
-/// be swapped. `overruns` tells whether a dimension of an input exists beyond its extent.
+/// Matches the operation with the intrinsic. `part` has the range of every root axis of the stage
+/// in one call of the intrinsic, in terms of the loops around the call. `facts` are about these
+/// loops. Data axes are paired in order, because they determine the order of the output's memory.
+/// Inputs and reduction axes are paired by their use. The order of reduction axes must agree unless
+/// the reducer is commutative. Operands of commutative operators may be swapped. `overruns` returns
+/// whether a dimension of an input has elements beyond its extent.
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
                          const AxisRanges& part, Facts& facts,
                          FunctionRef<bool(std::size_t input, std::size_t dim)> overruns);
@@ -62,16 +63,17 @@ IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
 bool calls_intrinsic(const FrozenStage& stage);
 
 struct IntrinsicBody {
-  /// The number of outermost loops that remain around the call.
+  /// The number of the stage's outermost loops that remain around the call.
   std::size_t depth;
   /// The statement inside the remaining loops, including its guards.
   Stmt main;
-  /// The statement before the remaining loops of a reduction, if the intrinsic has a reset.
+  /// The initialization, which runs before the remaining loops of a reduction. Present if the
+  /// intrinsic has a reset.
   std::optional<Stmt> init;
 };
 
-/// Makes the statements. ScheduleError, with the line of tensorize, if the intrinsic does not
-/// compute what the replaced loops compute, or cannot be called there.
+/// Makes the statements. Throws ScheduleError, with the line of tensorize, if the intrinsic does
+/// not compute what the replaced loops compute, or cannot be called there.
 IntrinsicBody make_intrinsic_body(StageId stage, const Program& program, const ComputeNest& nest);
 
 }  // namespace tenon::te

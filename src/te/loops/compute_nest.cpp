@@ -23,16 +23,17 @@ namespace {
 // that full vectors and register tiles need no tail.
 
 struct Rounding {
-  /// Axes whose overrun elements can be computed because their inputs exist: no guard restricts the
-  /// loops.
+  /// Axes whose overrun elements can be computed without guards, because their inputs exist.
   AxisFlags computed;
-  /// Also the axes whose overrun must read as 0, because the inputs do not exist there: each
-  /// element of the box is computed or set to 0. Reductions start with such a value anyway.
+  /// The axes in `computed`, and the axes whose overrun elements are set to 0 because their inputs
+  /// do not exist. Each element of the box is computed or 0. A reduction needs no additional store:
+  /// its initialization already stores the identity there.
   AxisFlags filled;
   bool fills() const { return filled.size() > computed.size(); }
 };
 
-/// Whether the stage has memory of its own for the whole box, which it may fill freely.
+/// Whether the stage may store to all elements of its box, because it has memory of its own for
+/// them.
 bool may_round(const FrozenStage& stage, const Program& program) {
   if (!stage.op.as<Compute>() || stage.is_output || stage.store_predicate || stage.rolling_buffer ||
       reduces_across_threads(stage))
@@ -44,8 +45,8 @@ bool may_round(const FrozenStage& stage, const Program& program) {
   return true;
 }
 
-/// Whether the body can be computed at any index. An integer division could divide by 0 in overrun
-/// elements, and side effects must not be repeated.
+/// Whether the body can be computed in overrun elements. A division by a variable could divide by 0
+/// there, and side effects must not be repeated.
 bool is_tame(const Expr& body) {
   bool tame = effect_of(body) != Effect::UpdateState;
   walk(body, [&](const Binary& n) {
@@ -103,8 +104,7 @@ class Rounder {
     return all;
   }
 
-  /// Whether all elements with this index in the dimension are computed, wherever the stage is
-  /// attached.
+  /// Whether all elements with this index in dimension `d` of the tensor are computed.
   bool exists(const Tensor& tensor, std::size_t d, const Expr& index) const {
     Range kept = Range::from_extent(tensor.shape()[d]);
     if (const std::optional<OutputId> output = program_.graph.find(tensor))
@@ -116,13 +116,15 @@ class Rounder {
     };
     const Interval read = values_of(index, box_, program_.facts);
     if (read.is_bounded() && are_kept(*read.min(), *read.max())) return true;
-    // The range of a producer inside the stage's loops depends on their variables.
+    // If the producer is computed inside the stage's loops, its range depends on their variables,
+    // so the index is compared in terms of these variables.
     const Expr at = arith::simplify(program_.lower(index, nest_.vars), program_.facts);
     return are_kept(at, at);
   }
 
-  /// Whether the producer computes, fills or initializes its whole box. An intrinsic computes it if
-  /// its inputs have all that it reads; otherwise guards exclude a part of the box.
+  /// Whether every element of the producer's box is computed, set to 0 or initialized along
+  /// dimension `d`. A tensorized producer computes its whole box only if all its inputs exist
+  /// there; otherwise guards exclude a part of the box.
   bool has_all_of_its_box(StageId producer, std::size_t d) const {
     const FrozenStage& stage = program_.graph.stage(producer);
     const IterVar& axis = stage.op.axis()[d];
@@ -145,7 +147,7 @@ class Rounder {
            for_all_reads(stage.op, axis, reads_what_exists);
   }
 
-  /// Whether the condition holds for all reads whose index in a dimension uses the axis.
+  /// Whether `holds` is true for every read and every dimension in which its index uses the axis.
   static bool for_all_reads(const Operation& op, const IterVar& axis,
                             FunctionRef<bool(const ProducerLoad& load, std::size_t dim)> holds) {
     bool all = true;
@@ -159,12 +161,12 @@ class Rounder {
 
   // ---- reductions
 
-  /// Whether the steps of the reduction beyond the end of the axis do not change the result: all
-  /// elements that they read are 0, and the reduced values of zeros are the reducer's identity.
+  /// Whether overrun steps of the reduction do not change the result. This is the case if all
+  /// elements that they read are 0, and the reduced value is then the reducer's identity element.
   bool adds_identities(const FrozenStage& stage, const IterVar& axis) const {
     if (!stage.rounds_up(axis)) return false;
     const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();
-    // Only a start value of the user's can be -0, to which adding 0 gives 0.
+    // A start value from the user could be -0, which adding 0 would change to 0.
     const bool reads_zeros =
         is_true(reduction.condition) && reduction.init.empty() &&
         for_all_reads(stage.op, axis, [&](const ProducerLoad& load, std::size_t d) {
@@ -187,9 +189,9 @@ class Rounder {
     return arith::simplify(zeros, program_.facts);
   }
 
-  /// Whether the read yields 0 where its index in the dimension, the axis, is beyond the end of the
-  /// axis: its producer computes 0 there from zeros, or has no elements there, so that the stage
-  /// that reads it is filled with 0.
+  /// Whether the read yields 0 beyond the end of the axis, which is the index in dimension `d`.
+  /// There are two cases. The producer computes 0 there from zeros, or it has no elements there and
+  /// the stage that reads them is itself set to 0.
   bool is_zero_beyond(const ProducerLoad& load, std::size_t d, const IterVar& axis) const {
     const Tensor tensor = Tensor::of(load);
     const Range& declared = *axis.dom();
@@ -215,8 +217,8 @@ class Rounder {
   arith::IntervalMap box_;
 };
 
-/// Determines the rounding from the direct inputs of the stage; rounded inputs have been treated
-/// separately.
+/// Determines which axes of the stage are rounded up, from its direct inputs. Precondition: inputs
+/// that are rounded up have been processed.
 Rounding rounding_of(StageId stage, const LoopNest& nest, const Program& program) {
   return may_round(program.graph.stage(stage), program) ? Rounder(stage, nest, program).run()
                                                         : Rounding();
@@ -246,8 +248,8 @@ bool reads_tensor(const LoopHeader& header) {
   return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
 }
 
-/// Moves guards around a loop whose range is read from a tensor, since the read is valid only for
-/// guarded axis values.
+/// Moves guards outside a loop whose range is read from a tensor. The read may be out of bounds
+/// where the guards fail.
 void guard_loops_that_read(LoopNest& nest, std::vector<Expr>& guards) {
   for (std::size_t i = 0; i < nest.levels.size(); ++i) {
     if (std::ranges::none_of(nest.levels[i], reads_tensor)) continue;
@@ -283,8 +285,8 @@ void collect_parts(const Expr& condition, std::vector<Expr>& parts) {
   }
 }
 
-/// Whether the variable has the name of a thread that the schedule does not bind. Its conditions
-/// print at TVM 0.9's position; `build` rejects the program.
+/// Whether the variable is named like a thread axis that the schedule does not bind. A condition on
+/// such a variable is printed at the position where TVM 0.9 prints it; `build` rejects the program.
 bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
   const std::string& name = var.as<VarNode>()->name;
   if (!name.starts_with("threadIdx.") && !name.starts_with("blockIdx.")) return false;
@@ -292,8 +294,9 @@ bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
       bounds.entries(), [&](const Bounds::Entry& entry) { return entry.axis.var().same_as(var); });
 }
 
-/// Returns the parts of the store predicate that constrain elements rather than reduction steps: an
-/// element that is not stored is not initialized either.
+/// Returns the parts of the store predicate that also guard the initialization: those that
+/// constrain elements and not reduction steps. An element that is not stored must not be
+/// initialized.
 std::vector<Expr> guards_of_init(const FrozenStage& stage, const LoopNest& init,
                                  const AxisFlags& reduced, const Program& program) {
   std::vector<Expr> guards;
@@ -312,9 +315,10 @@ std::vector<Expr> guards_of_init(const FrozenStage& stage, const LoopNest& init,
   return guards;
 }
 
-/// Returns the ranges of the axes under the assumption that every reduction has a step. Loops over
-/// both elements and steps initialize elements in their first step, and must do so even if there
-/// are no steps. Nullopt if elements and steps have separate loops, or if there is provably a step.
+/// Returns the ranges that the axes would have if every reduction had at least one step. They are
+/// needed for a loop over both elements and steps: its first step initializes the elements, and
+/// must do so even if the reduction is empty. Nullopt if there is no such loop, or if each
+/// reduction provably has a step.
 std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const AxisMarks& marks,
                                              const Program& program) {
   const bool is_mixed = std::ranges::any_of(stage.all_iter_vars, [&](const IterVar& axis) {
@@ -381,7 +385,7 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
     nest.common = i;
     break;
   }
-  // Initialization runs over data axes only.
+  // The initialization has no loops over axes that derive only from reduction axes.
   AxisFlags skip;
   for (const IterVar& axis : stage.all_iter_vars) {
     if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
@@ -394,8 +398,9 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
                               .is_init = true,
                               .skip = &skip,
                               .ranges = ranges});
-  // A point outside the operation's domain may be initialized in the stage's own memory, because it
-  // is never read. In an argument, the element may not exist, nor may what the start value reads.
+  // Whether initializing points outside the operation's domain is harmless. In the stage's own
+  // memory it is, because these points are never read. In an argument, the element may not exist. A
+  // start value that reads a tensor may read a nonexistent element.
   const Compute* compute = stage.op.as<Compute>();
   const bool is_constant =
       !compute || std::ranges::all_of(compute->reduction()->init, [](const Expr& start) {

@@ -9,16 +9,17 @@ namespace tenon::te {
 struct ComputeNest {
   LoopNest main;
   std::vector<Expr> main_guards;
-  /// Conditions under which an element is computed; otherwise it is 0 (Rounding::filled).
+  /// Conditions under which an element is computed. Otherwise the element is set to 0
+  /// (Rounding::filled).
   std::vector<Expr> fill_guards;
-  /// The number of leaves before the first one that carries a reduction; all of them if
-  /// no leaf does.
+  /// The number of outermost leaves that the initialization and the update share: those before the
+  /// first leaf that carries a reduction.
   std::size_t common;
-  /// Present only for reductions.
+  /// The loops of the initialization. Present only for reductions.
   std::optional<LoopNest> init;
   std::vector<Expr> init_guards;
-  /// The ranges of the axes under the assumption that no reduction is empty. Present only if one
-  /// loop runs over both elements and steps, and a reduction may be empty: `init` must run even
+  /// The ranges that the axes would have if no reduction were empty. Present only if a loop runs
+  /// over both elements and reduction steps and the reduction may be empty: `init` must run even
   /// then.
   std::optional<AxisRanges> with_a_step;
 };
@@ -37,8 +38,8 @@ struct ReductionBody {
   Stmt update;
 };
 
-/// Makes the statements of a reduction. All new values are computed from the old ones: if a later
-/// output reads an earlier one, its value is saved before the store.
+/// Makes the statements of a reduction. All new values are computed from old values. If the value
+/// of a later output reads an earlier output, it is computed before the earlier output is stored.
 ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
                              const ComputeNest& nest);
 

@@ -27,13 +27,14 @@ namespace {
 // Prefetching: fetches, before a loop's body, the elements that the body reads some iterations
 // later.
 
-/// Whether the index is itself read from memory. Its value in a later iteration is unknown and may
-/// not exist.
+/// Whether an index of the load is itself loaded from memory. Its value in a later iteration is
+/// unknown, and the loaded element may not exist there.
 bool is_looked_up(const Load& load) {
   return std::ranges::any_of(load.indices, [](const Expr& e) { return contains<Load>(e); });
 }
 
-/// Returns the values of the predictable indices at which the body reads the buffer, by dimension.
+/// Returns the indices at which the body reads the buffer, as intervals by dimension. Excludes
+/// loads whose indices are loaded from memory.
 std::vector<std::vector<Interval>> indices_read(const Buffer& buffer, const Stmt& body) {
   std::vector<std::vector<Interval>> per_dim(buffer.shape().size());
   IntervalMap loops;
@@ -168,9 +169,9 @@ class NestMaker {
     return options_.ranges ? *options_.ranges : program_.bounds.ranges();
   }
 
-  /// Binds large values to variables, in the innermost loop that they depend on. A fused axis is
-  /// used twice, as quotient and remainder, so without the variables repeated splits and fusions
-  /// would double the index each time.
+  /// Computes the indices of all axes from the leaves. Binds each large index to a variable, in the
+  /// innermost loop that it depends on. A fused axis is used twice, as quotient and remainder, so
+  /// without these variables repeated splits and fusions would double the index each time.
   void pass_values_up() {
     const bool has_fused = std::ranges::any_of(stage_.relations, [](const Relation& relation) {
       return std::holds_alternative<Fuse>(relation);
@@ -247,8 +248,8 @@ class NestMaker {
     return var;
   }
 
-  /// Checks that the tensor exists before the iteration. Memory that is allocated in each iteration
-  /// cannot be prefetched.
+  /// Checks that the tensor exists before an iteration of the leaf starts. Memory that is allocated
+  /// inside the iteration cannot be prefetched.
   void check_is_kept(const PrefetchRequest& request, const IterVar& leaf) const {
     const std::optional<StageId> producer = program_.graph.find(request.tensor.op());
     if (!producer) return;
@@ -276,8 +277,8 @@ class NestMaker {
                         attributes->run->where);
   }
 
-  /// Binds a loop to a thread. The thread counts from 0 to the maximum extent bound to it, and the
-  /// loop's own range is offset.
+  /// Binds a loop to a thread. The thread's index starts at 0, and its extent is the maximum over
+  /// all loops bound to it. The loop's value is the index plus the minimum of the loop's range.
   Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range,
                    LoopHeaders& level) {
     const bool is_divided = te::is_divided(stage_, leaf, thread, scope_);
@@ -306,7 +307,7 @@ class NestMaker {
     nest_.defines.emplace_back(var, value);
   }
 
-  /// The store predicates of inner stages may use these axes.
+  /// Defines the stage's root axes, because store predicates of inner stages may use them.
   void define_axes() {
     for (const IterVar& axis : stage_.op.root_iter_vars())
       if (const Expr* value = nest_.values.find(axis); value && !value->same_as(axis.var()))
@@ -336,8 +337,8 @@ class NestMaker {
   const Program& program_;
   const NestOptions& options_;
   LoopNest nest_;
-  /// Values of the stage's axes that are not loop variables, collected so far. The ranges of inner
-  /// loops may depend on them.
+  /// Values of those axes of the stage that are not loop variables, collected so far. The ranges of
+  /// inner loops may depend on these axes.
   VarMap defined_;
 };
 
@@ -379,7 +380,8 @@ class GuardMaker {
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage_, leaf);
       if (!thread || is_skipped(leaf)) continue;
-      // Threads with private memory each run the first iteration, if there is one.
+      // A loop that is not divided runs its first iteration in every thread, so it needs a guard
+      // only if it is empty.
       const bool divided = is_divided(stage_, leaf, *thread, scope_);
       if (divided || is_zero(program_.bounds[leaf].extent)) require_thread_of(*thread, leaf);
     }
@@ -410,15 +412,16 @@ class GuardMaker {
     }
   }
 
-  /// An index computed from wider loops is guarded before it is narrowed to the axis's type.
+  /// Returns the index before it is narrowed to the axis's type. Guards must compare the wide
+  /// value.
   static Expr in_full_width(const Expr& index) {
     const Cast* narrowing = index.as<Cast>();
     return narrowing && narrowing->value.dtype().bits > index.dtype().bits ? narrowing->value
                                                                            : index;
   }
 
-  /// Loops over a transformed layout cover the whole box of its axes, which may exceed the required
-  /// part of the stage.
+  /// Guards the loops over a transformed layout. They cover the whole box of the layout's axes,
+  /// which may exceed the required part of the stage.
   void guard_layouts() {
     for (const Relation& relation : stage_.relations) {
       const Transform* transform = std::get_if<Transform>(&relation);
@@ -456,8 +459,9 @@ class GuardMaker {
     add((is_near_limit(extent) && may_exceed_int32(value) ? in_64_bits(value) : value) < extent);
   }
 
-  /// Extents below INT32_MAX/2 leave headroom for a split's overshoot (longer splits get int64
-  /// loops). Symbolic extents are assumed to be below this limit too.
+  /// Whether a split of an axis with this extent could overshoot beyond int32. Extents below
+  /// INT32_MAX/2 leave enough headroom, and longer splits get int64 loops. Symbolic extents are
+  /// assumed to be below this limit.
   static bool is_near_limit(const Expr& extent) {
     return constant_int(extent).value_or(0) > std::numeric_limits<std::int32_t>::max() / 2;
   }
@@ -468,8 +472,8 @@ class GuardMaker {
            (!greatest || *greatest > std::numeric_limits<std::int32_t>::max());
   }
 
-  /// Computed in 64 bits, because iterations that overshoot an extent near INT32_MAX would wrap to
-  /// negative values.
+  /// Returns the value computed in 64 bits. In 32 bits, iterations that overshoot an extent near
+  /// INT32_MAX would wrap to negative values.
   static Expr in_64_bits(const Expr& value) {
     const Binary* sum = as_binary(value, BinaryOp::Add);
     return sum ? in_64_bits(sum->a) + in_64_bits(sum->b) : cast(Int(64), value);

@@ -11,8 +11,8 @@
 
 namespace tenon::te {
 
-/// A prefetch, before the body, of the elements of the buffer that the body reads `offset`
-/// iterations later.
+/// The header for a prefetch before the body. It fetches the elements of the buffer that the body
+/// reads `offset` iterations of `loop` later.
 struct PrefetchHeader {
   tir::Buffer buffer;
   Var loop;
@@ -32,12 +32,12 @@ const Node* header_as(const LoopHeader& header) {
   const Stmt* s = std::get_if<Stmt>(&header);
   return s ? s->as<Node>() : nullptr;
 }
-/// Returns the thread that the header binds; null if it binds none.
+/// Returns the thread that the header binds; null if the header does not bind a thread.
 const IterVar* header_thread(const LoopHeader& header);
 
 Stmt wrap(const LoopHeader& header, const Stmt& body);
 Stmt wrap(const LoopHeaders& headers, Stmt body);
-/// Returns the body under the conditions, the first one outermost.
+/// Returns the body nested inside the conditions, the first of which becomes the outermost.
 Stmt guarded(const std::vector<Expr>& conditions, Stmt body);
 /// Whether one of the headers defines the variable.
 bool defines(const LoopHeaders& headers, const Expr& var);
@@ -51,40 +51,43 @@ struct LoopNest {
   AxisValues values;
   /// The same values by variable, for substitution.
   tir::VarMap vars;
-  /// Values of axes that are not loop variables, for inner stages: see Program::define.
+  /// Values of axes that are not loop variables. Inner stages may use these axes (see
+  /// Program::define).
   std::vector<std::pair<Var, Expr>> defines;
 };
 
 struct NestOptions {
   /// The loop order, as in LoopNest::order. Empty means the order of the leaves.
   std::vector<std::size_t> order = {};
-  /// The first leaf that gets a loop. `around` has the values of the axes of the leaves before it.
+  /// The position of the first leaf that gets a loop. The preceding leaves have the values in
+  /// `around`.
   std::size_t begin = 0;
   const LoopNest* around = nullptr;
-  /// Whether loops get variables of their own, named `<axis>.init`.
+  /// Whether the loops get their own variables, named `<axis>.init`.
   bool is_init = false;
   /// Axes without loops.
   const AxisFlags* skip = nullptr;
-  /// Ranges in place of the inferred ones.
+  /// Ranges to use instead of the inferred ones; null for the inferred ones.
   const AxisRanges* ranges = nullptr;
 };
 
 LoopNest make_loop_nest(StageId stage, const Program& program, const NestOptions& options = {});
 
-// Conditions around the statements of a stage, whose loops may overshoot.
+// Guards: conditions around the statements of a stage. They are necessary because loops may
+// overshoot their axes.
 
 struct GuardOptions {
-  /// Omits the check against the declared ranges of the operation.
+  /// Whether to omit the checks that axes are in the ranges that the operation declares.
   bool skip_declared = false;
-  /// Axes for which that check is omitted.
+  /// Axes that may leave the ranges that the operation declares, so that their check is omitted.
   const AxisFlags* beyond = nullptr;
   const AxisFlags* skip = nullptr;
-  /// Ranges of the loops, in place of the inferred ones.
+  /// Ranges of the loops, to use instead of the inferred ones; null for the inferred ones.
   const AxisRanges* ranges = nullptr;
 };
 
-/// Returns the conditions that the current iteration is within the ranges of its axes and within
-/// the operation's domain, without those that provably always hold.
+/// Returns the conditions under which the current iteration is within the ranges of its axes and
+/// within the operation's domain. Conditions that provably always hold are omitted.
 std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
                               const GuardOptions& options = {});
 

@@ -76,7 +76,7 @@ std::optional<Buffer> BufferTable::stored_buffer_of(const Tensor& tensor) {
 
 Buffer BufferTable::declare(const FrozenStage& stage, const Tensor& tensor) {
   BufferOptions options{.name = tensor.name(), .axis_separators = stage.axis_separators};
-  // An argument's memory has no declared scope.
+  // The scope of an argument's memory is not declared here, because the caller owns the memory.
   if (!stage.op.as<Placeholder>())
     options.scope = to_string(stage.scope_is_set ? stage.scope : StorageScope::Global);
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
@@ -98,7 +98,7 @@ std::vector<Range> image_of(const Transform::Map& layout, const std::vector<Rang
 
 std::vector<Expr> moved(const Transform::Map& layout, const std::vector<Expr>& indices) {
   VarMap values;
-  // A constant may be narrower than the axis of its dimension.
+  // Casts each index to the type of its dimension, because a constant may have a narrower type.
   for (std::size_t n = 0; n < indices.size(); ++n)
     set(values, layout.params[n], cast(layout.params[n].dtype(), indices[n]));
   std::vector<Expr> result;

@@ -24,11 +24,13 @@ class BufferTable {
   /// Returns the buffer that a read or store of the tensor accesses. The initial state, update and
   /// placeholder of a scan are parts of the scan's buffer.
   tir::Buffer buffer_of(const Tensor& tensor);
-  /// Returns the buffer in the layout of transform_layout; nullopt if the layout was not changed.
+  /// Returns the tensor's buffer in the layout set by transform_layout; nullopt if the tensor has
+  /// its original layout.
   std::optional<tir::Buffer> stored_buffer_of(const Tensor& tensor);
 
  private:
-  /// Returns the output id of the tensor, or of the scan whose memory contains the tensor.
+  /// Returns the output that owns the tensor's memory: the scan's output if the tensor is stored in
+  /// a scan's state, otherwise the tensor itself.
   std::optional<OutputId> id_of(const Tensor& tensor) const;
   static tir::Buffer declare(const FrozenStage& stage, const Tensor& tensor);
 
@@ -40,9 +42,9 @@ class BufferTable {
   std::vector<std::pair<Tensor, tir::Buffer>> without_stage_;
 };
 
-/// Returns the box that contains the region's elements in the layout.
+/// Converts a region to the box that contains its elements in the new layout.
 std::vector<Range> image_of(const Transform::Map& layout, const std::vector<Range>& region);
-/// Returns the indices of an element in the layout.
+/// Converts the indices of an element to its indices in the new layout.
 std::vector<Expr> moved(const Transform::Map& layout, const std::vector<Expr>& indices);
 
 class Program {

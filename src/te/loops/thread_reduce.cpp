@@ -102,7 +102,7 @@ class ThreadReductionMaker {
     const Expr condition = program.lower(reduction_.condition, nest.vars);
     has_condition_ = !is_true(condition);
     if (has_condition_) guards_.push_back(condition);
-    // Conditions on data axes alone also guard the result.
+    // Computes the guards of the result from axes that do not derive from reduction axes only.
     AxisFlags reduced;
     AxisMarks marks;
     for (const IterVar& axis : stage_.op.axis()) marks.set(axis, 1);
@@ -149,8 +149,8 @@ class ThreadReductionMaker {
     return store_together(parts, combine(*reduction_.combiner, old_values, sources_), {Expr(0)});
   }
 
-  /// Returns each thread's contribution: its partial result, its only element, or the identity if
-  /// it has none.
+  /// Returns what the current thread contributes: its partial result if it has several terms.
+  /// Otherwise its single term, or the identity if the guards exclude this term.
   std::vector<Expr> contributions(const std::vector<Buffer>& parts) const {
     std::vector<Expr> values;
     for (std::size_t k = 0; k < sources_.size(); ++k) {
@@ -159,7 +159,8 @@ class ThreadReductionMaker {
         continue;
       }
       Expr value = sources_[k];
-      // The reduction's own condition may contain reads that are in bounds only under the guards.
+      // The reduction's own condition is evaluated last, because its reads may be in bounds only if
+      // the guards hold.
       std::vector<Expr> innermost_first = guards_;
       if (has_condition_)
         std::rotate(innermost_first.begin(), innermost_first.end() - 1, innermost_first.end());
@@ -185,8 +186,9 @@ class ThreadReductionMaker {
              make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
   }
 
-  /// Stores the total, combined with the user's start value if there is one. Without partial
-  /// results, an identity that is not neutral is combined here, too.
+  /// Stores the total, combined with the user's start value if there is one. If threads have no
+  /// partial results, the identity has not been combined yet. It is combined here if this can
+  /// change the result.
   Stmt store_result(const std::vector<Buffer>& totals, bool has_identity) const {
     std::vector<Expr> values, indices;
     for (const Buffer& total : totals) values.push_back(first_element(total));
@@ -208,8 +210,8 @@ class ThreadReductionMaker {
     return guarded(store_conditions(), make_seq(std::move(stores)));
   }
 
-  /// Returns the guards of the result and the user's condition, without parts of the guards that
-  /// the condition implies.
+  /// Returns the conditions under which the result is stored: its guards and the user's store
+  /// predicate. Omits guards that the predicate implies.
   std::vector<Expr> store_conditions() const {
     std::vector<Expr> conditions;
     if (!stage_.store_predicate) {
@@ -218,7 +220,8 @@ class ThreadReductionMaker {
     }
     const Expr predicate = program_.lower(*stage_.store_predicate, nest_.vars);
     check_known_after_loops(predicate);
-    // Reads and divisions in a condition may need the guards around it.
+    // A predicate with reads or divisions may be defined only if the guards hold, so it then cannot
+    // replace them.
     const bool is_total = is_always_defined(predicate);
     arith::Facts facts;
     const auto stored = facts.assume(predicate);
@@ -228,8 +231,8 @@ class ThreadReductionMaker {
     return conditions;
   }
 
-  /// The result is stored once, after the loops that each thread runs by itself, so its condition
-  /// must not depend on them.
+  /// Checks that the condition of the store does not depend on loops that each thread runs by
+  /// itself. The result is stored once, after these loops.
   void check_known_after_loops(const Expr& predicate) const {
     for (const std::size_t n : own_) {
       const auto is_defined = [&](const Expr& var) { return defines(nest_.levels[n], var); };
@@ -249,11 +252,11 @@ class ThreadReductionMaker {
   const LoopNest& nest_;
   const ReduceNode& reduction_;
   const std::vector<std::size_t> own_;
-  /// Conditions under which the current reduction iteration counts. The reduction's own condition,
-  /// if any, is the last one.
+  /// Conditions under which the current iteration contributes a term. If the reduction has its own
+  /// condition, it is the last one.
   std::vector<Expr> guards_;
   bool has_condition_ = false;
-  /// Conditions under which the result is an element of the output.
+  /// Conditions under which the result is in the bounds of the output.
   std::vector<Expr> result_guards_;
   std::vector<Expr> sources_;
 };

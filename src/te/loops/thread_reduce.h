@@ -14,21 +14,24 @@ namespace tenon::te {
 /// is inside such a loop.
 bool reduces_across_threads(const FrozenStage& stage);
 
-/// Returns the leaves outside the reduction, and the reduction leaves that each thread runs by
-/// itself.
+/// Returns two lists of leaf positions: the leaves that do not carry a reduction, and the leaves of
+/// the reduction that are not bound to threads, which each thread runs by itself.
 std::pair<std::vector<std::size_t>, std::vector<std::size_t>> leaves_of_thread_reduction(
     const FrozenStage& stage);
 
 struct ThreadReduction {
-  /// Buffers of one element: the totals, and each thread's partial results if it has several terms.
+  /// Buffers with one element each. `totals` receive the results. `parts` are the partial results
+  /// of a thread; empty if each thread has a single term.
   std::vector<tir::Buffer> totals, parts;
-  /// Initialization of a thread's part, and one step of it; empty if a thread has a single term.
+  /// The statements that initialize a thread's partial result (`start_parts`) and add a term to it
+  /// (`update`). Empty if each thread has a single term.
   std::vector<Stmt> start_parts;
   Stmt update;
-  /// The reduction across threads, and the store of its result.
+  /// The reduction across threads, and the statement that stores its result.
   Stmt all_reduce, store_result;
 
-  /// Returns the code inside the common loops, given the loops of a thread's part.
+  /// Returns the whole code inside the common loops. `own_loops` are the loops over a thread's
+  /// part.
   Stmt around(const Stmt& own_loops) const;
 };
 

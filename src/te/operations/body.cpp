@@ -15,7 +15,7 @@ using namespace tir;
 
 namespace {
 
-/// Returns whether an expression changed.
+/// Applies f to each expression. Returns whether an expression changed.
 bool map_list(std::vector<Expr>& list, tir::ExprMap f) {
   bool changed = false;
   for (Expr& e : list) {
@@ -45,7 +45,7 @@ std::vector<Expr> components_of(const std::shared_ptr<const ReduceNode>& reducti
 
 namespace {
 
-/// Returns whether a range changed.
+/// Applies f to the ranges of the axes. Returns whether a range changed.
 bool map_domains(std::vector<IterVar>& axes, tir::ExprMap f) {
   bool changed = false;
   for (IterVar& axis : axes) {

@@ -8,13 +8,13 @@
 
 namespace tenon::te {
 
-/// The treatment of reduction axes. Kept: they remain the handles that users and relations hold.
-/// Mapped: an axis whose range changes is recreated.
+/// The treatment of reduction axes in a rewrite. Kept: the axes stay the same handles, which users
+/// and relations refer to. Mapped: an axis is recreated if its range changes.
 enum class ReduceDomains : std::uint8_t { Kept, Mapped };
 
-/// Applies f to every body or, for components of a reduction, to its reducer, sources, inits,
-/// condition and (if mapped) the ranges of its axes. Bodies that do not change are returned as the
-/// same handles.
+/// Applies f to every body. For components of a reduction, applies f to the reducer, the sources,
+/// the inits, the condition and (if mapped) the ranges of the axes. A body that does not change is
+/// returned as the same handle.
 std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
                              ReduceDomains domains = ReduceDomains::Kept);
 
@@ -25,8 +25,9 @@ tir::CommReducer map_reducer(const tir::CommReducer& reducer, tir::ExprMap f);
 /// Returns bodies that are the components of the reduction.
 std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& reduction);
 
-/// Rewrites an expression bottom-up, preserving sharing: each shared sub-expression is rewritten
-/// once. `f` receives reads of tensors with rewritten indices; nullopt keeps the read.
+/// Rewrites an expression bottom-up. A shared sub-expression is rewritten once and remains shared.
+/// `replace` receives each read of a tensor, with rewritten indices. If it returns nullopt, the
+/// read is kept.
 class LoadRewriter {
  public:
   using Replace = std::function<std::optional<Expr>(const tir::ProducerLoad& load)>;
@@ -63,9 +64,9 @@ struct TensorReads {
   std::vector<std::vector<Expr>> indices;
 };
 
-/// Returns the reads of single elements: in the bodies of a compute (including sources, conditions,
-/// inits and ranges of reductions), and in the scalars and region bounds of a tensor compute. Empty
-/// for other kinds.
+/// Returns the reads of single elements in a compute (in bodies, and in sources, conditions, inits
+/// and ranges of reductions) or in a tensor compute (in scalars and region bounds). Empty for
+/// operations of other kinds.
 std::vector<TensorReads> collect_reads(const Operation& op);
 
 }  // namespace tenon::te

@@ -12,8 +12,8 @@ namespace tenon::te {
 
 namespace {
 
-/// Maximum size of an expression as a tree. A larger one arises only from shared parts, and
-/// processing it is infeasible.
+/// Maximum number of nodes of an expression as a tree. Only an expression with shared parts exceeds
+/// it, and processing such an expression is infeasible.
 constexpr std::size_t kMaxBodyNodes = std::size_t{1} << 20;
 
 void check_no_reduction_inside(const std::string& what, const Expr& body,
@@ -76,8 +76,8 @@ void check_reduce_axes(const std::string& what, const std::vector<IterVar>& axes
                         where);
 }
 
-/// Marks the variables of reduction axes, and thereby all expressions that contain one. The value
-/// must differ from the number of every node kind.
+/// The mark for variables of reduction axes. An expression that contains such a variable has the
+/// mark as well. The mark's value must differ from the number of every node kind.
 constexpr tir::Content kReductionAxis{31};
 static_assert(16 + std::variant_size_v<tir::StmtNode::Value> <= 31);
 

@@ -216,8 +216,8 @@ std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vect
   while (i > 0 || j > 0) {
     const bool is_unit = i > 0 && is_one(part[i - 1]);
     const bool is_free = j > 0 && theirs[j - 1].as<VarNode>();
-    // A variable may have any value. It is paired as an extent above 1 if the other side has more
-    // dimensions.
+    // A variable extent of the intrinsic is paired with any extent. Exception: an extent of 1 stays
+    // unpaired if the region has more dimensions left than the intrinsic.
     if (i > 0 && j > 0 &&
         ((is_free && !(is_unit && i > j)) ||
          arith::can_prove_equal(part[i - 1], theirs[j - 1], facts))) {

@@ -15,8 +15,8 @@ namespace tenon::te {
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
 /// Whether a value of the type is a single integer.
 bool is_integer_scalar(DataType type);
-/// Returns an extent, or the begin of a range, as int32, or as int64 if it is wider. TypeError,
-/// which calls it `what`, if it is not an integer or does not fit int64.
+/// Converts an extent, or the begin of a range, to int32, or to int64 if it is wider. Throws a
+/// TypeError, which calls the value `what`, if it is not an integer or does not fit int64.
 Expr to_index(const Expr& e, const std::string& what, const SourceLocation& where);
 /// Returns a text such as "[n, 16]".
 std::string print_list(const std::vector<Expr>& list);
@@ -27,15 +27,15 @@ void check_element_type(DataType type, const std::string& what, const SourceLoca
 /// Makes one data-parallel axis per dimension, named i0, i1, ... unless the user gave names.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what, const SourceLocation& where);
-/// The required agreement of shapes. NotContradicted: non-constant extents are compared at run
-/// time.
+/// The required agreement of shapes. Proved: extents must be provably equal. NotContradicted:
+/// extents that are not constant may differ, because they are compared at run time.
 enum class ShapeRule : std::uint8_t { Proved, NotContradicted };
 /// Throws TypeError for a buffer whose type or shape differs from that of its tensor.
 void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
                      const std::string& what, const SourceLocation& where);
-/// Checks the body of an extern operation or intrinsic. Throws TypeError if it accesses a buffer
-/// that it neither receives nor allocates, or contains elements of tensors or reductions, which
-/// loop programs cannot contain.
+/// Checks the body of an extern operation or intrinsic. Throws TypeError if the body accesses a
+/// buffer that it neither receives nor allocates. Also throws if it contains reads of tensors or
+/// reductions, because loop programs cannot contain them.
 void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
                 std::span<const tir::Buffer> outs, const std::string& what,
                 const SourceLocation& where);
@@ -70,19 +70,20 @@ inline Count sum(const Count& a, const Count& b) {
 
 using tir::Expr;
 
-/// The pairing of the dimensions of a part with the dimensions of the intrinsic, in order, skipping
-/// dimensions of extent 1.
+/// The pairing of the dimensions of a region with those of an intrinsic's tensor. Dimensions are
+/// paired in order, and either side may have unpaired dimensions of extent 1.
 struct DimPairs {
-  /// The intrinsic's dimension for each dimension of the part.
+  /// The index of the intrinsic's dimension for each dimension of the region; nullopt if unpaired.
   std::vector<std::optional<std::size_t>> theirs;
-  /// The intrinsic's dimensions without a partner.
+  /// The intrinsic's dimensions that no dimension of the region is paired with.
   std::vector<std::size_t> unpaired;
 
-  /// Whether the intrinsic's dimensions are exactly the last ones of the part.
+  /// Whether the intrinsic's dimensions are paired with the last dimensions of the region, in
+  /// order.
   bool are_the_last() const;
 };
 
-/// Returns the pairing; nullopt if there is no pairing.
+/// Returns the pairing; nullopt if the dimensions cannot be paired.
 std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
                                   arith::Facts& facts);
 

@@ -26,8 +26,8 @@ tir::Buffer buffer_for(const std::string& what, const Tensor& tensor,
 
 // ---- regions ----------------------------------------------------------------------------------
 
-/// Matches a box of these extents with the intrinsic's tensor, and adds the values of the variables
-/// in the tensor's shape to `sizes`.
+/// Checks that a box with these extents matches the intrinsic's tensor. Adds the values of
+/// variables in the tensor's shape to `sizes`.
 void fit_region(const std::string& box, const std::vector<Expr>& given, const Tensor& theirs,
                 tir::VarMap& sizes, const SourceLocation& where) {
   std::vector<Expr> extents, shape;
@@ -45,8 +45,7 @@ void fit_region(const std::string& box, const std::vector<Expr>& given, const Te
       set(sizes, Var::of(shape[*pairs->theirs[d]]), extents[d]);
 }
 
-/// Returns the values of the variables in the shapes of an intrinsic that is called on these
-/// regions.
+/// Returns the values of the variables in the intrinsic's shapes for a call on these regions.
 tir::VarMap sizes_of(const TensorIntrinNode& intrin, const std::vector<TensorRegion>& inputs,
                      const std::string& what, const SourceLocation& where) {
   tir::VarMap sizes;

@@ -113,9 +113,9 @@ Operation make_operation(std::string name, std::string tag, OperationKind kind,
 }
 
 OperationNode::~OperationNode() {
-  // `inputs` keeps the operations that the body reads alive while the body is destroyed. They are
-  // then destroyed one by one, each after its own inputs have been moved out, so destruction does
-  // not recurse.
+  // Destroys the inputs without recursion. `inputs` keeps all operations that the body reads alive
+  // while the body is destroyed. These operations are then destroyed one by one, each after its own
+  // inputs have been moved out.
   std::vector<Tensor> dying = std::move(inputs);
   kind = Placeholder{};
   try {
@@ -337,7 +337,8 @@ Operation replace_inputs(const Operation& op, const TensorMap& map) {
 std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs) {
   std::vector<Operation> order;
   std::unordered_set<const OperationNode*> seen;
-  /// Each operation on the path, with the number of inputs that were visited.
+  /// The path from an output to the current operation, with the number of visited inputs of each
+  /// operation.
   std::vector<std::pair<Operation, std::size_t>> path;
   for (const Operation& output : outputs) {
     if (seen.insert(output.get()).second) path.emplace_back(output, 0);

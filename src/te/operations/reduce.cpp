@@ -53,8 +53,8 @@ void check_is_simple(const std::string& name, const Expr& e, const char* what,
         where);
 }
 
-/// Throws if a part of a reduction that must be the same for all terms uses an axis of the
-/// reduction.
+/// Throws if `e` uses an axis of the reduction. `e` is a part of the reduction that must be the
+/// same for all terms.
 void check_is_invariant(const std::string& name, const std::string& what, const Expr& e,
                         std::span<const IterVar> axes, const SourceLocation& where) {
   for (const IterVar& axis : axes)

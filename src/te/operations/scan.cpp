@@ -25,7 +25,8 @@ bool depends_on(const Tensor& tensor, const Tensor& state) {
   return false;
 }
 
-/// Checks that an update only reads earlier steps. (Reads through other stages are not checked.)
+/// Checks that the update reads only earlier steps of the state. Reads through other stages are not
+/// checked here.
 void check_steps(const std::string& what, const Tensor& update, const std::vector<Tensor>& states,
                  const SourceLocation& where) {
   if (!update.op().as<Compute>()) return;

@@ -28,7 +28,8 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
   // The product may need 64 bits even if neither factor does.
   const DataType type = fuse.fused.var().dtype();
   Expr rows = cast(type, outer->extent);
-  // The product of two negative extents is positive, but neither range has iterations.
+  // If both extents are negative, neither range has iterations, but their product would be
+  // positive.
   if (may_be_negative(fuse.outer, outer->extent, sweep.facts) &&
       may_be_negative(fuse.inner, inner->extent, sweep.facts))
     rows = tir::max(rows, make_int(type, 0));
@@ -38,7 +39,7 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
 namespace {
 
 bool surely_divides(const Expr& divisor, const Expr& value) {
-  // A range of an empty stage has no iterations and divides nothing.
+  // In an empty stage the divisor may be 0, which does not divide anything.
   const Expr by = simplify(divisor);
   return !is_zero(by) && is_zero(simplify(floormod(value, by)));
 }
@@ -54,7 +55,7 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
   if (!fused) return;
   const Range& outer = ranges.at(fuse.outer);
   const Range& inner = ranges.at(fuse.inner);
-  // Rows without columns are never visited.
+  // If rows have no columns, no iteration exists, and any domain is correct.
   if (!fused->is_bounded() || is_zero(inner.extent) || covers(*fused, ranges.at(fuse.fused)) ||
       is_large(*fused->min()) || is_large(*fused->max())) {
     domains.set(fuse.outer, Interval::from_range(outer));
@@ -69,8 +70,9 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
   }
   domains.set(fuse.outer,
               moved(outer.min, floordiv(min, inner.extent), floordiv(max, inner.extent)));
-  // A range whose length divides a row and whose start is a multiple of its length stays in one
-  // row. Any other range may extend into the next row, and then every column can occur.
+  // The fused values stay in one row if their number divides the row length and their start is a
+  // multiple of this number. Otherwise they may extend into the next row, and every column can
+  // occur.
   const Expr length = max - min + 1;
   if (surely_divides(length, inner.extent) && surely_divides(length, min)) {
     domains.set(fuse.inner,
@@ -85,7 +87,7 @@ void index_up(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values) {
   if (!fused) return;
   const Expr index = *fused;
   const Expr& columns = ranges.at(fuse.inner).extent;
-  // Rows without columns are never visited, so any value is correct.
+  // If rows have no columns, no iteration exists, and any value avoids the division by 0.
   const Expr row = is_zero(columns) ? make_int(columns.dtype(), 1) : columns;
   const Expr outer = shifted(floordiv(index, row), ranges.at(fuse.outer).min);
   const Expr inner = shifted(floormod(index, row), ranges.at(fuse.inner).min);

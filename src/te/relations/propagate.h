@@ -14,10 +14,10 @@
 
 namespace tenon::te {
 
-// The rules of each kind of relation between axes, with one file per kind (split.cpp, fuse.cpp,
-// ...). Ranges propagate from parents to children. Domains and indices propagate from children to
-// parents (indices also in the other direction). A parent may need a guard because its children
-// overshoot it. A rule with missing inputs does nothing.
+// The rules of each kind of relation between axes, in one file per kind (split.cpp, fuse.cpp, ...).
+// Ranges propagate from parents to children. Domains propagate from children to parents. Indices
+// propagate in both directions. Guards mark parents that the children overshoot. A rule does
+// nothing if its inputs are missing.
 
 using arith::Facts;
 using arith::Interval;
@@ -30,14 +30,14 @@ using AxisDomains = AxisMap<Interval>;
 using AxisValues = AxisMap<Expr>;
 using AxisFlags = AxisMap<bool>;
 
-/// The input and output of ranges_down.
+/// The state of a propagation of ranges from parents to children.
 struct RangeSweep {
   AxisRanges& ranges;
   /// The facts to which every new range is added.
   Facts& facts;
-  /// Axes that keep the requested extent even if their parent is shorter. These are the axes from
-  /// which a thread-bound leaf derives, because several stages may have to agree on the number of
-  /// threads. Null means all axes.
+  /// Axes that keep the requested extent of a split even if the parent is shorter. These are the
+  /// axes from which a thread-bound leaf derives, because several stages may have to agree on the
+  /// number of threads. Null means all axes.
   const AxisFlags* keeps_extent = nullptr;
 
   void set(const IterVar& axis, Expr extent);
@@ -49,7 +49,7 @@ void ranges_down(const Rebase& rebase, RangeSweep& sweep);
 void ranges_down(const Singleton& singleton, RangeSweep& sweep);
 void ranges_down(const Transform& transform, RangeSweep& sweep);
 
-/// Compute the parents' domain that contains every point whose children are in their domains.
+/// Compute domains of the parents that contain every point whose children are in their own domains.
 void domains_up(const Split& split, const AxisRanges& ranges, AxisDomains& domains);
 void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains);
 void domains_up(const Rebase& rebase, const AxisRanges& ranges, AxisDomains& domains);
@@ -62,17 +62,17 @@ void index_up(const Rebase& rebase, const AxisRanges& ranges, AxisValues& values
 void index_up(const Singleton& singleton, const AxisRanges& ranges, AxisValues& values);
 void index_up(const Transform& transform, const AxisRanges& ranges, AxisValues& values);
 
-/// Compute the children from the parents. For every point of the parents,
-/// index_up(index_down(point)) == point.
+/// Compute the values of the children from the values of the parents. For every point of the
+/// parents, index_up(index_down(point)) == point.
 void index_down(const Split& split, const AxisRanges& ranges, AxisValues& values);
 void index_down(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values);
 void index_down(const Rebase& rebase, const AxisRanges& ranges, AxisValues& values);
 void index_down(const Singleton& singleton, const AxisRanges& ranges, AxisValues& values);
 void index_down(const Transform& transform, const AxisRanges& ranges, AxisValues& values);
 
-/// Mark parents whose value, computed from the children, may exceed the range, because a child may
-/// exceed its own range or because the product of the children's extents is larger than the
-/// parent's.
+/// Mark parents that need a guard: their value, computed from the children, may exceed their range.
+/// Either a child may exceed its own range, or the product of the children's extents is larger than
+/// the parent's extent.
 void guards_up(const Split& split, const AxisRanges& ranges, const Facts& facts,
                AxisFlags& guarded);
 void guards_up(const Fuse& fuse, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
@@ -83,11 +83,11 @@ void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts
 void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts,
                AxisFlags& guarded);
 
-/// Returns the roots that are required beyond the range that the inverse assumes. The inverse
-/// assumes a single value for some new axes, such as the only block of five columns out of eight,
-/// or an axis of one element. Iterations with other values of such an axis would repeat elements
-/// or, if loops start at the required minimum, compute elements that are not required. Of the
-/// relations before the layout, only those that rebase a root to 0 are considered.
+/// Returns the root axes that are required beyond the range that the transform's inverse assumes.
+/// The inverse assumes a single value for some new axes, such as the only block of five columns out
+/// of eight, or an axis of one element. Iterations with other values would repeat elements. If the
+/// loops start at the required minimum, they would compute elements that are not required.
+/// `relations` are those before the layout; only the ones that rebase a root to 0 are considered.
 std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
                                           std::span<const Relation> relations,
                                           const AxisRanges& ranges, const Facts& facts);
@@ -118,16 +118,16 @@ void pass_domains_up(Relations relations, const AxisRanges& ranges, AxisDomains&
 void pass_index_up(Relations relations, const AxisRanges& ranges, AxisValues& values);
 void pass_index_down(Relations relations, const AxisRanges& ranges, AxisValues& values);
 
-/// Returns every axis whose computed value may exceed its range, assuming that no leaf exceeds its
-/// own.
+/// Returns every axis whose computed value may exceed its range even if every leaf is in its own
+/// range.
 AxisFlags find_guarded(Relations relations, const AxisRanges& ranges, const Facts& facts);
 
-/// Returns every axis that does not take all its values if one leaf stays at its minimum.
+/// Returns every axis that does not take all its values if the leaf `stuck` stays at its minimum.
 AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisRanges& ranges,
                           const Facts& facts);
 
-/// Propagate bits by union: a child has all bits of its parents (mark_reached), a parent all bits
-/// of its children (mark_sources).
+/// Propagate marks, which are sets of bits. mark_reached gives each child all bits of its parents,
+/// and mark_sources gives each parent all bits of its children.
 using AxisMarks = AxisMap<unsigned>;
 void mark_reached(Relations relations, AxisMarks& marks);
 void mark_sources(Relations relations, AxisMarks& marks);

@@ -23,9 +23,9 @@ using arith::values_of;
 
 namespace {
 
-/// Whether a + b - 1 may overflow because a factor is a large constant. Smaller factors keep the
-/// form of TVM 0.9: they could overflow only with symbolic extents, which are widened when index
-/// types are assigned.
+/// Whether a + b - 1 may overflow because a factor is a large constant. Sums with smaller factors
+/// could overflow only for symbolic extents. They keep the form of TVM 0.9, because they are
+/// widened when index types are assigned.
 bool sum_may_wrap(const Expr& a, const Expr& b, const Facts& facts) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   const std::int64_t count = constant_int(b).value_or(0);
@@ -91,7 +91,7 @@ void index_up(const Split& split, const AxisRanges& ranges, AxisValues& values) 
   const Expr* inner = values.find(split.inner);
   if (!outer || !inner) return;
   Expr index = *inner + *outer * ranges.at(split.inner).extent;
-  // The children may have a wider type, because they can exceed the parent's end and type.
+  // The children can exceed the parent's range, and therefore may have a wider type.
   values.set(split.parent,
              cast(split.parent.var().dtype(), shifted(index, ranges.at(split.parent).min)));
 }
@@ -101,7 +101,7 @@ void index_down(const Split& split, const AxisRanges& ranges, AxisValues& values
   if (!parent) return;
   Expr index = unshifted(*parent, ranges.at(split.parent).min);
   const Expr& length = ranges.at(split.inner).extent;
-  // Parts without iterations are never visited, so any value is correct.
+  // If the inner loop has no iterations, no value is used, and any value avoids the division by 0.
   const Expr factor = is_zero(length) ? make_int(length.dtype(), 1) : length;
   values.set(split.outer, floordiv(index, factor));
   values.set(split.inner, floormod(index, factor));

@@ -32,9 +32,9 @@ bool is_var(const Expr& e, const Var& v) {
   return (wider ? wider->value : e).same_as(v);
 }
 
-/// Returns the original axis if the transformed one is the same axis at another position. Its loop
-/// covers exactly the domain of that axis. (For an axis of one element, the inverse gives that
-/// value and does not use the transformed axis.)
+/// If the n-th transformed axis is one of the original axes at another position, returns this
+/// original; otherwise null. The loop over such an axis covers exactly the original's domain. An
+/// original of one element is not returned if the inverse replaces it by its only value.
 const IterVar* kept_axis(const Transform& transform, std::size_t n) {
   for (std::size_t i = 0; i < transform.originals.size(); ++i)
     if (is_var(transform.forward.results[n], transform.forward.params[i]) &&
@@ -55,9 +55,9 @@ std::optional<arith::IntervalMap> values_of_originals(const Transform& transform
   return originals;
 }
 
-/// Returns the minimum of the transformed axis's loop unless it is 0: the smallest image of the
-/// required domain of the originals. Uses no facts, because the result must be the same for every
-/// query.
+/// Returns the minimum of the loop over a transformed axis; nullopt if it is 0. The minimum is that
+/// of the image of the originals' required domain. Does not use facts, because every query must
+/// give the same result.
 std::optional<Expr> first_of(const Transform& transform, std::size_t n, const AxisRanges& ranges) {
   const DataType type = transform.transformed[n].var().dtype();
   if (const IterVar* kept = kept_axis(transform, n)) {
@@ -86,7 +86,7 @@ std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes,
 
 void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
              AxisValues& values) {
-  // An axis may have a wider type than its counterparts.
+  // Casts each value, because the axes of a transform may have different types.
   for (std::size_t i = 0; i < axes.size(); ++i)
     values.set(axes[i], cast(axes[i].var().dtype(), results[i]));
 }

@@ -24,7 +24,7 @@ const Compute* as_expression(const Operation& op) {
 
 using ReadTest = std::function<bool(const tir::ProducerLoad& load)>;
 
-/// Whether the test holds for every read. Shared parts are visited once.
+/// Whether the test holds for every read in `e`. Each shared part is visited once.
 bool all_reads(const Expr& e, const ReadTest& test,
                std::unordered_set<const tir::ExprNode*>& seen) {
   if (!seen.insert(&e.node()).second) return true;
@@ -92,8 +92,8 @@ bool is_inlined(const StageData& stage) {
   return std::holds_alternative<AttachInline>(stage.attach);
 }
 
-/// Returns the stages that need loops and memory of their own, because others are attached to them
-/// or because they are prefetched.
+/// Returns the stages that must not be inlined, because other stages are attached to their loops or
+/// because their memory is prefetched.
 std::set<StageNumber> find_needed(const ScheduleData& schedule) {
   std::set<StageNumber> needed;
   auto need_target = [&](const Attach& attach) {
@@ -121,9 +121,9 @@ bool takes_expressions(const StageData& reader) {
 /// compute_inline has a much higher limit.
 constexpr double kMaxWritten = 1 << 16;
 
-/// The number of operations of an expression after inlining: the constant part, and the number of
-/// uses of each axis of its stage. Floating point, so that exponential growth saturates at
-/// infinity.
+/// The number of operations of an expression after inlining: `nodes`, plus `axes[n]` times the size
+/// of the index that replaces the stage's n-th axis. Floating point, so that exponential growth
+/// saturates at infinity.
 struct WrittenSize {
   double nodes = 0;
   std::vector<double> axes;
@@ -139,10 +139,11 @@ class InlinedSizes {
   explicit InlinedSizes(const ScheduleData& schedule)
       : schedule_(schedule), sizes_(schedule.stages.size()) {}
 
-  /// Memoizes the size of an inlined stage. Precondition: the set of its inlined inputs is final.
+  /// Memoizes the size of an inlined stage. Precondition: no further input of the stage will be
+  /// inlined.
   void settle(StageNumber id) { sizes_[id.index()] = of_body(id); }
 
-  /// Returns the size of a stage with the stages inlined so far expanded.
+  /// Returns the size of a stage in which all stages inlined so far are expanded.
   double of_stage(StageNumber id) {
     const WrittenSize size = of_body(id);
     for (StageNumber later : unsettled_) sizes_[later.index()].reset();
@@ -161,7 +162,7 @@ class InlinedSizes {
     const Compute& compute = *schedule_.stage(id).op.as<Compute>();
     Body body{compute.axis, {}};
     WrittenSize sum{0, std::vector<double>(compute.axis.size(), 0)};
-    // The components of a reduction share its expressions, so one component is counted.
+    // All components of a reduction have the same expressions, so only one component is counted.
     const std::size_t bodies = compute.reduction() ? 1 : compute.body.size();
     for (std::size_t n = 0; n < bodies; ++n) sum.add(of_expression(compute.body[n], body), 1);
     return sum;
@@ -207,7 +208,7 @@ class InlinedSizes {
   const ScheduleData& schedule_;
   /// The sizes of inlined stages.
   std::vector<std::optional<WrittenSize>> sizes_;
-  /// Stages whose size is valid only for the current query.
+  /// Stages whose memoized size is dropped at the end of the current query.
   std::vector<StageNumber> unsettled_;
 };
 
@@ -252,8 +253,8 @@ class AutoInline {
     return false;
   }
 
-  /// Returns the stages whose loops would contain the expression, following readers that are
-  /// inlined themselves.
+  /// Returns the stages whose loops would contain the expression if it were inlined. A reader that
+  /// is itself inlined is replaced by its own readers.
   std::vector<StageNumber> final_readers(StageNumber id) const {
     std::vector<StageNumber> found, pending{id};
     std::set<StageNumber> seen;

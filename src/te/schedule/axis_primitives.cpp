@@ -17,8 +17,8 @@ void check_not_bound(const StageEdit& edit, const IterVar& axis) {
     edit.fail(axis, "the axis is bound to `" + bound->axis.name() + "`");
 }
 
-/// Checks that threads of the axis may reduce together: they combine all their terms, in an
-/// unspecified order.
+/// Checks that the axis may be bound to threads that reduce together. Such threads combine their
+/// terms in an unspecified order.
 void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
   if (edit.runs_over_elements(axis))
     edit.fail(

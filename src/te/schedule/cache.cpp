@@ -38,7 +38,8 @@ Operation make_copy(const Tensor& source, std::string name, const SourceLocation
   return make_compute(std::move(name), std::move(axes), {source(indices)}, {}, where);
 }
 
-/// Whether both are updates of the scan, and the reader reads the other one at the current step.
+/// Whether both operations are updates of the scan and `reader` reads `read` only at the current
+/// step.
 bool reads_at_own_step(const Operation& reader, const Operation& read, const Scan& scan) {
   const auto is_update = [&](const Operation& op) {
     return op.as<Compute>() &&
@@ -99,7 +100,7 @@ void copy_shared_parts(ScheduleData& schedule, StageNumber id) {
   std::vector<Tensor*> parts;
   for (std::vector<Tensor>* tensors : {&scan.init, &scan.update})
     for (Tensor& tensor : *tensors) parts.push_back(&tensor);
-  // Visits readers first, because an update that is copied becomes another reader of its inputs.
+  // Visits readers first. Copying an update adds a reader to the update's inputs.
   std::ranges::stable_sort(parts, std::greater{}, [&](const Tensor* part) {
     return schedule.position(*schedule.find(part->op()));
   });
@@ -131,25 +132,27 @@ void copy_shared_parts(ScheduleData& schedule, StageNumber id) {
 
 namespace {
 
-/// The mapping from a stage's loops over data axes to the axes of its cache.
+/// The relation between a stage and its cache. The stage's loops over data axes become the axes of
+/// the cache.
 struct Relayout {
   std::vector<IterVar> axes;
-  /// Values of the root axes in terms of `axes`.
+  /// The stage's root axes in terms of the axes of the cache.
   tir::VarMap root_values;
-  /// Conditions that the point (axes...) is in the output.
+  /// Conditions that a point of the cache corresponds to an element of the stage's output.
   std::vector<Expr> predicates;
-  /// Index of the cache in terms of the root axes.
+  /// The index of an element in the cache, in terms of the stage's root axes.
   std::vector<Expr> index;
 };
 
-/// Returns the axes of an operation that have loops; the others are dimensions of an intrinsic.
+/// Returns the axes of an operation that have loops. The other axes are dimensions of an intrinsic.
 std::span<const IterVar> scheduled_axes(const Operation& op) {
   const std::span<const IterVar> axes = op.axis();
   const TensorCompute* tensor = op.as<TensorCompute>();
   return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
 }
 
-/// Returns the mapping. `first_step`: for the update of a scan, the first value of its time axis.
+/// Returns the relation. For the update of a scan, `first_step` is the first value of its time
+/// axis.
 Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) {
   const StageData& stage = edit.stage();
   const std::span<const IterVar> data_axes = scheduled_axes(stage.op);
@@ -159,8 +162,8 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
     ranges.set(axis, *axis.dom());
     facts.bind(axis.var(), *axis.dom());
   }
-  // Keeps the requested extents, because a loop that becomes an axis here may later be bound to a
-  // thread.
+  // Without `keeps_extent`, all axes keep the requested extents. This is necessary because a loop
+  // that becomes an axis here may later be bound to a thread.
   RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 
@@ -186,7 +189,7 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
   pass_index_up(stage.relations, ranges, up);
   for (Expr& predicate : guards_of(stage, data_axes, ranges, up, facts))
     result.predicates.push_back(tir::substitute(predicate, new_vars));
-  // Loops derived from time may begin before the first step and would then read nonexistent states.
+  // Loops that derive from the time axis may start before the first step, where no states exist.
   if (first_step && !contains(stage.leaf_iter_vars, data_axes.front()))
     result.predicates.push_back(tir::substitute(up.at(data_axes.front()), new_vars) >= *first_step);
   for (const IterVar& axis : data_axes)
@@ -201,14 +204,15 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   if (layout.predicates.empty()) return bodies;
   Expr inside = tir::make_true();
   for (const Expr& predicate : layout.predicates) inside = inside && predicate;
-  // Inputs have no elements beyond the end of an axis.
+  // Beyond the end of an axis, the body must not be evaluated, because inputs have no elements
+  // there.
   auto only_inside = [&](const Expr& e) {
     return tir::if_then_else(inside, e, zero_of(e.dtype()));
   };
   if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
     tir::ReduceNode guarded = *reduce->reduction;
-    // The range check is evaluated first, because outside the ranges the condition may read
-    // nonexistent elements.
+    // The range check precedes the reduction's own condition, which may read nonexistent elements
+    // outside the ranges.
     guarded.condition = inside && guarded.condition;
     for (Expr& init : guarded.init)
       if (init.as<tir::ProducerLoad>()) init = only_inside(init);
@@ -218,10 +222,10 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   return bodies;
 }
 
-/// An operation that computes into the cache, and one that copies from it.
+/// The operation that computes into the cache, and the operation that copies from the cache.
 using CachedOperation = std::pair<Operation, Operation>;
 
-/// Returns the elements of the cache at the indices, one per output.
+/// Returns reads of the cache at this index, one for each output.
 std::vector<Expr> reads_of(const Operation& cache, const std::vector<Expr>& index) {
   std::vector<Expr> reads;
   for (int n = 0; n < cache.num_outputs(); ++n) reads.push_back(cache.output(n)(index));

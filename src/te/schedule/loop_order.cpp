@@ -14,8 +14,8 @@ namespace tenon::te {
 
 namespace {
 
-/// The position of an axis in the declared order: the number of the root, then 0 or 1 (outer or
-/// inner) for each split. Positions compare lexicographically.
+/// The position of an axis in the declared order: first the number of the root axis, then, for each
+/// split, 0 for the outer or 1 for the inner part. Positions compare lexicographically.
 using Place = std::vector<int>;
 
 AxisMap<Place> declared_places(const StageSpec& stage) {
@@ -69,8 +69,8 @@ AxisMarks reached_from(const StageSpec& stage, const IterVar& root) {
   return marks;
 }
 
-/// Throws unless every loop derived from `used` is outside every loop derived from `user`, whose
-/// range uses it.
+/// Throws unless every loop derived from `used` is outside every loop derived from `user`. The
+/// range of `user` depends on `used`.
 void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVar& used,
                         const IterVar& user, std::span<const IterVar> loops) {
   const AxisMarks outside = reached_from(edit.stage(), used),
@@ -78,8 +78,8 @@ void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVa
   const IterVar* entered = nullptr;
   for (const IterVar& loop : loops) {
     if (inside.value_or(loop, 0) != 0 && !entered) entered = &loop;
-    // Loops over elements are repeated for the initialization, where the reduction's loops do not
-    // exist.
+    // A loop that runs over elements as well is repeated for the initialization, where the loops of
+    // the reduction axis `used` do not exist.
     if (inside.value_or(loop, 0) != 0 && used.kind() == IterKind::Reduce &&
         edit.runs_over_elements(loop))
       edit.fail(axis, "the range of axis `" + user.name() + "` depends on reduction axis `" +

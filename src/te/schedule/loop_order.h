@@ -12,21 +12,23 @@ namespace tenon::te {
 void check_ranges_are_known(const StageEdit& edit, const IterVar& axis,
                             std::span<const IterVar> loops);
 
-/// Whether a primitive computes partial results that are combined afterwards.
+/// Whether the terms of a reduction are combined one by one, or in partial results that are
+/// combined afterwards.
 enum class Grouping : std::uint8_t { OneByOne, PartialResults };
 
-/// Throws if a counterexample shows that the stage's reduction changes when `loops`, outermost
-/// first, run over its terms. Does nothing for a stage without a reduction.
+/// Throws if the order of `loops`, outermost first, changes the result of the stage's reduction.
+/// Only a counterexample counts as a change. Does nothing for a stage without a reduction.
 void check_reduction_order(const StageEdit& edit, const IterVar& axis,
                            std::span<const IterVar> loops, Grouping grouping);
 
-/// Returns the reduction loops in the order in which they combine terms. Thread loops come first,
-/// because threads combine the results of their own loops. `bound` counts as a thread loop too.
+/// Returns the reduction loops in the order in which they combine terms. Loops bound to threads
+/// come first, because threads combine the results of their own loops. `bound` is treated like such
+/// a loop.
 std::vector<IterVar> reduction_loops(const StageSpec& stage, std::span<const IterVar> loops,
                                      const IterVar* bound = nullptr);
 
-// Upper bounds of axes from the constants of a schedule. A new axis whose values may exceed int32
-// gets a 64-bit variable, because its type cannot change later.
+// Upper bounds of axes, computed from the constants of a schedule. If the values of a new axis may
+// exceed int32, its variable has 64 bits, because the type cannot change later.
 
 /// Returns the maximum extent of the axis for any attachment of the stage; nullopt if it depends on
 /// a symbolic size or exceeds int64.
@@ -34,8 +36,8 @@ std::vector<IterVar> reduction_loops(const StageSpec& stage, std::span<const Ite
 ///   an axis of 10 iterations, split by 4: 4 for the inner axis, 3 for the outer axis
 std::optional<std::int64_t> greatest_extent(const StageSpec& stage, const IterVar& axis);
 
-/// Return the types of the axes that a fusion or split creates: as wide as their parents, and 64
-/// bits if the parent's index, computed from them, may exceed int32.
+/// Return the types of the axes that a fusion or split creates. They are at least as wide as the
+/// parents. They have 64 bits if the parent's index, which is computed from them, may exceed int32.
 DataType type_of_fused(const StageEdit& edit, const IterVar& outer, const IterVar& inner);
 DataType type_of_split(const StageEdit& edit, const IterVar& parent, const Expr& count);
 

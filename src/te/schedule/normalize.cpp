@@ -15,20 +15,20 @@ namespace {
 
 // Expansion of inlined stages in their readers.
 
-/// Maximum number of expressions in a stage after inlining, and maximum number created in the
-/// process.
+/// Maximum number of expressions in a stage after inlining. It also limits how many expressions are
+/// created for one stage.
 constexpr std::size_t kMaxInlinedNodes = std::size_t{1} << 20;
 
-/// A read of an inlined stage's output and its expansion.
+/// The value that replaces a read of an inlined stage's output.
 struct Expansion {
   StageOutput output;
   std::vector<Expr> indices;
   Expr value;
 };
 
-/// Rewrites the expressions of one stage. Replaces a read of an inlined stage by that stage's body
-/// at the read's indices, recursively from reader to producer, so that nothing is copied twice.
-/// Equal reads share their expansion.
+/// Rewrites the expressions of one stage. Replaces a read of an inlined stage by that stage's body,
+/// at the indices of the read. Reads in the inserted body are replaced in the same visit, so that
+/// nothing is copied twice. Equal reads share one expansion.
 class Expander {
  public:
   Expander(const ScheduleData& schedule, const std::vector<bool>& is_inlined,
@@ -46,7 +46,7 @@ class Expander {
   }
 
  private:
-  /// The substitution for the current body, and the memo table.
+  /// The values of the axes in the body being visited, and the memo table for its expressions.
   struct Frame {
     tir::VarMap axes;
     DenseMap<const tir::ExprNode*, Expr> done;
@@ -103,12 +103,12 @@ class Expander {
   const StageData& reader_;
   const SourceLocation& where_;
   Frame own_;
-  /// Keyed by output and hash of the indices. For lookup only.
+  /// Expansions by a hash of the output and the indices of the read. For lookup only.
   std::unordered_map<std::size_t, std::vector<Expansion>> expansions_;
   std::size_t spent_ = 0;
 };
 
-/// Returns the stages that are marked for inlining and can be inlined.
+/// Returns the stages to inline. Throws if a stage is marked for inlining but cannot be inlined.
 std::vector<bool> find_inlined(ScheduleData& schedule) {
   std::vector<bool> is_inlined(schedule.stages.size(), false);
   for (StageNumber id : schedule.order) {

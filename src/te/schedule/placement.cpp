@@ -15,7 +15,7 @@ namespace {
 /// A primitive that changes the attachment of a stage or group.
 class PlaceEdit {
  public:
-  /// `placed` is a StageData or GroupData.
+  /// `placed` is the StageData or GroupData whose attachment changes.
   template <class Placed>
   PlaceEdit(std::string name, Placed& placed, std::string_view primitive,
             const SourceLocation& where)
@@ -27,7 +27,7 @@ class PlaceEdit {
         where_(where) {}
 
   const std::string& name() const { return name_; }
-  /// The enclosing group.
+  /// Returns the group that contains the stage or group.
   std::optional<GroupNumber> group() const { return group_; }
   bool is_inlined() const { return std::holds_alternative<AttachInline>(place_); }
 
@@ -93,13 +93,13 @@ std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stag
   return chain;
 }
 
-/// Returns a reader through which an output of the schedule depends on `stage` without depending on
-/// `outer`. It runs outside all loops of `outer`, regardless of attachments, because outputs are
-/// computed at root and primitives do not change the data flow.
+/// Returns a direct reader of `stage` that leads to an output of the schedule without passing
+/// through `outer`. Such a reader runs outside all loops of `outer`, regardless of attachments,
+/// because outputs are computed at root and primitives do not change the data flow.
 std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumber stage,
                                          StageNumber outer) {
-  // With a single output, all readers of any stage lead to it. The search, which is linear in the
-  // length of a chain, is skipped.
+  // If `outer` is the only output, every reader leads to it. This case skips the search, whose cost
+  // is linear in the length of a chain of stages.
   if (std::ranges::all_of(schedule.outputs, [&](StageNumber output) { return output == outer; }))
     return std::nullopt;
   const auto is_in_outer = [&](StageNumber reader) {
@@ -148,7 +148,8 @@ void check_has_no_output(const ScheduleData& schedule, const Target& target,
       });
 }
 
-/// Threads around a scan are started before the scan's stages are known.
+/// Checks a thread axis of a scan's environment. Its extent must be declared, because these threads
+/// are started before the ranges of the scan's stages are known.
 void check_env_thread(const StageEdit& edit, std::span<const IterVar> threads, std::size_t n) {
   const IterVar& thread = threads[n];
   if (thread.kind() != IterKind::ThreadIndex)

@@ -11,17 +11,17 @@ namespace tenon::te {
 
 namespace {
 
-/// The old reduction in terms of the factored loop.
+/// The old reduction after one of its loops has become a data axis.
 struct Factored {
-  /// The loop as a data axis that starts at 0.
+  /// The factored loop as a data axis that starts at 0.
   IterVar data_axis;
-  /// The other loops of the reduction, and the reduction axes that are independent of the loop.
+  /// The reduction axes that remain: the other loops of the factored axis, and the unrelated axes.
   std::vector<IterVar> reduce_axes;
   /// Old reduction axes in terms of the new ones.
   tir::VarMap values;
-  /// The condition that a point belongs to the old reduction.
+  /// The condition that a point of the new axes belongs to the old reduction.
   Expr condition;
-  /// Loops and root axes of the old reduction, in the order of the new loops over them.
+  /// The loops and root axes of the old reduction, in the order of the corresponding new loops.
   std::vector<IterVar> order;
 };
 
@@ -32,7 +32,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
     if (touched.value_or(data, 0))
       edit.fail(axis, "it is fused with data axis `" + data.name() + "`; factor before fusing");
   for (const Relation& relation : stage.relations) {
-    // normalize, not the user, creates rebases.
+    // Rebases are made by normalize and do not count as changes by the user.
     if (std::holds_alternative<Rebase>(relation)) continue;
     for (const IterVar& parent : parents_of(relation))
       if (parent.kind() == IterKind::DataParallel)
@@ -45,7 +45,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
   }
   for (const auto& [data, attributes] : stage.attributes) {
     if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
-    // The mark would be lost together with the axis.
+    // rfactor replaces the axis, which would lose its mark.
     const std::string how = attributes.thread
                                 ? "is already bound to `" + attributes.thread->axis.name() + "`"
                                 : "has already been scheduled";
@@ -54,8 +54,8 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
   }
 }
 
-/// Returns all axes related to the axis. Splitting an axis and fusing a part with another axis
-/// relates both axes, so the sources of reached axes are included.
+/// Returns all axes that are related to the axis, directly or through other axes. For example, if
+/// an axis is split and one part is fused with another axis, the two axes are related.
 AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   auto count = [&](const AxisMarks& marks) {
     return std::ranges::count_if(stage.all_iter_vars,
@@ -72,7 +72,8 @@ AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   return marks;
 }
 
-/// Throws if a range of the new operation would depend on an axis that it does not have.
+/// Throws if a range of the new operation would depend on an axis that the new operation does not
+/// have.
 void check_ranges(const StageEdit& edit, const Factored& factored, const AxisMarks& touched,
                   const IterVar& axis) {
   const auto uses = [](const Range& range, const IterVar& root) {
@@ -106,8 +107,8 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
     ranges.set(root, *root.dom());
     touched_roots.push_back(root);
   }
-  // Keeps the requested extents, because a loop that becomes an axis here may later be bound to a
-  // thread.
+  // Without `keeps_extent`, all axes keep the requested extents. This is necessary because a loop
+  // that becomes an axis here may later be bound to a thread.
   RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 
@@ -137,7 +138,7 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
       result.reduce_axes.push_back(root);
       result.order.push_back(root);
     } else if (root.same_as(axis)) {
-      // A root axis need not start at 0, but its position in the new tensor does.
+      // The root axis need not start at 0, but its index in the new tensor does.
       if (!tir::is_zero(factored.min)) set(result.values, root.var(), axis + factored.min);
     } else {
       // A loop may have a wider type than the axis that it derives from.
@@ -167,8 +168,8 @@ Operation make_factored(const Operation& op, const Compute& compute,
     partial.source.push_back(tir::substitute(source, factored.values));
   std::vector<Expr> bodies;
   if (partial.axis.empty()) {
-    // Each element has a single point of the old reduction, so there is nothing to reduce, but the
-    // condition still applies.
+    // Each element of the partial results has a single term, so there is no reduction. The
+    // condition of the reduction still applies.
     for (std::size_t n = 0; n < partial.source.size(); ++n)
       bodies.push_back(tir::is_true(partial.condition)
                            ? partial.source[n]

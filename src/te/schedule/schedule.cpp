@@ -14,7 +14,7 @@ namespace {
 
 using OuterGroup = std::optional<GroupNumber>;
 
-/// Returns the innermost group that contains both.
+/// Returns the innermost group that contains both groups; nullopt if no group does.
 OuterGroup common_group(const ScheduleData& schedule, OuterGroup a, OuterGroup b) {
   std::vector<GroupNumber> outer_of_a;
   for (OuterGroup g = a; g; g = schedule.group(*g).group) outer_of_a.push_back(*g);
@@ -23,8 +23,8 @@ OuterGroup common_group(const ScheduleData& schedule, OuterGroup a, OuterGroup b
   return std::nullopt;
 }
 
-/// Collects the stages between inputs and outputs: those that depend on an input. Producers precede
-/// their readers.
+/// Collects the stages between inputs and outputs, which are those that depend on an input.
+/// Producers precede their readers.
 class Between {
  public:
   Between(const ScheduleData& schedule, const std::vector<StageNumber>& inputs, bool include_inputs)

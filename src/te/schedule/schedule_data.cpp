@@ -175,7 +175,8 @@ void ScheduleData::register_op(StageNumber number) {
 
 void ScheduleData::register_scan(StageNumber number) {
   if (!scans_.empty() && number <= scans_.back()) {
-    // The parts of the scans have changed.
+    // The scan has been registered before and its parts have changed, so all states are claimed
+    // again.
     std::ranges::fill(scan_of_state_, std::nullopt);
     for (StageNumber scan : scans_) claim_state(scan);
   } else {
@@ -229,7 +230,7 @@ std::vector<IterVar> stored_axes(const StageSpec& stage) {
   for (const Relation& relation : stage.relations)
     if (const Transform* transform = std::get_if<Transform>(&relation))
       return transform->transformed;
-  // A dataflow rewrite has removed the loops over the new layout.
+  // The layout is transformed, but a dataflow rewrite has removed the loops over the new layout.
   if (stage.layout) return {};
   return stage.op.axis();
 }

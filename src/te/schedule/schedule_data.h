@@ -21,17 +21,17 @@ struct GroupData {
 using StageOutput = OutputOf<StageNumber>;
 
 struct ScheduleData {
-  /// Changes with every primitive, so that bounds of an earlier version are refused.
+  /// Changes with every primitive, so that bounds computed for an earlier version can be rejected.
   std::size_t version = 0;
   /// The stages, indexed by number. A stage's number never changes.
   std::vector<StageData> stages;
-  /// Producers before consumers, without the stages that normalize has inlined.
+  /// The numbers of the stages, producers first. Does not contain stages that normalize has
+  /// inlined.
   std::vector<StageNumber> order;
   std::vector<GroupData> groups;
   std::vector<StageNumber> outputs;
   std::vector<std::string> warnings;
-  /// Mutable, because this is not part of the schedule's
-  /// meaning.
+  /// Warnings that have been reported. Mutable, because reporting does not change the schedule.
   mutable std::set<std::string> reported_warnings;
   /// The stage of each operation; never iterated.
   std::unordered_map<const OperationNode*, StageNumber> stage_of;
@@ -57,13 +57,13 @@ struct ScheduleData {
   const std::vector<StageOutput>& reads(StageNumber number) const;
   /// Returns the stages that read an output of this one, in schedule order.
   std::vector<StageNumber> readers(StageNumber number) const;
-  /// Returns the same stages, ordered by number.
+  /// Returns the stages that read an output of this one, ordered by number.
   const std::set<StageNumber>& readers_by_age(StageNumber number) const;
   std::size_t position(StageNumber number) const;
   /// Whether an operation has or had the name.
   bool has_operation_named(const std::string& name) const;
-  /// Returns the scan whose state the stage initializes, updates or represents; null for
-  /// other stages.
+  /// Returns the scan for which the stage is an initial state, an update or the state's
+  /// placeholder; null for other stages.
   const StageData* scan_of_state(StageNumber number) const;
 
   /// Inserts a new stage before the given position.
@@ -80,7 +80,8 @@ struct ScheduleData {
   /// Updates the tables for the stage's current operation.
   void register_op(StageNumber number);
   void register_scan(StageNumber number);
-  /// Records the parts of the scan's state, except those that belong to an older scan.
+  /// Records which stages are parts of the scan's state. A part that belongs to an older scan is
+  /// not changed.
   void claim_state(StageNumber number);
 
   /// The reads and readers of each stage, indexed by stage number.
@@ -92,15 +93,16 @@ struct ScheduleData {
   std::unordered_set<std::string> names_;
 };
 
-/// Inserts copies of those inits and updates of a scan that cannot be stored in its state, because
-/// they are arguments, states of another scan, or used elsewhere as well.
+/// Inserts copies of initial states and updates that cannot be stored in the scan's state. This is
+/// the case if they are arguments, states of another scan, or also used elsewhere.
 void copy_shared_parts(ScheduleData& schedule, StageNumber scan);
 
-/// Returns the loops of an unscheduled operation: its axes without the opaque ones, which belong to
-/// inner computations (the update of a scan, an intrinsic).
+/// Returns the loops of an operation that has not been scheduled: its axes, without opaque axes.
+/// Opaque axes belong to inner computations (the update of a scan, an intrinsic).
 std::vector<IterVar> loops_of(const Operation& op);
 
-/// Returns the dimensions of the stored output: for a transformed layout, its axes.
+/// Returns the axes of the stored output. If its layout is transformed, these are the axes of the
+/// new layout.
 std::vector<IterVar> stored_axes(const StageSpec& stage);
 
 /// Returns "stage `C`", with the name that the user gave.

@@ -56,7 +56,8 @@ AxisAttributes& StageSpec::attributes_of_or_new(const IterVar& axis) {
 bool StageSpec::has_default_loops() const {
   std::vector<IterVar> loops = loops_of(op);
   for (const Relation& relation : relations) {
-    // normalize() and freeze() rebase every root axis to 0.
+    // Rebases do not count as changes, because normalize() and freeze() rebase every root axis to
+    // 0.
     const Rebase* rebase = std::get_if<Rebase>(&relation);
     if (!rebase) return false;
     if (const std::optional<int> n = find_axis(loops, rebase->parent))
@@ -209,8 +210,8 @@ Stage::SplitAxes split_axis(const StageEdit& edit, const IterVar& given, const O
   return {outer, inner};
 }
 
-/// Checks that no loop advances to another element during a reduction across threads, which handles
-/// one element at a time.
+/// Checks that no loop advances to another element during a reduction across threads. Threads
+/// reduce one element at a time.
 void check_reduces_alone(const StageEdit& edit, const IterVar& data, const IterVar& reduction) {
   const StageData& stage = edit.stage();
   for (const IterVar& leaf : stage.leaf_iter_vars) {
@@ -263,7 +264,7 @@ IterVar fuse_two(const StageEdit& edit, const IterVar& given_outer, const IterVa
   return fused;
 }
 
-// Kinds are ordered by restrictiveness: a fused axis takes the more restricted kind of its parts.
+// The kinds are ordered, so that a fused axis can take the more restricted kind of its parts.
 static_assert(IterKind::DataParallel < IterKind::Reduce && IterKind::Reduce < IterKind::Ordered);
 
 IterVar fuse_all(const StageEdit& edit, std::span<const IterVar> axes) {

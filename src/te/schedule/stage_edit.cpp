@@ -298,8 +298,8 @@ std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roo
   for (const IterVar& leaf : stage.leaf_iter_vars)
     if (const Range* range = ranges.find(leaf))
       leaves.set(leaf.var(), arith::Interval::from_range(*range));
-  // Includes intermediate axes, because a child of an overshooting axis may still be inside the
-  // root's range.
+  // Intermediate axes need guards too: if an axis overshoots, the root's value computed from it may
+  // still be inside the root's range.
   std::vector<Expr> guards;
   for (const IterVar& axis : stage.all_iter_vars) {
     if (!guarded.value_or(axis, false) || !values.contains(axis)) continue;

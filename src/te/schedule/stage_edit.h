@@ -15,14 +15,14 @@ namespace tenon::te {
 
 class StageEdit {
  public:
-  /// Throws for a group, which has no loops and no storage, and for a stage that normalize has
-  /// inlined.
+  /// Throws if the handle is a group, which has no loops and no storage. Also throws if normalize
+  /// has inlined the stage.
   StageEdit(const Stage& handle, std::string_view primitive, const SourceLocation& where);
   StageEdit(ScheduleData& schedule, StageNumber number, std::string primitive,
             const SourceLocation& where);
   StageEdit(const StageEdit&) = default;
   StageEdit& operator=(const StageEdit&) = delete;
-  /// Makes a new version of the schedule, unless the primitive throws.
+  /// Changes the version of the schedule, unless the primitive throws.
   ~StageEdit();
 
   ScheduleData& schedule() const { return schedule_; }
@@ -31,8 +31,8 @@ class StageEdit {
   const std::string& primitive() const { return primitive_; }
   const SourceLocation& where() const { return where_; }
 
-  /// Returns the context for a copy of the stage. Primitives that take several steps use it and
-  /// then replace the stage.
+  /// Returns a context that edits `copy` instead of the stage. A primitive of several steps edits a
+  /// copy and replaces the stage at the end.
   StageEdit on(StageData& copy) const;
 
   /// Returns a text such as "split of stage `C`" or "split of axis `i` of stage `C`".
@@ -44,13 +44,13 @@ class StageEdit {
   /// Adds the text as a warning.
   void warn(const std::string& text) const;
 
-  /// Returns the loop of the axis: the axis itself, or its rebased axis. If neither is a loop any
-  /// more, throws an error that states how the axis was replaced.
+  /// Returns the loop of the axis: the axis itself, or the axis rebased to 0. Throws if neither is
+  /// a loop any more; the error states how the axis was replaced.
   IterVar leaf(const IterVar& axis) const;
   AxisAttributes& attributes(const IterVar& axis) const;
 
-  /// Whether the axis derives from a data axis. An axis that carries a reduction may derive from
-  /// both kinds.
+  /// Whether the axis derives from a data axis. This may be true for an axis that carries a
+  /// reduction, if it is fused from axes of both kinds.
   bool runs_over_elements(const IterVar& axis) const;
 
   /// Throws if the axis, or any loop of the stage, is tensorized and the primitive would remove
@@ -64,9 +64,10 @@ class StageEdit {
   /// Throws "<subject>: `foo` is not a storage scope; ...".
   tir::StorageScope parse_scope(std::string_view scope) const;
 
-  /// Warns of marks on loops that the primitive has removed. `before` are the previous loops.
+  /// Warns if the primitive has removed loops with marks. `before` are the loops before the
+  /// primitive.
   void warn_of_lost_marks(std::span<const IterVar> before) const;
-  /// Warns of marks on all loops, which are about to be removed.
+  /// Warns if loops of the stage have marks. Called before all loops are removed.
   void warn_dropped_marks() const;
 
  private:
@@ -97,8 +98,8 @@ void check_known_at_call(const StageEdit& edit, const IterVar& axis, const Expr&
 /// the schedule, which exist in full, but no other tensors.
 void check_store_predicate(const StageEdit& edit, const Expr& condition);
 
-/// Throws if the stage's store predicate uses an axis that the primitive would remove, which is one
-/// that is not in `staying`.
+/// Throws if the primitive would remove an axis that the stage's store predicate uses. `staying`
+/// are the axes that remain.
 void check_predicate_stays(const StageEdit& edit, std::span<const IterVar> staying);
 
 /// Throws unless the value is valid for the pragma's key.

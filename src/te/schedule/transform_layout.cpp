@@ -23,8 +23,8 @@ bool is_separator(const Expr& e) {
   return text && text->value == kSeparator;
 }
 
-/// Returns the position of the loops over the data axes, which must be adjacent but may be in any
-/// order.
+/// Returns the position of the first loop over the data axes. These loops must be adjacent, but may
+/// be in any order.
 int first_place(const StageEdit& edit) {
   const StageData& stage = edit.stage();
   std::vector<int> places;
@@ -49,8 +49,8 @@ void check_keeps_its_meaning(const StageEdit& edit, const IterVar& dimension, co
         "its storage is already aligned: transform first, then align an axis of the new layout");
 }
 
-/// Returns the indices among the results of a map, and the positions at which a physical dimension
-/// begins.
+/// Splits the results of a map into its indices and its separators. A separator is the position at
+/// which a physical dimension begins.
 std::pair<std::vector<Expr>, std::vector<int>> checked_results(const StageEdit& edit,
                                                                std::vector<Expr> given) {
   std::vector<Expr> indices;
@@ -98,8 +98,8 @@ std::vector<IterVar> follow_layout(const StageEdit& edit, const Compute& compute
   return transformed;
 }
 
-/// Returns an index of quotients, remainders and sums, computed in a type that can represent all
-/// its values.
+/// Returns the index computed in `type`, which can represent all its values. The index consists of
+/// quotients, remainders and sums.
 Expr in_width_of(DataType type, const Expr& index) {
   if (type.bits <= index.dtype().bits) return index;
   const tir::Binary* node = index.as<tir::Binary>();
@@ -168,9 +168,9 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
 
 namespace {
 
-/// The term floormod(floordiv(old index `source`, lower), extent) * scale. Without an extent, it is
-/// floordiv(old index `source`, lower) * scale, the most significant digit of an index of symbolic
-/// extent.
+/// The term floormod(floordiv(old, lower), extent) * scale, where `old` is the old index with
+/// number `source`. Without an extent, the term is floordiv(old, lower) * scale: the most
+/// significant digit of an index with a symbolic extent.
 struct Digit {
   std::size_t source;
   std::int64_t lower;
@@ -191,10 +191,11 @@ bool is_mixed_radix(const Digits& digits) {
   return true;
 }
 
-/// The quotient or remainder of a sum by `divisor`.
+/// The part of a sum to take when it is divided by `divisor`.
 enum class DivisionPart { Quotient, Remainder };
 
-/// With `are_multiples`, symbolic extents are multiples of all divisors.
+/// Returns the digits of the quotient or remainder; nullopt if a digit cannot be split. If
+/// `are_multiples` is true, symbolic extents are assumed to be multiples of all divisors.
 std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, DivisionPart part,
                                 bool are_multiples) {
   Digits result;
@@ -212,7 +213,7 @@ std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Divi
       if (!quotient) result.push_back(digit);
       continue;
     }
-    // The digit crosses the boundary and splits into two.
+    // The digit contains the divisor's boundary, so it is split into a lower and a higher digit.
     if (divisor % digit.scale != 0) return std::nullopt;
     const std::int64_t low = divisor / digit.scale;
     if (digit.extent && *digit.extent % low != 0) return std::nullopt;
@@ -307,11 +308,11 @@ bool is_dense(const Digits& digits) {
   return true;
 }
 
-/// A digit of an old index and its destination.
+/// A digit of an old index, and the new index (`result`) that contains it.
 struct Placed {
   Digit digit;
   std::size_t result;
-  /// Whether the digit is the most significant one of its destination.
+  /// Whether the digit is the most significant digit of this new index.
   bool is_top;
 };
 
@@ -322,7 +323,7 @@ Expr value_of(const Placed& placed, const Var& result) {
   return placed.digit.lower == 1 ? value : value * placed.digit.lower;
 }
 
-/// Returns the old index composed of its digits; nullopt if digits are missing or duplicated.
+/// Returns the old index as the sum of its digits. Nullopt if digits are missing or duplicated.
 std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
                              const std::vector<Var>& results) {
   std::ranges::sort(digits,
@@ -354,19 +355,19 @@ Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
   return tir::make_int(fits(known, type) ? type : Int(64), known);
 }
 
-/// The combined divisors of the quotients and remainders of each index. If the extent is rounded up
-/// to a multiple of its divisor, no step leaves a remainder.
+/// For each old index, the least common multiple of the numbers by which the map divides it. If the
+/// extent is rounded up to a multiple of this number, no division leaves a remainder.
 class Divisors {
  public:
   explicit Divisors(const Transform::Map& forward) : params_(forward.params) {
     for (const Expr& result : forward.results) visit(result, 1);
   }
 
-  /// Returns the divisor of a parameter; nullopt beyond int64.
+  /// Returns the combined divisor of a parameter of the map; nullopt if it exceeds int64.
   std::optional<std::int64_t> of(std::size_t param) const { return found_[param]; }
 
  private:
-  /// Visits `e`; its result is divided by `above`.
+  /// Visits `e`, a part of an expression that is divided by `above` in total.
   void visit(const Expr& e, std::optional<std::int64_t> above) {
     for (std::size_t n = 0; n < params_.size(); ++n)
       if (params_[n].same_as(e)) found_[n] = common_multiple(found_[n], above);
@@ -389,8 +390,8 @@ class Divisors {
       std::vector<std::optional<std::int64_t>>(params_.size(), 1);
 };
 
-/// Returns the next multiple, in a type that can represent it if the extent is constant; nullopt
-/// beyond int64.
+/// Returns the extent rounded up to a multiple of `by`. A constant result has a type that can
+/// represent it; nullopt if it exceeds int64.
 std::optional<Expr> rounded_up(const Expr& extent, std::int64_t by) {
   const DataType type = extent.dtype();
   const std::optional<std::int64_t> constant = tir::constant_int(extent);
@@ -405,7 +406,8 @@ std::optional<Expr> rounded_up(const Expr& extent, std::int64_t by) {
   return tir::make_int(fits(*result, type) ? type : Int(64), *result);
 }
 
-/// With `are_multiples`, symbolic extents are multiples of the divisors of their indices.
+/// Returns the inverse map. If `are_multiples` is true, symbolic extents are assumed to be
+/// multiples of the divisors of their indices.
 std::optional<Bijection> inverse_of(const Transform::Map& forward, const std::vector<Expr>& extents,
                                     bool are_multiples) {
   const DigitParser parser(forward.params, extents, are_multiples);
