@@ -496,6 +496,35 @@ TEST(LibraryNnTest, TheMeanOfAWindowCountsWhatIsThere) {
       "");
 }
 
+TEST(LibraryNnTest, PoolsOfNhwcImagesReduceEachChannel) {
+  te::Tensor X = te::placeholder({2, 7, 5, 3}, "X");
+  topi::PoolOptions options = kPool;
+  options.layout = topi::Layout::Nhwc;
+  // The window of the transposed image.
+  const auto values = [](auto& in, Indices i, const std::function<void(double)>& f) {
+    for (std::int64_t p = 0; p < 3; ++p)
+      for (std::int64_t q = 0; q < 2; ++q) {
+        const std::int64_t y = i[1] * 2 + p - 1, x = i[2] + q - 1;
+        if (y >= 0 && y < 7 && x >= 0 && x < 5) f(in[0]({i[0], y, x, i[3]}));
+      }
+  };
+  EXPECT_EQ(differs({X}, topi::max_pool2d(X, {3, 2}, options),
+                    [&](auto& in, Indices i) {
+                      double greatest = -1e9;
+                      values(in, i, [&](double x) { greatest = std::max(greatest, x); });
+                      return greatest;
+                    }),
+            "");
+  EXPECT_EQ(differs({X}, topi::avg_pool2d(X, {3, 2}, options),
+                    [&](auto& in, Indices i) {
+                      double total = 0;
+                      int count = 0;
+                      values(in, i, [&](double x) { total += x, ++count; });
+                      return total / count;
+                    }),
+            "");
+}
+
 TEST(LibraryNnTest, Convolution) {
   te::Tensor X = te::placeholder({2, 3, 8, 9}, "X"), K = te::placeholder({4, 3, 3, 2}, "K");
   for (const topi::ConvolutionOptions& c :
@@ -602,6 +631,28 @@ TEST(LibraryConvolution, Depthwise) {
     }
 }
 
+TEST(LibraryConvolution, NhwcDepthwiseConvolutionsComputeTheDefinition) {
+  for (const int multiplier : {1, 2})
+    for (const Options& options : kOptions) {
+      te::Tensor X = te::placeholder({2, 8, 9, 3}, "X"),
+                 K = te::placeholder({3, 2, 3, multiplier}, "K");
+      const Image image{options, 8, 9};
+      auto truth = [&](auto& in, Indices i) {
+        const std::int64_t channel = i[3] / multiplier, which = i[3] % multiplier;
+        return summed(
+            image, i[1], i[2], 1,
+            [&](auto, auto y, auto x) {
+              return in[0]({i[0], y, x, channel});
+            },
+            [&](auto, auto p, auto q) {
+              return in[1]({p, q, channel, which});
+            });
+      };
+      EXPECT_EQ(differs({X, K}, topi::depthwise_conv2d_nhwc(X, K, options), truth), "")
+          << multiplier;
+    }
+}
+
 TEST(LibraryConvolution, OfGroups) {
   for (const Options& options : kOptions) {
     te::Tensor X = te::placeholder({2, 6, 8, 9}, "X"), K = te::placeholder({4, 3, 3, 2}, "K");
@@ -687,6 +738,55 @@ TEST(CpuWindows, DepthwiseOfAnyWindows) {
   }
 }
 
+TEST(CpuWindows, ScheduledNhwcDepthwiseConvolutionsAreRight) {
+  for (const auto& [channels, width, size, stride, dilation, padding] :
+       std::vector<std::tuple<int, int, int, int, int, int>>{{16, 12, 3, 1, 1, 1},
+                                                             {37, 17, 3, 2, 1, 1},
+                                                             {3, 9, 5, 1, 2, 4},
+                                                             {24, 7, 7, 1, 1, 0},
+                                                             {20, 11, 5, 2, 1, 2}})
+    for (const int multiplier : {1, 2}) {
+      te::Tensor X = te::placeholder({2, 11, width, channels}, "X"),
+                 K = te::placeholder({size, size, channels, multiplier}, "K"),
+                 Bias = te::placeholder({channels * multiplier}, "Bias");
+      te::Tensor Y = topi::depthwise_conv2d_nhwc(topi::relu(X), K,
+                                                 {.stride = {stride, stride},
+                                                  .dilation = {dilation, dilation},
+                                                  .padding = {padding, padding, padding, padding}});
+      te::Tensor Z = topi::relu(topi::add(Y, Bias));
+      EXPECT_EQ(scheduled_differs(Y, {X, K, Y}), "") << channels << ", " << multiplier;
+      EXPECT_EQ(scheduled_differs(Z, {X, K, Bias, Z}), "") << channels << ", " << multiplier;
+    }
+}
+
+TEST(CpuWindows, ScheduledNhwcPoolsAreRight) {
+  te::Tensor X = te::placeholder({2, 12, 13, 19}, "X");
+  for (const int stride : {1, 2}) {
+    const topi::PoolOptions options{
+        .stride = {stride, stride}, .padding = {1, 1, 1, 1}, .layout = topi::Layout::Nhwc};
+    te::Tensor M = topi::max_pool2d(X, {3, 3}, options), A = topi::avg_pool2d(X, {2, 2}, options);
+    EXPECT_EQ(scheduled_differs(M, {X, M}), "") << stride;
+    EXPECT_EQ(scheduled_differs(A, {X, A}), "") << stride;
+  }
+  te::Tensor whole = topi::avg_pool2d(X, {12, 13}, {.layout = topi::Layout::Nhwc});
+  EXPECT_EQ(scheduled_differs(whole, {X, whole}), "");
+}
+
+// Reading the matrix of a product as an image moves no element, so no copy is needed.
+TEST(CpuWindows, PaddingAndReshapesBeforeNhwcWindowsAreNotStored) {
+  te::Tensor A = te::placeholder({63, 8}, "A"), B = te::placeholder({8, 16}, "B"),
+             K = te::placeholder({3, 3, 16, 1}, "K");
+  te::Tensor image = topi::reshape(topi::matmul(A, B), {1, 7, 9, 16});
+  te::Tensor Y = topi::depthwise_conv2d_nhwc(image, K, {.padding = {1, 1, 1, 1}});
+  const te::Schedule s = te::create_schedule(Y);
+  topi::schedule(s, {Y}, cpu_targets()[1]);
+  EXPECT_EQ(compare_with_default(s, {A, B, K, Y}, {.compile_c = false}), "");
+  std::ostringstream text;
+  text << lower(s, {A, B, K, Y});
+  EXPECT_EQ(text.str().find("allocate(T_pad"), std::string::npos) << text.str();
+  EXPECT_EQ(text.str().find("allocate(T_reshape"), std::string::npos) << text.str();
+}
+
 TEST(CpuWindows, PoolsWhoseColumnsAreSeparated) {
   for (const int stride : {2, 3})
     for (const int padding : {0, 2}) {
@@ -711,6 +811,9 @@ TEST(CpuWindows, Pools) {
 
 TEST(CpuWindows, OfImagesWhoseSizesOnlyTheCallKnows) {
   Var n = te::size_var("n");
+  te::Tensor I = te::placeholder({n, n, n, n}, "I"), L = te::placeholder({3, 3, n, 1}, "L");
+  te::Tensor D = topi::depthwise_conv2d_nhwc(I, L, {.padding = {1, 1, 1, 1}});
+  EXPECT_EQ(scheduled_differs(D, {n, I, L, D}), "");
   te::Tensor X = te::placeholder({1, 2, n, n}, "X"), K = te::placeholder({2, 1, 3, 3}, "K");
   te::Tensor Y = topi::depthwise_conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}});
   EXPECT_EQ(scheduled_differs(Y, {n, X, K, Y}), "");
@@ -818,6 +921,13 @@ Tensor kernels(const te::Expr& filters, const te::Expr& channels, DataType type 
   return te::placeholder({filters, channels, 3, 3}, "K", type);
 }
 
+Tensor nhwc_images(const std::vector<te::Expr>& shape, DataType type = Float(32)) {
+  return te::placeholder({shape[0], shape[2], shape[3], shape[1]}, "X", type);
+}
+Tensor nhwc_kernels(const te::Expr& filters, const te::Expr& channels, DataType type = Float(32)) {
+  return te::placeholder({3, 3, channels, filters}, "K", type);
+}
+
 /// An element of the convolution, by its definition.
 Truth direct(const std::array<int, 4>& padding) {
   return [padding](const Elements& in, Indices i) {
@@ -848,6 +958,28 @@ TEST(Winograd, IsTheConvolution) {
                   "")
             << tile << ": " << height << " x " << width << ", padding " << padding[0];
       }
+}
+
+TEST(Winograd, NhwcFormIsTheConvolution) {
+  constexpr double kRounding = 1e-11;
+  const std::array<int, 4> padding{2, 0, 1, 3};
+  for (const int tile : {2, 4}) {
+    const Tensor X = nhwc_images({2, 3, 9, 11}, Float(64)), K = nhwc_kernels(2, 3, Float(64));
+    const Tensor Y =
+        topi::conv2d_winograd_nhwc(X, K, {.tile = tile, .padding = padding, .channel_multiple = 4});
+    const Truth truth = [&](const Elements& in, Indices i) {
+      double sum = 0;
+      for (std::int64_t c = 0; c < 3; ++c)
+        for (std::int64_t p = 0; p < 3; ++p)
+          for (std::int64_t q = 0; q < 3; ++q) {
+            const std::int64_t row = i[1] + p - padding[0], column = i[2] + q - padding[1];
+            if (row < 0 || row >= 9 || column < 0 || column >= 11) continue;
+            sum += in[0]({i[0], row, column, c}) * in[1]({p, q, c, i[3]});
+          }
+      return sum;
+    };
+    EXPECT_EQ(differs({X, K}, Y, truth, {.tolerance = kRounding, .compile = false}), "") << tile;
+  }
 }
 
 /// The root mean square of the error of 16 channels of numbers from -1 to 1, as a part of that of
@@ -906,7 +1038,9 @@ std::string check(const std::vector<te::Expr>& shape, int filters, const Winogra
                   int l2 = 512 << 10) {
   const Tensor X = images(shape), K = kernels(filters, shape[1]);
   const Tensor Y = topi::conv2d_winograd_nchw(X, K, options);
-  return scheduled_differs_with(l2, Y, {X, K, Y});
+  const Tensor I = nhwc_images(shape), L = nhwc_kernels(filters, shape[1]);
+  const Tensor Z = topi::relu(topi::conv2d_winograd_nhwc(I, L, options));
+  return scheduled_differs_with(l2, Y, {X, K, Y}) + scheduled_differs_with(l2, Z, {I, L, Z});
 }
 
 TEST(CpuWinograd, TakesBlocksOfTiles) {
@@ -1047,6 +1181,17 @@ TEST(FastestConvolution, IsDirectWhereWinogradsIsNone) {
   EXPECT_EQ(form({1, 64, te::size_var("n"), 56}, 64), topi::kConv2dNchw);
   const Tensor X = images({1, 64, 56, 56}, Int(8)), K = kernels(64, 64, Int(8));
   EXPECT_EQ(topi::cpu::fastest_conv2d_nchw(X, K, cpu_targets()[1]).op().tag(), topi::kConv2dNchw);
+}
+
+TEST(FastestConvolution, NhwcFormIsChosenByTheSameExtents) {
+  const auto tag = [](int height, int width, int channels, int filters) {
+    return topi::cpu::fastest_conv2d_nhwc(nhwc_images({1, channels, height, width}),
+                                          nhwc_kernels(filters, channels), cpu_targets()[1])
+        .op()
+        .tag();
+  };
+  EXPECT_EQ(tag(58, 58, 64, 64), topi::kConv2dWinogradNhwc);
+  EXPECT_EQ(tag(226, 226, 3, 64), topi::kConv2dNhwc);
 }
 
 TEST(FastestConvolution, RefusesWhatConv2dNchwRefuses) {

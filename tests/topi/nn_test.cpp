@@ -45,6 +45,24 @@ TEST_F(NnTest, ProductsHaveTheTypeThatIsAskedFor) {
   EXPECT_EQ(matmul(A, placeholder({6, 5}, "D", Float(64))).dtype(), Float(64));
 }
 
+TEST_F(NnTest, NhwcPoolsKeepTheChannels) {
+  const Tensor image = placeholder({2, 8, 10, 3}, "image");
+  EXPECT_EQ(shape(max_pool2d(image, {2, 3}, {.layout = Layout::Nhwc})), "2 7 8 3");
+  EXPECT_EQ(shape(avg_pool2d(image, {3, 3}, {.stride = {2, 2}, .layout = Layout::Nhwc})),
+            "2 3 4 3");
+}
+
+TEST_F(NnTest, NhwcDepthwiseConvolutionsMultiplyTheChannels) {
+  const Tensor image = placeholder({2, 8, 10, 3}, "image");
+  EXPECT_EQ(shape(depthwise_conv2d_nhwc(image, placeholder({3, 3, 3, 2}, "K"))), "2 6 8 6");
+  EXPECT_TRUE(refuses(
+      [&] {
+        depthwise_conv2d_nhwc(image, placeholder({3, 3, 4, 1}, "M"));
+      },
+      {"topi::depthwise_conv2d_nhwc", "dimension 3 of `image` has extent 3",
+       "dimension 2 of `M` has extent 4"}));
+}
+
 TEST_F(NnTest, ConvolutionsMayHaveNoFilters) {
   const Tensor none = placeholder({0, 1, 3, 3}, "none"), no_multiple = placeholder({3, 0, 3, 3});
   EXPECT_EQ(shape(group_conv2d_nchw(X, none, 3)), "2 0 6 8");
@@ -235,6 +253,21 @@ TEST_F(WinogradTest, HasTheExtentsOfTheConvolution) {
     EXPECT_EQ(shape(conv2d_winograd_nchw(X, K, {.tile = tile, .padding = {1, 0, 2, 3}})),
               "2 7 10 11");
   }
+}
+
+TEST_F(WinogradTest, NhwcErrorsNameTheDimensionsOfTheLayout) {
+  const Tensor x = placeholder({1, 9, 9, 5}, "N");
+  EXPECT_EQ(shape(conv2d_winograd_nhwc(x, placeholder({3, 3, 5, 7}, "M"))), "1 7 7 7");
+  EXPECT_TRUE(refuses(
+      [&] {
+        conv2d_winograd_nhwc(x, placeholder({3, 5, 5, 7}, "M"));
+      },
+      {"topi::conv2d_winograd_nhwc", "dimension 1 of `M` must have extent 3"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        conv2d_winograd_nhwc(x, placeholder({3, 3, 4, 7}, "M"));
+      },
+      {"dimension 3 of `N` has extent 5", "dimension 2 of `M` has extent 4"}));
 }
 
 TEST_F(WinogradTest, IsOperationsOfTheseNames) {
