@@ -12,8 +12,8 @@ namespace tenon {
 /// parameters. Constants that `func` no longer reads are removed from its parameters. Returns only
 /// `func` if there are no such stages.
 ///
-///  A stage is moved only if it is computed outside of all loops, and its array is allocated whole with
-///  a constant shape. Precondition: the function is multi-dimensional.
+///  A stage is moved only if it is computed outside of all loops, and its array is allocated whole
+///  with a constant shape. Precondition: the function is multi-dimensional.
 std::vector<tir::PrimFunc> separate_constants(const tir::PrimFunc& func,
                                               const std::vector<tir::Var>& constants);
 

@@ -84,7 +84,8 @@ class Divider {
   }
 
   /// Returns the group that the statement joins: the group of a producer whose only reader is this
-  /// statement. Returns a new group if there is no such producer, or if the statement is a reduction.
+  /// statement. Returns a new group if there is no such producer, or if the statement is a
+  /// reduction.
   std::size_t group_behind(std::size_t n) const {
     if (nests_[n].is_reduction) return n;
     for (std::size_t p = n; p-- > 0;)
