@@ -11,7 +11,8 @@ namespace {
 
 using runtime::NDArray;
 
-/// The initial value of integer outputs, chosen to be an unlikely result.
+/// The initial value of integer outputs. It is chosen to be an unlikely result, so that missing
+/// stores are detected.
 constexpr int kUnlikely = 77;
 
 class ArgumentMaker {

@@ -35,12 +35,12 @@ namespace {
 
 // ---- the cache of compiled code -----------------------------------------------------------------
 
-// A cache of compiled code, shared with other processes.
+// The cache of compiled code, which all processes of a user share.
 
 constexpr std::uint64_t kMaxBytes = 256 << 20;
 
-/// Returns the user's cache, in `$XDG_CACHE_HOME` or else in `$HOME/.cache`. Nullopt if neither
-/// variable has an absolute path.
+/// Returns the user's cache. It is below `$XDG_CACHE_HOME`, or else below `$HOME/.cache`. Nullopt
+/// if neither variable has an absolute path.
 std::optional<FileCache> cache() {
   for (const auto& [variable, below] :
        {std::pair("XDG_CACHE_HOME", "/tenon"), std::pair("HOME", "/.cache/tenon")})
@@ -49,8 +49,8 @@ std::optional<FileCache> cache() {
   return std::nullopt;
 }
 
-/// Returns the build id of a loaded file: a hash of its contents that the linker wrote into it.
-/// Empty without one.
+/// Returns the build id of a loaded file: a hash of the file's contents that the linker has stored
+/// in it. Empty if the file has no build id.
 std::string_view build_id(const dl_phdr_info& file) {
   constexpr auto padded = [](std::size_t size) { return (size + 3) / 4 * 4; };
   for (int n = 0; n < file.dlpi_phnum; ++n) {
@@ -81,8 +81,8 @@ bool contains(const dl_phdr_info& file, const void* address) {
   return false;
 }
 
-/// Returns the build ids of the file that contains this code and of LLVM's library; empty if either
-/// has no build id.
+/// Returns the build ids of LLVM's library and of the file that contains this code. Empty if one of
+/// them has no build id.
 std::string compiler_identity() {
   struct Search {
     std::string ids;
@@ -116,7 +116,8 @@ void put(ByteWriter& out, const std::optional<T>& value) {
   if (value) put(out, *value);
 }
 
-// Structured bindings do not compile once a member is added.
+// The structures are read by structured bindings, which do not compile once a member is added. A
+// new member is therefore never missing from the key.
 
 void put(ByteWriter& out, const tir::TargetFacts& facts) {
   const auto& [kind, triple, cpu, features, registers, tiles, caches, cores, arch, max_threads,
@@ -147,16 +148,17 @@ void put(ByteWriter& out, const lowering::PassOptions& options) {
   put(out, autotune), put(out, registers);
 }
 
-/// Returns a key that two compilations share only if they produce the same code. It contains the
-/// functions, targets and options, and the identities of this library and of LLVM. `flow` names the
-/// caller's way of compiling the functions. Nullopt without a cache, if the compilation is
-/// observed, and for code that depends on anything else (kernels of devices, imported sources,
-/// libraries to link).
+/// Returns a cache key. Two compilations have the same key only if they produce the same code. The
+/// key contains the functions, targets and options, and the identities of this library and of LLVM.
+/// `flow` identifies the code path of the caller ("modules" or "schedule"). Returns nullopt if
+/// there is no cache, if the compilation is observed, or if the code depends on anything else
+/// (device kernels, imported sources, libraries to link).
 std::optional<std::string> code_key(std::string_view flow,
                                     const std::vector<TargetedModule>& modules,
                                     const BuildOptions& options) {
   static const std::string kIdentity = compiler_identity();
-  // The functions already reflect binds, bounds, check_intrinsics and separate_constants.
+  // The options binds, bounds, check_intrinsics and separate_constants are ignored, because the
+  // functions already reflect them.
   const auto& [simple_mode, symbol, binds, link, fast_math, instrument_bounds, bounds,
                check_intrinsics, allows_race, alignment, autotune, separates, opt_level,
                stage_comments, profile, use_cache, passes, on_step, on_warning] = options;
@@ -185,7 +187,7 @@ std::optional<std::string> code_key(std::string_view flow,
   return out.bytes();
 }
 
-/// Returns the code of this key, compiled for these targets with these options.
+/// Returns the cached code for this key. It was compiled for these targets with these options.
 std::optional<codegen::Artifact> find_code(const std::string& key,
                                            std::vector<tir::TargetFacts> targets,
                                            const codegen::CompileOptions& how) {
@@ -200,19 +202,20 @@ void store_code(const std::string& key, const codegen::Artifact& code) {
   if (files && bytes) files->store(key, *bytes);
 }
 
-// Preparation of functions for a device: the host functions and the kernels that they launch.
+// Prepares functions for a device: separates the host functions from the kernels that they launch.
 
 /// Returns the compile unit of lowered functions. Throws LowerError for code that the device cannot
-/// run, such as array elements that no thread computes. `watcher` may be nullptr. Precondition: the
-/// target is a GPU.
+/// run, for example if no thread computes some elements of an array. `watcher` may be nullptr.
+/// Precondition: the target is a GPU.
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments,
                                 BuildWatcher* watcher) {
-  // The host code only launches kernels. It is compiled for a generic processor, so that a saved
-  // module runs on other hosts.
+  // The host code only launches kernels, so it is compiled for a generic processor. A saved module
+  // then runs on other hosts, too.
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm -mcpu=generic").facts()};
   lowering::PassOptions on_device = options;
-  // Subgroup exchange is an OpenCL extension that the target must name.
+  // In OpenCL, the exchange between threads of a subgroup is an extension that the target must
+  // list.
   on_device.warp_size =
       target.kind == tir::TargetKind::Cuda ? target.warp_size : target.subgroup_size;
   // Asynchronous copies require sm_80.
@@ -243,8 +246,8 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
   return unit;
 }
 
-/// Refuses an option that reproduces a fault of TVM 0.9 text: compiled code would prefetch data
-/// that is never read.
+/// Throws if the option legacy_prefetch_index is set, which reproduces a fault of TVM 0.9 text.
+/// Compiled code would prefetch data that is never read.
 void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocation& where) {
   if (!passes.legacy_prefetch_index) return;
   throw LowerError(
@@ -253,8 +256,8 @@ void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocatio
       where);
 }
 
-/// Runs the host passes, which follow the printed form, and prepares the module for code
-/// generation.
+/// Runs the passes for the host, which follow those of the printed form, and prepares the module
+/// for code generation.
 tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
                        const tir::TargetFacts& target, BuildWatcher* watcher) {
   lowering::PassOptions passes = options;
@@ -273,7 +276,7 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
   return ready;
 }
 
-/// Lowers block programs and functions that are still multi-dimensional; others are unchanged.
+/// Lowers the functions that are not lowered yet: block programs and multi-dimensional functions.
 tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
                       const SourceLocation& where) {
   tir::IRModule result;
@@ -300,7 +303,7 @@ void check_names(const std::vector<TargetedModule>& modules, const SourceLocatio
   if (names.empty()) throw LowerError("build: the module has no functions", where);
 }
 
-/// Returns the C compiler that the environment variable CC names; empty if it is unset.
+/// Returns the C compiler in the environment variable CC. Empty if the variable is unset.
 std::string c_compiler() {
   const char* named = std::getenv("CC");
   return named ? named : "";
@@ -321,7 +324,7 @@ codegen::CompileOptions codegen_options(const BuildOptions& options) {
           .on_step = options.on_step};
 }
 
-/// Compiles lowered functions.
+/// Compiles functions that have been lowered.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where,
                                   BuildWatcher* watcher) {
@@ -368,8 +371,8 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
   });
 }
 
-/// Returns the code of the functions from the user's cache, or else compiles what `lowered` returns
-/// for them.
+/// Returns the code of the modules from the user's cache. If it is not cached, calls `lowered` to
+/// lower the modules, compiles the result and stores it.
 template <class Lowered>
 codegen::Artifact compile_once(std::string_view flow, const std::vector<TargetedModule>& modules,
                                const BuildOptions& options, const SourceLocation& where,
@@ -409,11 +412,13 @@ codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
   });
 }
 
-/// A check that refuses a schedule for compilation, although it can be printed.
+/// A check for compilation. Throws for a schedule that must not be compiled, although it can be
+/// printed.
 using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
 
-/// The checks in order; the first failure throws. Each check can use the results of earlier ones.
-/// One entry issues the warnings, so that the user has them if a later check throws.
+/// The checks, in the order in which they run. The first failure throws. Checks share intermediate
+/// results through the Compilation. One entry emits the warnings, so that the user sees them even
+/// if a later check throws.
 constexpr ScheduleCheck kScheduleChecks[] = {
     [](Compilation& c, const Target&) {
       if (!c.options().allow_parallel_reduction_race) refuse_races(c.graph());
@@ -445,7 +450,8 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
       Compilation compilation(schedule, args, options, where);
       for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
       const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
-      // The function of the constants does not depend on sizes.
+      // The function that computes the constants does not depend on sizes, so it needs no size
+      // checks.
       const auto with_size_checks = [&](const tir::PrimFunc& func) {
         const std::string& name = func.attrs.global_symbol;
         return name == options.name ? lowering::with_size_checks(func, conditions) : func;
@@ -463,7 +469,8 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
   });
 }
 
-/// Refuses profiling of code that is stored, because probes report to the process that builds it.
+/// Throws if profiling is requested for code that is stored, because probes report to the process
+/// that builds the code.
 void refuse_profile(const BuildOptions& options, const SourceLocation& where) {
   if (options.profile)
     throw TargetError(
@@ -472,8 +479,8 @@ void refuse_profile(const BuildOptions& options, const SourceLocation& where) {
         where);
 }
 
-/// Calls `compile` with the options and a watcher, which is nullptr without `profile`, and loads
-/// the result.
+/// Calls `compile(options, watcher)` and loads the result. `watcher` is nullptr unless profiling is
+/// requested.
 template <class Compile>
 runtime::Module compile_and_load(const BuildOptions& options, const SourceLocation& where,
                                  const Compile& compile) {

@@ -69,8 +69,8 @@ bool is_of_device(const std::optional<ThreadTag>& thread) {
   return thread && !thread->is_virtual();
 }
 
-/// Calls `found(stage, axis, thread, where)` for the first axis that is bound to a thread, or the
-/// first thread around a whole scan, and returns whether there is one.
+/// Calls `found(stage, axis, thread, where)` for the first axis that is bound to a device thread,
+/// or for the first thread around a whole scan. Returns whether there is one.
 template <class F>
 bool find_device_axis(const te::StageGraph& graph, const F& found) {
   for (te::StageId id : graph.ids()) {
@@ -157,7 +157,7 @@ void refuse_partial_arguments(const te::StageGraph& graph, const te::Bounds& bou
 
 namespace {
 
-/// Checks the parameters and the arrays among them.
+/// Checks the parameters of the function, in particular its arrays.
 void check_parameters(const PrimFunc& func, const std::string& what) {
   for (const BufferParam& array : func.buffers) {
     const std::string text = what + "array `" + array.declared->name + "`";
@@ -189,7 +189,8 @@ void check_function(const PrimFunc& func, const std::string& name) {
 
 namespace {
 
-/// The annotation with the message about a conflict; empty if no conflict was found.
+/// The attribute that stores the message about a conflict between iterations. Its value is empty if
+/// no conflict was found.
 constexpr const char* kConflictNote = "tenon.conflict";
 
 std::optional<std::string> noted_conflict(const PrimFunc& func) {

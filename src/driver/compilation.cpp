@@ -72,7 +72,8 @@ const tir::PrimFunc& Compilation::loops() {
           options_.simple_mode
               ? te::schedule_ops_as_text(graph(), inferred, args_, function, where_)
               : te::schedule_ops(graph(), inferred, args_, function, where_);
-      // The loops of data axes are independent by construction.
+      // Only loops of extern code have to be proved independent. The loops over data axes are
+      // independent by construction.
       note_conflicts(made, lowering::LoopsToProve::OfExternCode, race_of(graph()));
       return made;
     });
@@ -97,7 +98,8 @@ const tir::IRModule& Compilation::module() {
     module_.emplace();
     for (tir::PrimFunc checked : programs()) {
       lowering::refuse_wrong_accesses(checked);
-      // check_reads (te) has checked the reads of stages.
+      // Only extern code needs size checks here, because te::check_reads has already checked the
+      // reads of stages.
       if (!options_.simple_mode && tir::contains(checked.body, tir::AttrKind::ExternScope))
         checked = lowering::with_size_checks(checked, lowering::size_conditions(checked));
       const std::string name = checked.attrs.global_symbol;

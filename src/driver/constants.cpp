@@ -19,18 +19,19 @@ using tir::Realize;
 using tir::Stmt;
 using tir::Var;
 
-/// Identifies memory by its data pointer, because several buffers may describe the same memory.
+/// Memory is identified by its data pointer, because several buffers may refer to the same memory.
 using Memory = const tir::ExprNode*;
 using MemorySet = std::set<Memory>;
 
 Memory memory_of(const Buffer& buffer) { return &buffer->data.node(); }
 
-/// A statement outside of all loops, with the buffers that it accesses.
+/// A top-level statement outside of all loops, with the memory that it accesses.
 struct Step {
   MemorySet reads, writes;
-  /// The buffers that are accessed through views or prefetched.
+  /// The memory that is accessed through views or prefetched.
   MemorySet viewed;
-  /// Whether its effects are the writes to buffers, and only elements of buffers affect it.
+  /// Whether the statement depends only on the elements that it reads, and its only effects are
+  /// stores to buffers.
   bool is_closed = true;
 };
 
@@ -63,7 +64,8 @@ Step step_of(const Stmt& s) {
   return step;
 }
 
-/// Whether the memory can be an array argument: a whole array of constant shape.
+/// Whether the memory can become an array argument: a whole array of constant shape in global
+/// memory.
 bool is_plain(const Realize& realize) {
   return !realize.traits.double_buffer && !realize.traits.rolling_buffer &&
          tir::is_true(realize.condition) && realize.buffer->scope() == tir::StorageScope::Global &&
@@ -72,7 +74,7 @@ bool is_plain(const Realize& realize) {
          });
 }
 
-/// Returns the strides of memory in which some are padded.
+/// Returns the strides of memory whose rows are padded.
 std::vector<Expr> padded_strides(const Realize& realize) {
   std::vector<Expr> strides(realize.bounds.size(), 1);
   std::int64_t stride = 1;
@@ -86,10 +88,11 @@ std::vector<Expr> padded_strides(const Realize& realize) {
   return strides;
 }
 
-/// An array parameter in place of memory. It has one dimension if strides are padded.
+/// The array parameter that replaces memory of the function. It is one-dimensional if strides are
+/// padded.
 struct Replacement {
   Buffer array;
-  /// The strides if some are padded, else empty.
+  /// The strides, if some of them are padded. Otherwise empty.
   std::vector<Expr> strides;
 
   std::vector<Expr> indices(const std::vector<Expr>& of_memory) const {
@@ -108,13 +111,14 @@ class Separation {
                               [&](const Var& constant) { return constant.same_as(array.param); }))
         constant_.insert(memory_of(array.buffer));
     collect(func.body);
-    // A result may be bound to the array of an input.
+    // A result may be bound to the same array as an input, which is then not constant.
     for (const Step& step : steps_)
       for (Memory memory : step.writes) constant_.erase(memory);
     const MemorySet inputs = constant_;
     for (const auto& [memory, realize] : realized_)
       if (is_plain(realize)) constant_.insert(memory);
-    // The views of padded memory have several dimensions.
+    // Views of padded memory are multi-dimensional, but its replacement is not. Such memory is
+    // therefore not moved.
     for (const Step& step : steps_)
       for (Memory memory : step.viewed)
         if (const auto found = realized_.find(memory);
@@ -154,15 +158,16 @@ class Separation {
     }
   }
 
-  /// Whether the step belongs to the function of the constants.
+  /// Whether the step moves to the function that computes the constants.
   bool moves(const Step& step) const {
     const auto is_constant = [&](Memory memory) { return constant_.contains(memory); };
     return step.is_closed && !step.writes.empty() && std::ranges::all_of(step.reads, is_constant) &&
            std::ranges::all_of(step.writes, is_constant);
   }
 
-  /// Removes a buffer that is written by a step that does not move, or after a step that does not
-  /// move has read it. Returns whether there was one.
+  /// Finds memory that cannot move: either a step that stays writes it, or a step that stays reads
+  /// it before a later write. Removes the first such memory from `constant_`. Returns whether there
+  /// was any.
   bool remove_one() {
     MemorySet read;
     for (const Step& step : steps_) {
@@ -190,8 +195,8 @@ class Separation {
     shared_.push_back({Var(array->name, Handle()), array, array});
   }
 
-  /// Returns the statements that move, or those that do not; nullopt if the statement has only
-  /// others.
+  /// Returns the statements that move or, if `moved` is false, the statements that stay. Nullopt if
+  /// there are no such statements.
   std::optional<Stmt> part(const Stmt& s, bool moved) const {
     if (const tir::Seq* seq = s.as<tir::Seq>()) {
       std::vector<Stmt> kept;
@@ -241,8 +246,8 @@ class Separation {
         });
   }
 
-  /// Removes the constants that the function does not access, and, from the function of the
-  /// constants, all other parameters. Adds the shared arrays.
+  /// Removes the parameters of constants that the function does not read. If the function computes
+  /// the constants, removes all other parameters too. Adds the shared arrays.
   void keep_used_parameters(PrimFunc& func, bool is_of_constants) const {
     MemorySet used;
     for (const Step& step : steps_)
@@ -268,11 +273,11 @@ class Separation {
   const PrimFunc& func_;
   std::vector<Step> steps_;
   std::unordered_map<Memory, Realize> realized_;
-  /// The keys of `realized_` in the order of the program, which that of the parameters follows.
+  /// The keys of `realized_` in program order, which determines the order of the new parameters.
   std::vector<Memory> in_order_;
-  /// The buffers of which all elements depend on constants only.
+  /// The memory whose elements depend only on constants.
   MemorySet constant_;
-  /// The parameters of both functions, and the buffers in whose place they are.
+  /// The new parameters of both functions, and the memory that each of them replaces.
   std::vector<tir::BufferParam> shared_;
   std::unordered_map<Memory, Replacement> replaced_;
 };

@@ -17,7 +17,8 @@ namespace {
 using codegen::Variant;
 using runtime::FunctionSpec;
 
-/// Returns the symbol that programs call; it dispatches to the variants.
+/// Returns the symbol of the function that programs call. It calls the variant for the processor
+/// that it runs on.
 std::string symbol_of(const std::string& function) { return function + "_packed"; }
 
 void check(const KernelLibraryOptions& options) {
@@ -37,8 +38,8 @@ void check(const KernelLibraryOptions& options) {
   }
 }
 
-/// Returns the functions of all targets, each renamed per target, and the user's names in the order
-/// in which the functions of each target are compiled.
+/// Returns the functions of all targets, with a distinct name for each target. Also returns the
+/// user's names, in the order in which the functions of each target are compiled.
 std::pair<std::vector<TargetedModule>, std::vector<std::string>> make_variants(
     const KernelMaker& make, const KernelLibraryOptions& options) {
   std::vector<TargetedModule> modules;
@@ -72,8 +73,8 @@ std::pair<std::vector<TargetedModule>, std::vector<std::string>> make_variants(
   return {std::move(modules), std::move(all_names)};
 }
 
-/// Returns the specifications of the functions that programs call. The variants may require
-/// different alignments of arrays.
+/// Returns the specifications of the functions that programs call. They combine those of all
+/// variants, which may require different alignments of arrays.
 std::vector<FunctionSpec> joined(const std::vector<FunctionSpec>& compiled,
                                  const std::vector<std::string>& names,
                                  const KernelLibraryOptions& options) {

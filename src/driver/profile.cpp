@@ -42,7 +42,8 @@ class Reader {
  private:
   double seconds(runtime::Ticks ticks) const { return static_cast<double>(ticks) * tick_; }
 
-  /// Returns the measurements of one region: the sum over all threads, and each thread's own.
+  /// Returns the measurements of one region: the sum over all threads, and the values of each
+  /// thread.
   std::pair<runtime::Profiler::Region, std::vector<StageProfile::OnThread>> measured(
       int region) const {
     runtime::Profiler::Region sum;
@@ -77,7 +78,7 @@ class Reader {
       result.line = stage.line;
       const driver::StageProbes::Place& place = function.places[n];
       if (!place.is_timed) {
-        if (!place.counted_in) continue;  // No code of the stage remains.
+        if (!place.counted_in) continue;  // all code of the stage was removed
         result.counted_in = *place.counted_in < 0
                                 ? function.name
                                 : function.stages[static_cast<std::size_t>(*place.counted_in)].name;
@@ -118,7 +119,7 @@ class Reader {
 
   const StageProfiler& profiler_;
   const double tick_;
-  /// The names of the regions.
+  /// The name of each region.
   std::vector<std::string> names_;
   Profile profile_;
 };
@@ -133,7 +134,7 @@ void reset_profile(const runtime::Module& module, SourceLocation where) {
   profiler_of(module, "reset_profile", where).reset();
 }
 
-// Prints a profile as a table, as JSON and as a trace.
+// Formats a profile as a table, as JSON and as a trace of events.
 
 namespace {
 
@@ -150,15 +151,15 @@ std::string text_of(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// A table whose columns fit their widest entry. The first `texts` columns are left-aligned, the
-/// others right-aligned.
+/// A text table. Each column is as wide as its widest entry. The first `texts` columns are
+/// left-aligned, the others are right-aligned.
 class Table {
  public:
   Table(std::size_t texts, std::vector<std::string> heads) : texts_(texts) {
     add(std::move(heads));
   }
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// Adds a line without columns below the last row.
+  /// Adds a line of text without columns below the rows that were added before.
   void note(std::string text) { rows_.push_back({std::move(text)}); }
 
   void print(std::ostream& out) const {
@@ -182,7 +183,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Returns "0.84+0.79": the work of each thread in milliseconds.
+/// Returns the time of each thread in milliseconds, as "0.84+0.79".
 std::string threads_text(const StageProfile& stage) {
   std::string text;
   for (const StageProfile::OnThread& each : stage.threads)
@@ -196,8 +197,8 @@ double calls_of(const Profile& profile, const std::string& function) {
   return 0;
 }
 
-/// Returns the giga-units per second of a quantity per call, relative to the elapsed time of the
-/// stage.
+/// Returns a rate in units of 10^9 per second: the quantity per call, divided by the elapsed time
+/// of the stage per call.
 std::string rate(const Profile& profile, const StageProfile& stage, double per_call) {
   if (stage.elapsed <= 0) return "-";
   return number("%.1f", per_call * calls_of(profile, stage.function) / stage.elapsed / 1e9);
@@ -255,7 +256,7 @@ Json name_event(const char* what, int process, int thread, const std::string& na
       {"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}};
 }
 
-/// Returns the event of an interval; the format uses microseconds.
+/// Returns the event of a time interval. The trace format uses microseconds.
 Json interval(const std::string& name, const char* category, int process, int thread, double begin,
               double seconds) {
   return {{"name", name},  {"cat", category},   {"ph", "X"},           {"pid", process},
@@ -338,9 +339,9 @@ BuildOptions ProfiledBuild::watch(BuildOptions options) {
 
 namespace {
 
-/// Returns the work of `stages`, counted in the `lowered` loops. Stages are matched by buffer,
-/// because `stages` come from a later form of the function. Without stage notes, that form may have
-/// additional stages, for buffers that passes have added.
+/// Returns the work of each stage, counted in the loops of `lowered`. `stages` come from a later
+/// form of the function, so they are matched by buffer. If the function has no notes about its
+/// stages, buffers that passes have added count as stages in the later form.
 std::vector<std::optional<driver::StageWork>> work_of(const std::vector<tir::NotedStage>& stages,
                                                       const tir::PrimFunc& lowered) {
   const tir::StoredStages known(lowered);

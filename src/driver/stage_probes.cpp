@@ -18,20 +18,21 @@ using namespace tir;
 
 namespace {
 
-/// The minimum work of a timed loop in nodes, about a microsecond; a pair of probes takes about 30
-/// ns.
+/// The minimum work, in expression nodes, of a loop that gets probes. It takes about a microsecond,
+/// whereas a pair of probes takes about 30 ns.
 constexpr double kMinWork = 4000;
-/// The assumed trip count of a loop with unknown extent, and the cost in nodes of a statement-level
-/// call and of a math function.
+/// Assumptions for estimates of work: the trip count of a loop of unknown extent, and the costs, in
+/// expression nodes, of a call statement and of a math function.
 constexpr double kUnknownExtent = 16;
 constexpr double kCallWork = 64;
 constexpr double kFunctionWork = 32;
-/// The number of bits that one instruction computes.
+/// The number of bits that one instruction is assumed to compute.
 constexpr double kRegisterBits = 512;
 
 constexpr int kFunction = -1;
 
-/// Returns the approximate cost of a value in nodes; nodes with long vectors count several times.
+/// Returns the approximate cost of evaluating an expression: the number of its nodes. A node with a
+/// wide vector counts as several nodes.
 double cost_of(const Expr& value) {
   double cost = 0;
   const auto count = [&](double weight, DataType type) {
@@ -47,7 +48,7 @@ double cost_of(const Expr& value) {
   return cost;
 }
 
-/// The cost of one execution of a statement.
+/// Computes the cost of one execution of a statement. Results are memoized.
 class Costs {
  public:
   double of(const Stmt& s) {
@@ -89,8 +90,8 @@ class Prober {
   }
 
  private:
-  /// The stage that owns the time at the current statement, and whether a loop encloses the
-  /// statement.
+  /// The context of a statement: the stage to which its time is attributed, and whether it is
+  /// inside a loop.
   struct Where {
     int owner;
     bool in_loop;
@@ -100,7 +101,7 @@ class Prober {
   static bool computes(const Stmt& s) {
     return s.as<For>() || s.as<While>() || s.as<Store>() || s.as<Evaluate>();
   }
-  /// Returns nullopt for statements that store to no stage.
+  /// Returns the stage that owns the statement. Nullopt if the statement does not store to a stage.
   std::optional<int> owner_of(const Stmt& s) {
     const std::vector<int>& stages = stored_.of(s);
     return stages.empty() ? std::nullopt : std::optional(stages.back());
@@ -120,8 +121,9 @@ class Prober {
         [&](const Stmt& child) { return inside(child, where); });
   }
 
-  /// Groups consecutive statements of one stage into runs. Statements that store to no stage belong
-  /// to the stage that follows, because sums in registers are stored last.
+  /// Groups consecutive statements of one stage into runs. Statements that do not store to a stage
+  /// belong to the stage of the following statements: they compute sums in registers, which are
+  /// stored last.
   Stmt sequence(const Seq& n, Where where) {
     std::vector<Stmt> result, run;
     std::optional<int> owner;
@@ -145,8 +147,8 @@ class Prober {
     return make_seq(std::move(result));
   }
 
-  /// Adds probes around a run. Precondition: at least one statement belongs to a stage, and no two
-  /// statements belong to different stages.
+  /// Adds probes around a run of statements. Precondition: at least one of them belongs to a stage,
+  /// and all that belong to a stage belong to the same one.
   Stmt run_of(const std::vector<Stmt>& stmts, Where where) {
     std::optional<int> mine;
     double work = 0;
@@ -188,21 +190,21 @@ StageProbes probe_stages(const PrimFunc& func, int first_region) {
 
 namespace {
 
-// Counts the loop iterations that satisfy guards, by enumeration.
+// Counts the loop iterations that satisfy guards, by enumerating the iterations.
 //
-//   guarded_iterations({{i, 0, 8}, {j, 0, 8}}, {i * 8 + j < 61}, {})         // 61
+//    guarded_iterations({{i, 0, 8}, {j, 0, 8}}, {i * 8 + j < 61}, {})         // 61
 
 struct CountedLoop {
   tir::Var var;
   std::int64_t begin, extent;
 };
 
-/// A variable and its value.
+/// A variable that is bound to a value by a let.
 using NamedValue = std::pair<tir::Var, tir::Expr>;
 
 constexpr double kMaxTries = 1 << 16;
 
-/// Evaluates expressions under an assignment of variables.
+/// Evaluates integer expressions under an assignment of variables.
 class Values {
  public:
   void set(const Var& var, std::int64_t value) { values_[&var.node()] = value; }
@@ -233,7 +235,8 @@ class Values {
   std::unordered_map<const ExprNode*, std::int64_t> values_;
 };
 
-/// Returns the named values that the guards use directly or indirectly, in order of definition.
+/// Returns the named values that the guards depend on, directly or through other values, in order
+/// of definition.
 std::vector<NamedValue> needed_values(const std::vector<Expr>& guards,
                                       const std::vector<NamedValue>& values) {
   std::vector<NamedValue> needed;
@@ -247,9 +250,9 @@ std::vector<NamedValue> needed_values(const std::vector<Expr>& guards,
   return needed;
 }
 
-/// Returns the number of iterations. The guards may use variables of the loops and of `values`, and
-/// each value may use earlier ones. Nullopt if the guards use other variables or anything except
-/// integer arithmetic, or if there are too many iterations to enumerate.
+/// Returns the number of iterations that satisfy all guards. Guards may use the loop variables and
+/// `values`. A value may use earlier values. Returns nullopt if the guards use other variables or
+/// operations other than integer arithmetic, or if there are too many iterations to enumerate.
 std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
                                          const std::vector<Expr>& guards,
                                          const std::vector<NamedValue>& values) {
@@ -292,13 +295,13 @@ std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
   return count * others;
 }
 
-/// The maximum number of guarded statements whose iterations are enumerated. The guards of further
-/// statements are assumed to hold.
+/// Maximum number of guarded statements per function whose iterations are enumerated. The guards of
+/// all further statements are assumed to hold.
 constexpr int kMaxGuardsTried = 64;
 
 double bytes_of(DataType type) { return type.element().bytes() * static_cast<double>(type.lanes); }
 
-/// Returns the number of operations on values that a call counts as.
+/// Returns the number of arithmetic operations that a call counts as.
 double operations_of(const Call& call) {
   if (const Intrin* intrin = std::get_if<Intrin>(&call.callee)) {
     switch (*intrin) {
@@ -317,13 +320,13 @@ double operations_of(const Call& call) {
   return 1;
 }
 
-/// The work of evaluating a value once.
+/// The work of evaluating an expression once.
 class ValueWork {
  public:
   explicit ValueWork(const Expr& value) { of(value); }
 
   double operations = 0, bytes_read = 0;
-  /// False if the value calls a C function, whose work is unknown.
+  /// False if the expression calls a C function, whose work is unknown.
   bool is_known = true;
 
  private:
@@ -397,8 +400,8 @@ class Counter {
     if (is_known) loops_.pop_back();
   }
 
-  /// Attributes a value shared by several stores to the last of them. Index computations do not
-  /// count.
+  /// Counts the work of a let. If several stores use its value, it is attributed to the stage of
+  /// the last one. Index computations do not count.
   void let(const Let& n) {
     values_.emplace_back(n.var, n.value);
     const std::vector<int>& stages = stored_.of(n.body);
@@ -434,7 +437,7 @@ class Counter {
       work_[static_cast<std::size_t>(*stage)].reset();
   }
 
-  /// Returns how often the current place executes; nullopt if that is unknown.
+  /// Returns how often the current statement executes. Nullopt if this is unknown.
   std::optional<double> iterations() {
     if (unknown_ > 0) return std::nullopt;
     if (!guards_.empty() && guards_tried_ < kMaxGuardsTried) {

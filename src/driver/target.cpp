@@ -48,7 +48,7 @@ std::vector<std::string_view> keys_of(const Kind& kind) {
   return keys;
 }
 
-/// The parsed text, before defaults and host facts are resolved.
+/// The parsed text of a target. Defaults and facts about the host have not been filled in yet.
 struct Request {
   tir::TargetKind kind;
   std::optional<std::string> cpu = {}, triple = {}, arch = {}, system_library = {};
@@ -85,7 +85,8 @@ int checked_registers(const std::string& value, const SourceLocation& where) {
                     where);
 }
 
-/// Warns about a key of TVM's targets that has no effect here; returns whether the key is one.
+/// Returns whether the key is an option of TVM's targets that has no effect here. If so, emits a
+/// warning.
 bool says_nothing(const std::string& key, const SourceLocation& where) {
   const std::string_view why = key == "-keys"        ? "schedules are chosen by the kind of target"
                                : key == "-opt-level" ? "build takes it, as {.opt_level = 2}"
@@ -153,8 +154,8 @@ Request parse(const std::string& text, const SourceLocation& where) {
   return request;
 }
 
-/// Returns the five names most similar to `given` for a message, ordered by the length of the
-/// common prefix, then by spelling distance.
+/// Returns the five names that are most similar to `given`, for a message. They are ordered by the
+/// length of the common prefix, then by edit distance.
 std::string similar(const std::string& given, std::vector<std::string> known) {
   constexpr std::size_t kShown = 5, kCompared = 32;
   const std::string name = given.substr(0, kCompared);
@@ -170,7 +171,8 @@ std::string similar(const std::string& given, std::vector<std::string> known) {
   return text;
 }
 
-/// Returns the cache sizes that the system reports, with common defaults for unreported sizes.
+/// Returns the cache sizes that the system reports. Sizes that it does not report get common
+/// defaults.
 tir::CacheBytes host_caches() {
   tir::CacheBytes caches;
   const auto size_of_cache = [](int name, int otherwise) {
@@ -197,7 +199,7 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   } catch (const TargetError& error) {
     throw TargetError(error.what(), where);
   }
-  // For the triple of another machine, an omitted processor means any processor of that
+  // If the triple is that of another machine, the default is a generic processor of that
   // architecture.
   const bool is_host = facts.triple == host.triple;
   const std::string cpu = request.cpu.value_or(is_host ? "native" : "generic");
@@ -237,8 +239,8 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   return facts;
 }
 
-/// Returns the facts of this host's processor for its C compiler. Vectors keep the widths of the
-/// schedule, because that compiler allocates the registers.
+/// Returns the facts of the host for the target C. The width of vector registers is not set, so
+/// that vectors keep the widths of the schedule: the C compiler allocates registers itself.
 tir::TargetFacts resolve_c(const Request& request) {
   const codegen::Processor& host = codegen::host_processor();
   return {.kind = tir::TargetKind::C,
@@ -253,8 +255,8 @@ tir::TargetFacts resolve_c(const Request& request) {
 tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& where) {
   tir::TargetFacts facts{.kind = tir::TargetKind::Cuda};
   facts.arch = request.arch.value_or("sm_80");
-  // The pattern accepts sm_50 to sm_999. The suffixes "a" and "f" name the features of one
-  // architecture and of one family.
+  // The name is sm_ with a number from 50 to 999. The suffix "a" enables the features of one
+  // architecture, and "f" those of a family.
   static const std::regex kArchitecture("sm_([5-9][0-9]|[1-9][0-9][0-9])[af]?");
   if (!std::regex_match(facts.arch, kArchitecture))
     throw TargetError(

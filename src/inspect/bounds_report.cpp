@@ -23,9 +23,10 @@ using namespace tir;
 
 namespace {
 
-// Default arguments for running the loops of a schedule whose arguments are not given.
+// Chooses arguments for running the loops of a schedule, if the caller gives none.
 
-/// Returns the scalars that callers pass: variables in bodies and ranges that are not axes.
+/// Returns the scalar arguments of the schedule: `sizes`, and the variables in bodies and ranges
+/// that are not axes.
 std::vector<Var> scalars_of(const StageGraph& graph, const Bounds& bounds,
                             const std::vector<std::pair<Var, std::int64_t>>& sizes) {
   std::vector<Var> scalars;
@@ -41,7 +42,7 @@ std::vector<Var> scalars_of(const StageGraph& graph, const Bounds& bounds,
   for (const Bounds::Entry& entry : bounds.entries()) known.insert(&entry.axis.var().node());
   for (const StageId id : graph.ids()) {
     const Operation& op = graph.stage(id).op;
-    // Variables in the shape of an input are determined by the input.
+    // The variables in the shape of an input are not listed, because the input determines them.
     if (op.as<Placeholder>())
       for (const Expr& extent : op.output(0).shape())
         for (const Var& var : free_vars(extent)) known.insert(&var.node());
@@ -55,8 +56,9 @@ std::vector<Var> scalars_of(const StageGraph& graph, const Bounds& bounds,
   return scalars;
 }
 
-/// Returns the sizes, then all other scalars (scalars_of), such as factors, then inputs and
-/// outputs. A scalar that the shape of an input determines is omitted unless it is among the sizes.
+/// Returns the arguments of the function: the sizes, all other scalars (see scalars_of), the inputs
+/// and the outputs. A scalar that the shape of an input determines is omitted, unless it is one of
+/// the sizes.
 std::vector<FunctionArgument> report_arguments(
     const StageGraph& graph, const Bounds& bounds,
     const std::vector<std::pair<Var, std::int64_t>>& sizes) {
@@ -92,10 +94,10 @@ struct IndexHash {
 
 // ---- one tensor, while the loops run ------------------------------------------------------------
 
-/// Counts the accesses to the memory of one tensor, separately for each realization.
+/// Counts the accesses to the memory of one tensor. Each realization is counted separately.
 class Watch {
  public:
-  /// An element of a reduction is stored many times but computed once.
+  /// `is_reduction`: each element is stored many times, but counts as computed once.
   explicit Watch(bool is_reduction) : is_reduction_(is_reduction) {}
 
   void see(const Access& access, bool is_own) {
@@ -105,7 +107,8 @@ class Watch {
     }
     Piece& piece = pieces_[access.copy];
     if (piece.extents.empty()) piece.extents.assign(access.extents.begin(), access.extents.end());
-    // Steps of a scan read the results of earlier steps, which are not partial results.
+    // A reduction's reads of its own tensor are not counted, because they read partial results. A
+    // scan's reads are counted, because they read the results of earlier steps.
     if (!access.is_write && !(is_own && is_reduction_)) piece.read(access.indices);
     if (!access.is_write) return;
     ++piece.stores;
@@ -158,7 +161,7 @@ class Watch {
   Counts counts_;
 };
 
-/// Returns the loads of buffers that the same statement stores: partial results.
+/// Returns the loads from buffers that the same statement stores to. They read partial results.
 std::unordered_set<const Load*> own_reads(const Stmt& loops) {
   std::unordered_set<const Load*> own;
   auto add = [&](const Expr& value, const std::unordered_set<const BufferNode*>& stored) {
@@ -206,7 +209,8 @@ class Run {
       : graph_(graph), program_(program), options_(options) {
     for (const auto& [output, buffer] : program.buffers)
       watches_.emplace(buffer.get(), Watch(is_reduction(output)));
-    // Intrinsics and extern operations access the same memory through other buffers.
+    // Excludes the buffers of intrinsics and extern operations, because these access the memory
+    // through other buffers.
     walk(program.func.body, [&](const BufferView& view) { watches_.erase(view.source.get()); });
   }
 
@@ -283,7 +287,8 @@ class Run {
 
 // ---- the rows -----------------------------------------------------------------------------------
 
-/// Returns the product of numbers and sizes, in 64 bits if its constant part needs them.
+/// Returns the product of a number and extents. It has 64 bits if its constant part does not fit 32
+/// bits.
 Expr wide_product(std::int64_t number, const std::vector<Expr>& extents) {
   Expr sizes = 1;
   for (const Expr& extent : extents) {
@@ -295,7 +300,7 @@ Expr wide_product(std::int64_t number, const std::vector<Expr>& extents) {
   return arith::simplify(cast(type, sizes) * make_int(type, number));
 }
 
-/// Returns a number without its type, and any other expression as print_expr does.
+/// Returns the text of an expression. A number is printed without its type.
 std::string plain_text(const Expr& e) {
   const std::optional<std::int64_t> value = constant_int(e);
   return value ? std::to_string(*value) : print_expr(e);

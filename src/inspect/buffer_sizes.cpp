@@ -21,7 +21,7 @@ Expr product(const std::vector<Expr>& extents) {
   return arith::simplify(result);
 }
 
-/// Tracks the buffers of a program through the passes by their data pointers.
+/// Follows the buffers of a program through the passes. A buffer is identified by its data pointer.
 class BufferWatch {
  public:
   void see(const lowering::PassOptions::PassReport& report) {
@@ -42,8 +42,8 @@ class BufferWatch {
  private:
   struct Watched {
     tir::Buffer buffer;
-    /// The memory of the buffer after flattening; nullopt for parameters, whose memory exists
-    /// already.
+    /// The memory of the buffer after storage flattening. Nullopt for parameters, whose memory is
+    /// not allocated by the function.
     std::optional<tir::Var> data;
     BufferSize size;
   };
@@ -59,9 +59,9 @@ class BufferWatch {
     });
   }
 
-  /// Matches realized buffers with their allocations. The allocations of the realized buffers are
-  /// in the order of the realizations, except that parameters have none. Hand-written allocations
-  /// may be interleaved.
+  /// Finds the allocation of each realized buffer. The allocations have the order of the
+  /// realizations, but parameters have no allocation, and hand-written allocations may occur in
+  /// between.
   void find_memory(const tir::PrimFunc& before, const tir::PrimFunc& after) {
     std::vector<tir::Var> memory;
     tir::walk(after.body, [&](const tir::Allocate& allocate) { memory.push_back(allocate.data); });
@@ -77,7 +77,8 @@ class BufferWatch {
     for (Watched& watched : watched_) {
       if (!watched.buffer.same_as(buffer)) continue;
       watched.data = data;
-      // A scope that was not set has been deduced from the enclosing threads.
+      // If the schedule did not set the scope, flattening has deduced it from the enclosing
+      // threads.
       watched.size.scope = tir::memory_scope(data);
     }
   }
@@ -100,7 +101,7 @@ class BufferWatch {
 
   std::vector<Watched> watched_;
   bool has_started_ = false;
-  /// Whether rewrite-storage has run, after which buffers may share memory.
+  /// Whether the pass rewrite-storage has run. Several buffers may share memory after it.
   bool is_shared_ = false;
 };
 

@@ -43,7 +43,8 @@ constexpr std::string_view kStyle =
 
 std::string dot_string(const std::string& text) { return boost::escape_dot_string(text); }
 
-/// Returns the vertices and edges. The name of a vertex is `prefix` followed by its number.
+/// Returns the vertices and edges in DOT syntax. The name of a vertex is `prefix` followed by its
+/// number.
 std::string body_of(const Drawing& drawing, const std::string& prefix) {
   const auto name = [&](auto vertex) { return prefix + std::to_string(vertex); };
   std::string text;
@@ -113,7 +114,7 @@ Titled axes_of(const Bounds& bounds, const FrozenStage& stage) {
       if (contains(children_of(relation), axis)) made = &relation;
     const Range* range = bounds.find(axis);
     const std::string label = axis.var().name() + (range ? '\n' + range_text(*range) : "");
-    // A rebased axis is drawn as its parent.
+    // A rebased axis has no vertex of its own: it is drawn as its parent.
     if (const Rebase* rebase = made ? std::get_if<Rebase>(made) : nullptr) {
       const std::size_t vertex = vertices.at(rebase->parent);
       drawing[vertex] = {label, stage.has_leaf(axis)};
@@ -168,7 +169,7 @@ std::string all_dots(const std::vector<NamedSchedule>& schedules, SourceLocation
       const std::string title = (name.empty() ? "" : name + ": ") + drawings[n].first;
       text += "subgraph cluster_" + prefix + " {\nlabel=" + dot_string(title) + "\n" +
               body_of(drawings[n].second, prefix) + "}\n";
-      // Rows are placed below each other.
+      // An invisible edge places the row below the previous one.
       if (n == 0 && row > 0)
         text += last_row + " -> " + prefix + "0 [style=invis, lhead=cluster_" + prefix + "]\n";
       if (n == 0) last_row = prefix + std::to_string(boost::num_vertices(drawings[n].second) - 1);

@@ -12,14 +12,16 @@ class Places {
  public:
   Places(const codegen::AssemblerListing& code, const std::vector<LoopView::Stmt>& stmts)
       : code_(code), stmts_(stmts) {
-    // If several statements begin on one line, the last one is the innermost and owns the code.
+    // If several statements begin on one line, instructions of that line belong to the last one,
+    // which is the innermost.
     for (std::size_t n = 0; n < stmts.size(); ++n) by_line_[stmts[n].first] = static_cast<int>(n);
     for (const AssemblerLine& each : code.lines) known_.push_back(of_line(each.line));
   }
 
   std::vector<LoopView::Instruction> place() {
     std::vector<int> guessed(known_.size(), -1);
-    // Inner loops come first, and their decisions are final.
+    // Inner loops are processed first. An instruction that they have attributed keeps its
+    // statement.
     std::vector<bool> is_settled(known_.size(), false);
     const auto settle = [&](std::size_t first, std::size_t last) {
       const int around = common(first, last);
@@ -51,7 +53,8 @@ class Places {
 
   int parent(int stmt) const { return stmts_[static_cast<std::size_t>(stmt)].parent; }
 
-  /// Returns the innermost common ancestor. Statements are numbered after their ancestors.
+  /// Returns the innermost common ancestor of two statements. An ancestor has a smaller number than
+  /// its descendants.
   int common(int a, int b) const {
     while (a != b) {
       if (a > b) {
@@ -63,8 +66,8 @@ class Places {
     return a;
   }
 
-  /// Returns the innermost statement that contains all known statements of these lines; -1 if none
-  /// is known.
+  /// Returns the innermost statement that contains the known statements of a range of lines.
+  /// Returns -1 if no statement is known.
   int common(std::size_t first, std::size_t last) const {
     bool any = false;
     int all = -1;
@@ -93,7 +96,7 @@ class Places {
   const codegen::AssemblerListing& code_;
   const std::vector<LoopView::Stmt>& stmts_;
   std::unordered_map<int, int> by_line_;
-  /// The statement of each line of code according to LLVM's debug lines, or -1.
+  /// For each line of assembler, the statement according to LLVM's debug lines; -1 if unknown.
   std::vector<int> known_;
 };
 

@@ -1,4 +1,4 @@
-// Attribution of instructions to statements.
+// Attribution of machine instructions to statements of the program.
 #pragma once
 
 #include "tenon/codegen/assembler_listing.h"
@@ -6,9 +6,9 @@
 
 namespace tenon {
 
-/// Attributes instructions by LLVM's debug lines. An instruction without a debug line is attributed
-/// to the innermost statement that contains all lines of the enclosing machine loop. Outside of
-/// machine loops, it is attributed to the innermost statement with all lines of the function.
+/// Attributes instructions to statements by LLVM's debug lines. An instruction without a debug line
+/// is attributed to the innermost statement that contains all statements of the enclosing machine
+/// loop or, outside of machine loops, all statements of the function.
 std::vector<LoopView::Instruction> place_instructions(const codegen::AssemblerListing& code,
                                                       const std::vector<LoopView::Stmt>& stmts);
 

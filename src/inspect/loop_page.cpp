@@ -4,7 +4,7 @@
 
 namespace tenon {
 
-/// The files of page/ as text, embedded by the build.
+/// The text of the files in page/, which the build embeds.
 extern const char* const kLoopPageStyle;
 extern const char* const kLoopPageScript;
 
@@ -46,7 +46,8 @@ Json json_of(const LoopView& view) {
                       {"seconds", optional(each.seconds)},
                       {"share", optional(each.share)},
                       {"in", each.counted_in ? Json(*each.counted_in) : Json(nullptr)}});
-  // Each entry is an array of numbers in member order, because there are thousands of entries.
+  // An entry is written as an array of its members instead of an object, because there are
+  // thousands of entries.
   for (const LoopView::Stmt& each : view.stmts)
     stmts.push_back({static_cast<int>(each.kind), each.first, each.last, each.parent, each.stage});
   for (const LoopView::Instruction& each : view.code)
@@ -60,8 +61,8 @@ Json json_of(const LoopView& view) {
           {"language", view.language}};
 }
 
-/// Returns the views as JSON for a script element, in which `<` cannot end the script. Names may be
-/// arbitrary bytes; invalid UTF-8 is replaced.
+/// Returns the views as JSON for a script element. `<` is escaped, so that it cannot end the
+/// script. Invalid UTF-8 is replaced, because names may contain arbitrary bytes.
 std::string data_of(const std::vector<LoopView>& views) {
   Json all = Json::array();
   for (const LoopView& view : views) all.push_back(json_of(view));

@@ -28,27 +28,27 @@ using tir::Expr;
 
 namespace {
 
-// A build that lists the compiled functions as lines of text. The code's debug lines refer to that
-// text.
+// A build that lists the compiled functions as lines of text. The debug lines of the code are line
+// numbers of that text.
 
-/// The listings of several functions, concatenated to one text.
+/// The concatenated listings of several functions.
 struct ListedProgram {
   struct Part {
     tir::Listing listing;
-    /// The number of lines of the text before the part.
+    /// The number of lines that precede the part in the whole text.
     int lines_before;
   };
   std::vector<std::string> lines;
   std::vector<Part> parts;
 
-  /// Appends a function, with its name as a heading if `has_heading`.
+  /// Appends the listing of a function. Its name precedes it as a heading if `has_heading`.
   const Part& add(const tir::PrimFunc& func, bool has_heading);
 };
 
 class ListedBuild : public BuildWatcher {
  public:
-  /// `has_headings`: whether function names precede the listings, as for several functions or
-  /// kernels.
+  /// `has_headings`: whether function names precede the listings. They do if there are several
+  /// functions or kernels.
   explicit ListedBuild(bool has_headings) : has_headings_(has_headings) {}
 
   tir::PrimFunc add(const tir::PrimFunc&, const tir::PrimFunc& ready) override {
@@ -82,7 +82,7 @@ tir::PrimFunc ListedBuild::listed(const tir::PrimFunc& func) {
   return part.listing.func;
 }
 
-// The buffers of a schedule for a page: the required and the allocated size of each.
+// The buffers that a page shows for a schedule, with their required and allocated sizes.
 
 std::string text_of(const Expr& e) {
   const std::optional<std::int64_t> number = tir::constant_int(e);
@@ -139,8 +139,8 @@ LoopView::Buffer of_row(const te::BoundsReport::Row& row) {
           .memory_bytes = ""};
 }
 
-/// Returns the arguments, followed by the buffers that the program allocates or stores, producers
-/// first.
+/// Returns the arguments, and then the buffers that the program allocates or stores to. Producers
+/// precede consumers.
 std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
                                            const std::vector<LowerArgument>& args,
                                            const BuildOptions& options,
@@ -154,13 +154,14 @@ std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
         [](const tir::Var&) {});
   const std::size_t arguments = buffers.size();
   te::BoundsReportOptions asked{.most_steps = 0, .exact = options.bounds == Bounds::Exact};
-  // bounds_report takes scalars with a value as arguments. The value is not used.
+  // Gives each scalar argument a value, because bounds_report requires it. The value has no effect
+  // on the result.
   for (const LowerArgument& each : args)
     if (const auto* scalar = std::get_if<tir::Var>(&each)) asked.sizes.emplace_back(*scalar, 1);
   const te::BoundsReport report = te::bounds_report(schedule, asked, where);
   for (const te::BoundsReport::Row& row : report.rows) {
     LoopView::Buffer made = of_row(row);
-    // An output already has a row.
+    // An output is already listed as an argument.
     bool is_argument = false;
     for (std::size_t n = 0; n < arguments; ++n) {
       if (buffers[n].name != made.name) continue;
@@ -171,7 +172,7 @@ std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
   }
   LowerOptions how = options;
   how.instrument_bounds = how.check_intrinsics = false;
-  // Only the build reports its steps and passes.
+  // The listeners are only called by the main build, not by this additional lowering.
   how.on_step = {};
   how.passes.on_pass = {};
   for (const BufferSize& size : buffer_sizes(schedule, args, how, where))
@@ -236,7 +237,7 @@ std::filesystem::path found(const std::filesystem::path& file) {
   return file;
 }
 
-/// Returns the user's source line without surrounding spaces.
+/// Returns the line of the user's source code, without surrounding spaces.
 std::string source_line(const SourceLocation& where) {
   std::ifstream file(found(where.file_name()));
   std::string text;
@@ -248,7 +249,8 @@ std::string source_line(const SourceLocation& where) {
              : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// Returns the source lines of the user's declarations, by keys such as "C, matmul.cpp:14".
+/// Returns the source lines of the user's declarations. A key is the name and location: "C,
+/// matmul.cpp:14".
 std::map<std::string, std::string> source_lines(const te::StageGraph& graph) {
   std::map<std::string, std::string> lines;
   for (const te::StageId id : graph.ids()) {
@@ -277,7 +279,7 @@ class Viewer {
     tir::StoredStages stored(part.listing.func);
     std::vector<int> numbers;
     for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
-    // StoredStages::of must see the outermost statement first.
+    // StoredStages requires that its first query is for the outermost statement.
     stored.of(part.listing.func.body);
     const int before = static_cast<int>(view.stmts.size());
     for (const tir::ListedStmt& each : part.listing.stmts) {
@@ -285,7 +287,8 @@ class Viewer {
       const int parent = each.parent < 0 ? -1 : before + each.parent;
       const int around = parent < 0 ? -1 : view.stmts[static_cast<std::size_t>(parent)].stage;
       const Kind kind = kind_of(each.stmt);
-      // Memory that several stages use, or a condition around them, belongs to no stage.
+      // An allocation that several stages use, or a condition around several stages, does not
+      // belong to a single stage.
       const bool is_shared = kind == Kind::Other && stages.size() > 1;
       const int stage = is_shared        ? -1
                         : stages.empty() ? around
@@ -295,7 +298,8 @@ class Viewer {
     }
   }
 
-  /// Returns the number of a stage; functions that compute parts of one stage share it.
+  /// Returns the number of a stage in the view. If several functions compute parts of a stage, they
+  /// share its number.
   int number_of(const tir::NotedStage& noted, LoopView& view) const {
     const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
       return each.name == noted.name && each.line == noted.line;
@@ -331,15 +335,15 @@ class Viewer {
   std::map<std::string, std::string> sources_ = {};
 };
 
-/// Returns the listing of lowered functions, for modules that do not compile.
+/// Returns the listing of lowered functions. Used if the module does not compile.
 ListedProgram listed(const tir::IRModule& module) {
   ListedProgram program;
   for (const auto& [name, func] : module.functions) program.add(func, module.functions.size() > 1);
   return program;
 }
 
-/// Notes the buffers that the function stores to as its stages, if it has no notes. Without notes,
-/// buffers that passes add, such as sums in registers, would become stages.
+/// Records the stages of the function as notes, if it has none. Otherwise, buffers that later
+/// passes add, such as accumulators in registers, would also count as stages.
 tir::PrimFunc with_stages(tir::PrimFunc func) {
   const std::vector<tir::NotedStage> stages = tir::StoredStages(func).stages();
   std::vector<tir::StageLine> lines(stages.size());
@@ -351,10 +355,12 @@ tir::PrimFunc with_stages(tir::PrimFunc func) {
   return func;
 }
 
-/// Returns the lines of source code with the statements that their marks (`//@3`) refer to.
+/// Returns the lines of generated source code. Each line has the statement to which the mark in it
+/// (`//@3`) refers.
 std::vector<LoopView::Instruction> place_source(std::string_view text,
                                                 const std::vector<LoopView::Stmt>& stmts) {
-  // If several statements begin on one line, the last one is the innermost and owns the code.
+  // If several statements begin on one line, the code of that line belongs to the last one, which
+  // is the innermost.
   std::unordered_map<int, int> by_line;
   for (std::size_t n = 0; n < stmts.size(); ++n) by_line[stmts[n].first] = static_cast<int>(n);
   std::vector<LoopView::Instruction> code;
@@ -366,8 +372,9 @@ std::vector<LoopView::Instruction> place_source(std::string_view text,
   return code;
 }
 
-/// Fills the view with the code. `compile` receives the options and the build that lists the
-/// functions. If it throws, the view shows the result of `lower_only` instead.
+/// Fills the view with the compiled code. `compile` compiles with the given options and lists the
+/// functions in the given build. If it throws, the view shows the error and the result of
+/// `lower_only`.
 template <class Compile, class LowerOnly>
 void view_code(LoopView& view, const Target& target, const BuildOptions& options,
                const Viewer& viewer, bool has_headings, const Compile& compile,
@@ -390,7 +397,7 @@ void view_code(LoopView& view, const Target& target, const BuildOptions& options
   } catch (const Error& error) {
     view.refused = error.what();
   }
-  how.passes.on_pass = {};  // The build has already reported its passes.
+  how.passes.on_pass = {};  // the build has already called it
   viewer.show(listed(lower_only(how)), view);
 }
 

@@ -46,8 +46,8 @@ std::optional<std::string> reduced_index(const Block& block) {
 
 Classified reason(std::string text) { return {std::nullopt, std::move(text)}; }
 
-/// Classifies a block whose buffers other blocks write as well: it can be the init or the update of
-/// a decomposed reduction.
+/// Classifies block `n`, whose buffers are also written by the blocks `others`. It can be the init
+/// or the update block of a decomposed reduction.
 Classified classify_half(const Program& program, int n, const std::vector<int>& others,
                          const Buffer& buffer) {
   const Block& own = program.block(n);
@@ -121,7 +121,8 @@ int dependences(const Block& first, const Block& second) {
   return count;
 }
 
-/// Returns the siblings before or after the block, each as often as `count` of the two states.
+/// Returns the siblings that run before (or after) the block. A sibling is listed `count(first,
+/// second)` times, where `first` is the earlier one of the sibling and the block.
 std::vector<int> related(const Program& program, int block, bool is_before,
                          int (*count)(const Block& first, const Block& second)) {
   std::vector<int> result;
@@ -190,7 +191,8 @@ bool depends_on(const Program& program, int block, int loop) {
 
 bool runs_after_last(const Program& program, int block, int producer, int loop) {
   if (!depends_on(program, block, loop)) return true;
-  // Both blocks run in the same iterations of the loop, and the sum is complete in the last one.
+  // The two blocks run in the same iterations of the loop, and the last of these iterations
+  // completes the reduction.
   const Var& var = program.loop(loop).var;
   const BlockRealize &own = program.realize(block), &sum = program.realize(producer);
   std::vector<Expr> spatial;
@@ -207,8 +209,9 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
 
 namespace {
 
-/// The region of a buffer that a block writes in one iteration of the loops above `top`. The block
-/// runs under `condition`. `reader_condition` holds in the instances that read the region.
+/// The box of a buffer that a block writes in one iteration of the loops outside `top`. The block
+/// runs under `condition`. `reader_condition` holds in the instances of the consumer that read the
+/// box.
 class WrittenBox {
  public:
   WrittenBox(const Program& program, int block, int top, const BufferRegion& write, Expr condition,
@@ -257,11 +260,11 @@ class WrittenBox {
   }
 
  private:
-  /// Returns the conditions of the predicate on loops inside `top`. Nullopt if a condition on outer
-  /// loops may fail, which makes the box smaller, unless the reader's predicate implies the
-  /// condition or it only keeps an index in bounds.
+  /// Returns the conjunction of the conditions that depend only on loops inside `top`. Any other
+  /// condition can prevent the whole write. It is ignored only if the reader's condition implies
+  /// it, or if it only keeps an index in bounds. Otherwise returns nullopt.
   std::optional<Expr> inner_predicate() const {
-    // An outer loop of one iteration has its minimum as its value.
+    // The variable of an outer loop with one iteration always equals the loop's minimum.
     VarMap unit;
     for (const int loop : loops_)
       if (is_one(program_.loop(loop).extent))
@@ -303,19 +306,20 @@ class WrittenBox {
     if (!width || *width < digit.scale) return std::nullopt;
     const std::optional<Expr> count = extent_of(map, digit, domains_of(program_, below_));
     if (!count || digit.scale < 1) return std::nullopt;
-    // Without an iteration, only tiles that do not overlap have the length 0.
+    // The length formula holds for an empty loop only if the tiles do not overlap. It is then 0.
     if (*width != digit.scale && !has_iteration(*count)) return std::nullopt;
     const Expr length = *count * digit.scale + (*width - digit.scale);
     return Range::from_min_extent(value.base, cast(begins_[d].dtype(), length));
   }
 
-  /// Whether a loop inside `top` has an iteration where the box is read, or counts as if it had
-  /// one.
+  /// Whether a loop inside `top` of the given extent runs at least once when the box is read. An
+  /// empty producer that `empty_` treats as writing its elements counts as well.
   bool has_iteration(const Expr& extent) const {
     if (empty_ == EmptyProducer::Counts ||
         (memory_.is_stable(extent) && arith::can_prove(extent > 0, facts_)))
       return true;
-    // Variables of the loops and lets around `top` may differ between its iterations.
+    // Only variables that are defined outside the scope, and variables of the loops inside `top`,
+    // give the extent one value in all iterations of the loops around `top`.
     std::vector<Var> fixed = free_vars(program_.block(*program_.scope(block_)).body);
     for (const int loop : below_) fixed.push_back(program_.loop(loop).var);
     const auto is_fixed = [&](const Var& var) {
@@ -355,9 +359,9 @@ bool contains(const Range& outer, const arith::Interval& inner, const Expr& size
   return begins && ends;
 }
 
-/// Whether a consumer reads incomplete sums of a loop at or outside `top`: the loop determines a
-/// reduction iterator of the producer, and its last iteration does not repeat all instances of the
-/// consumer.
+/// Whether a consumer may read incomplete results of a reduction. This is the case if a loop at or
+/// outside `top` determines a reduction iterator of the producer, and the loop's last iteration
+/// does not run all instances of the consumer again.
 bool reads_unfinished(const Program& program, int producer, int consumer, int top) {
   const BlockRealize& realize = program.realize(producer);
   for (const int loop : program.loops_of(producer)) {
@@ -386,7 +390,7 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   const auto runs = facts.assume(reads);
   const arith::IntervalMap relaxed = relaxed_below(program, consumer, top);
   const VarMap bindings = bindings_of(reader);
-  // The declared regions may be smaller.
+  // The declared read regions may be larger than what the body reads.
   const std::vector<BufferRegion> read_regions = arith::find_block_access(*reader.block).reads;
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;

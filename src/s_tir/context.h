@@ -1,4 +1,5 @@
-// Common parts of the primitives: the caller of a check, and errors.
+// Helpers shared by the schedule primitives: errors, queries about the enclosing loops and
+// branches, and rewrites of statements.
 #pragma once
 
 #include "s_tir/iter_map.h"
@@ -21,16 +22,17 @@ struct Caller {
 std::vector<LoopDomain> domains_around(const Program& program, int n);
 std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops);
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
-/// Returns the values, in one iteration of the loops outside `top`, of the variables of loops and
-/// lets around node `n`. Loops outside `top` for which `is_relaxed` holds take all their values.
+/// Returns the ranges of values that the variables of loops and lets around node `n` take during
+/// one iteration of the loops outside `top`. A variable of a loop outside `top` is fixed, unless
+/// `is_relaxed` holds for the loop; then it takes all values of the loop.
 arith::IntervalMap relaxed_below(
     const Program& program, int n, int top,
     FunctionRef<bool(const tir::For&)> is_relaxed = [](const tir::For&) { return false; });
 /// Adds the facts that the block's iterators are in their domains.
 void bind_iters(arith::Facts& facts, const tir::Block& block);
 
-/// Throws if a block matches a part of the buffer: an intrinsic's implementation is only valid for
-/// the scope that it declares.
+/// Throws if a block matches a part of `buffer` and `scope` differs from the buffer's scope. The
+/// implementation of an intrinsic is valid only for the scope that it declares.
 void require_matched_scope(const Caller& caller, const Program& program, const tir::Buffer& buffer,
                            tir::StorageScope scope);
 
@@ -39,37 +41,39 @@ std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& region
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);
 bool has_kind(const tir::Block& block, tir::IterKind kind);
 
-/// Returns the buffer that `buffer` is a part of, by the matched buffers of the blocks around node
-/// `n`; `buffer` itself if these do not match it.
+/// Returns the buffer of which `buffer` is a view, resolved through the matched buffers of the
+/// blocks around node `n`. Returns `buffer` itself if it is not a matched buffer.
 tir::Buffer source_of(const Program& program, int n, tir::Buffer buffer);
-/// Returns a phrase about memory that block `n` and a block of the same scope, of which one writes
-/// it, access as different buffers. Nullopt if they share no such memory.
+/// Checks for an alias: memory that block `n` and another block of its scope access through
+/// different buffers, where at least one of the two blocks writes. Returns a phrase about the first
+/// alias, or nullopt.
 std::optional<std::string> find_alias(const Program& program, int n);
 
-/// Whether there are only loops and sequences, but no branches and lets, between a statement and
-/// the enclosing node `top`.
+/// Whether the path from the enclosing node `top` to a statement consists only of loops and
+/// sequences, without branches and lets.
 bool is_unconditional_below(const Program& program, int n, int top);
 
 /// Returns the conditions of the branches between a statement and the enclosing node `top`. Nullopt
-/// if there are other statements than loops, sequences and branches.
+/// if another kind of statement than a loop, sequence or branch lies between them.
 std::optional<std::vector<tir::Expr>> branches_below(const Program& program, int n, int top);
 
-/// Returns the conditions under which the block at node `n` runs in one iteration of the loops
-/// below `top`: its predicate and those of the branches around it. Nullopt if they are unknown or
-/// depend on data.
+/// Returns the condition under which the block at node `n` runs in one iteration of the loops
+/// outside `top`: its predicate and the conditions of the branches between `top` and the block.
+/// Nullopt if the condition is unknown or depends on data.
 std::optional<tir::Expr> condition_below(const Program& program, int n, int top);
 
 /// Throws if the domain of one of the block's iterators depends on a loop inside `top`. Outside of
 /// that loop, the domain would be undefined.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
-/// Returns an expression below the block or loop `top`, but outside of the blocks there, that reads
-/// the buffer: a branch's condition, a loop's range, a predicate or an iterator's value. Such reads
-/// are not in the regions of any block.
+/// Returns an expression below the block or loop `top` that reads the buffer, but is not in the
+/// body of a block: a branch's condition, a loop's range, a predicate or an iterator's value. The
+/// regions of blocks do not include such reads.
 std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int top,
                                                   const tir::Buffer& buffer);
 
-/// Throws if something below `top` other than a block reads a buffer that the block writes.
+/// Throws if an expression below `top` that is not in the body of a block reads a buffer that the
+/// block writes.
 void require_read_by_blocks(const Caller& caller, const Program& program, int block, int top);
 
 /// Sets the value of a loop's variable or of an iterator, converted to its type.
@@ -82,8 +86,9 @@ tir::VarMap bindings_of(const tir::BlockRealize& realize);
 
 /// Returns the region of one element.
 std::vector<tir::Range> element_at(const std::vector<tir::Expr>& indices);
-/// Returns the expression with each load of the buffer replaced by `value` of its indices, which
-/// remains data. `domains`: the loops and blocks with the domains of the values' variables.
+/// Replaces each load of the buffer by `value(indices)`, where `indices` are the indices of the
+/// load. Arithmetic on replaced loads still wraps on overflow, as arithmetic on data does.
+/// `domains`: a statement with the loops and blocks that define the variables in `value`.
 tir::Expr replace_loads(const tir::Expr& e, const tir::Buffer& buffer,
                         FunctionRef<tir::Expr(const std::vector<tir::Expr>&)> value,
                         const tir::Stmt& domains = tir::make_nop());
@@ -94,10 +99,11 @@ tir::Stmt body_of(const Program& program, int n);
 /// Returns the index of the part of `body_of(at)` that contains the statement `n`; nullopt if no
 /// part does.
 std::optional<std::size_t> part_of(const Program& program, int at, int n);
-/// Returns the body in serial loops, or in copies of loops of the program, outermost first.
+/// Returns the body in a nest of loops, outermost first: serial loops over the domains, or copies
+/// of loops of the program.
 tir::Stmt in_loops(const std::vector<LoopDomain>& loops, tir::Stmt body);
 tir::Stmt in_loops(const Program& program, const std::vector<int>& loops, tir::Stmt body);
-/// Returns the statement, a block, with the block changed by `change`.
+/// Returns a copy of the block statement `s`, with its block modified by `change`.
 template <class F>
 tir::Stmt with_changed_block(const tir::Stmt& s, F change) {
   const tir::BlockRealize& realize = *s.as<tir::BlockRealize>();
@@ -106,10 +112,10 @@ tir::Stmt with_changed_block(const tir::Stmt& s, F change) {
   return tir::make_block(realize.values, realize.predicate, std::move(block));
 }
 
-/// Returns `root` with the inner statement `old`, found by identity, replaced.
+/// Returns `root` with the inner statement `old` replaced by `with`. `old` is compared by identity.
 tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);
 
-/// Returns the function's body without a block, and without the loops that would be left empty.
+/// Returns the function's body without the block. Loops that would be empty are removed too.
 tir::Stmt without(const Program& program, int block);
 
 /// Returns `condition && other`, without conditions that are always true.

@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-/// Inverts a map: sums the digits of each source.
+/// Inverts an iteration map: computes each source as the sum of its digits.
 class Inverter {
  public:
   explicit Inverter(const IterMap& map) : map_(map), sources_(map.marks.size()) {}
@@ -20,8 +20,8 @@ class Inverter {
   std::vector<std::optional<Expr>> find(const std::vector<Expr>& values) {
     for (std::size_t d = 0; d < values.size(); ++d)
       add(map_.values[d], values[d] - map_.values[d].base);
-    // Processes the marks backwards, because the mark of a number follows the marks of its digits'
-    // sources.
+    // Processes the sources backwards, because a sum of digits follows the sources of its digits in
+    // `marks`.
     for (std::size_t n = map_.marks.size(); n-- > 0;)
       if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && sources_[n])
         add(*number, *sources_[n] - number->base);
@@ -91,8 +91,8 @@ class Finder {
     for (std::size_t n = 0; n < loops_.size(); ++n)
       if (!add_range(loops_[n], sources[n].has_value())) return std::nullopt;
     if (!add_predicate()) return std::nullopt;
-    // If an iterator counts a loop down, the base of its value contains the loop's extent. The
-    // extent may depend on other loops.
+    // The base of a value that counts a loop down contains the loop's extent, which may depend on
+    // other loops.
     for (Expr& part : result_) {
       part = substitute(part, of_iters_);
       if (uses_any(part, loops_)) return std::nullopt;
@@ -100,7 +100,7 @@ class Finder {
     return result_;
   }
 
-  /// Treats the predicate as bounds of numbers that consist of digits.
+  /// Handles a predicate that bounds sums of digits. All loops must have constant extents.
   std::optional<InstanceSet> with_bounds() {
     result_.clear();
     for (const LoopDomain& loop : loops_)
@@ -169,8 +169,9 @@ class Finder {
     return is_true(free) || holds_somewhere(free);
   }
 
-  /// Whether the condition holds in the first or in the last iteration of the undetermined loops.
-  /// Each instance then runs in that iteration.
+  /// Whether the condition holds in the first or in the last iteration of the loops that the
+  /// iterators do not determine. Every instance that satisfies the other conditions then runs at
+  /// least once.
   bool holds_somewhere(const Expr& condition) const {
     VarMap first, last;
     for (const LoopDomain& loop : undetermined_) {

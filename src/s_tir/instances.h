@@ -19,22 +19,23 @@ using InstanceSet = std::vector<tir::Expr>;
 /// ancestor of the block. Nullopt if they cannot be expressed.
 std::optional<InstanceSet> instances_of(const Program& program, int block, int top);
 
-/// Whether every instance in `inner` is provably in `outer`. Both refer to the iterators of one
-/// block, whose domains are assumed not to be empty, and the variables of the loops outside.
+/// Whether every instance in `inner` is provably in `outer`. Both sets are conditions on the
+/// iterators of `block` and on the variables of the loops `outside`. The iterators' domains are
+/// assumed not to be empty.
 bool contains_instances(const InstanceSet& outer, const InstanceSet& inner, const tir::Block& block,
                         const std::vector<LoopDomain>& outside);
 
-/// Returns the instances that run the init of a sum: those whose reduction iterators are at their
-/// minimum, as conditions on the other iterators.
+/// Returns the instances that run the init of a reduction: those in which all reduction iterators
+/// are at their minimum. The result has conditions on the other iterators only.
 InstanceSet beginnings(const InstanceSet& instances, const tir::Block& block);
 
-/// Returns the sources of the map, by mark, as expressions of the map's values. Nullopt for sources
-/// that the values do not determine.
+/// Inverts the map: returns each of its sources, in the order of `map.marks`, as an expression of
+/// `values`. A source is nullopt if the values do not determine it.
 std::vector<std::optional<tir::Expr>> invert(const IterMap& map,
                                              const std::vector<tir::Expr>& values);
 
-/// Returns the values of a block's iterators for which its indices equal `at`. Indices must be
-/// iterators or digits of them. Nullopt if the indices do not determine all iterators.
+/// Returns the values of a block's iterators for which `indices` equal `at`. Each index must be an
+/// iterator or a digit of an iterator. Nullopt if the indices do not determine all iterators.
 std::optional<tir::VarMap> iterators_at(const tir::Block& block,
                                         const std::vector<tir::Expr>& indices,
                                         const std::vector<tir::Expr>& at,

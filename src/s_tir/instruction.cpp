@@ -23,7 +23,7 @@ constexpr Parameter flag(std::string_view name) {
 constexpr Parameter index_map(std::string_view name) {
   return {.name = name, .passed = Passed::Attribute, .is_index_map = true};
 }
-/// Returns an argument that was added after TVM 0.9.0.
+/// A parameter that was added after TVM 0.9.0. `absent`: its default.
 constexpr Parameter newer_flag(std::string_view name, bool absent) {
   return {
       .name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent, .is_bool = true};
@@ -72,7 +72,7 @@ constexpr std::array kUnannotate = {input("block_or_loop"), attribute("ann_key")
 
 using Kind = InstructionKind;
 
-// In the order of the enumeration.
+// The rows are in the order of InstructionKind.
 constexpr InstructionInfo kRows[] = {
     {Kind::GetBlock, "get_block", "GetBlock", kGetBlock, Gives::Block, true},
     {Kind::GetLoops, "get_loops", "GetLoops", kBlock, Gives::Loops, true},

@@ -11,7 +11,7 @@
 
 namespace tenon::s_tir {
 
-/// JSON lists inputs and attributes separately.
+/// Whether a parameter is in the list of inputs or in the list of attributes in JSON.
 enum class Passed : unsigned char { Input, Attribute };
 
 struct Parameter {
@@ -20,10 +20,10 @@ struct Parameter {
   /// Whether the argument is printed without its name: `sch.reorder(l1, l2)`. A list is then
   /// printed as separate arguments.
   bool positional = false;
-  /// Whether the 0.9.0 form omits the argument when it has its default.
+  /// Whether the parameter was added after TVM 0.9.0. TVM 0.9 text omits it if it has its default.
   bool is_new = false;
   std::variant<std::monostate, bool, std::int64_t> absent = {};
-  /// The argument's name in the later form, if different.
+  /// The parameter's name in text of later TVM versions, if it differs.
   std::string_view later_name = {};
   /// Whether the argument is a boolean, which JSON represents as 0 or 1.
   bool is_bool = false;
@@ -35,7 +35,7 @@ enum class Gives : unsigned char { Nothing, Block, Blocks, Loop, Loops, Expr, Ex
 
 struct InstructionInfo {
   InstructionKind kind;
-  /// The name in `sch.<name>(...)`.
+  /// The name of the method in Python: `sch.<name>(...)`.
   std::string_view name;
   std::string_view json_name;
   std::span<const Parameter> parameters;
@@ -47,7 +47,7 @@ struct InstructionInfo {
 };
 
 const InstructionInfo& info_of(InstructionKind kind);
-/// Return the instruction; null for an unknown name.
+/// Return the row of the instruction with the given name; null for an unknown name.
 const InstructionInfo* find_instruction(std::string_view name);
 const InstructionInfo* find_json_instruction(std::string_view name);
 

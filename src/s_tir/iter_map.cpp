@@ -13,7 +13,7 @@ using namespace tir;
 
 namespace {
 
-/// number < limit
+/// The condition `number < limit`.
 struct Bound {
   Expr number;
   std::int64_t limit;
@@ -54,7 +54,7 @@ class Detector {
   }
 
  private:
-  /// Digits, most significant first, and the mark of the number that they form.
+  /// The digits of a number, most significant first, and the index of the number in `marks`.
   struct Group {
     std::vector<Digit> digits;
     int mark;
@@ -68,7 +68,7 @@ class Detector {
       if (node == &var.node()) return &mark;
     return nullptr;
   }
-  /// Memoized, because `sum_of` queries every level of a value.
+  /// Memoized, because `sum_of` queries it for every subexpression of a value.
   bool uses_loop(const Expr& e) {
     if (const auto known = uses_loop_.find(&e.node()); known != uses_loop_.end())
       return known->second;
@@ -77,8 +77,9 @@ class Detector {
     return uses_loop_[&e.node()] = result;
   }
 
-  /// Returns the bounded numbers in order of size, so that the parts of a number are bounded before
-  /// the number. A bound of a loop variable only reduces the loop's extent.
+  /// Returns the bounds of the predicate in order of expression size. A number that is a digit of
+  /// another number is then bounded first. A bound of a single loop variable is not returned, but
+  /// reduces the loop's extent.
   std::optional<std::vector<Bound>> bounds_of(const Expr& predicate) {
     std::vector<Bound> bounds;
     for (const Expr& part : conjuncts(predicate)) {
@@ -123,7 +124,8 @@ class Detector {
     return own.extent > 0;
   }
 
-  /// Whether the digits of any two bounded numbers are equal, nested or disjoint.
+  /// Whether any two bounded numbers are disjoint in their digits, or the digits of one contain
+  /// those of the other.
   bool constraints_nest() const {
     for (const Group& a : groups_)
       for (const Group& b : groups_) {
@@ -227,7 +229,7 @@ class Detector {
       by /= digit.scale;
       if (is_quotient) digit.scale = 1;
     }
-    // The whole digit is below the divisor.
+    // All values of the digit are below the divisor.
     if (form_ == DigitForm::Reduced && digit.extent != kUnknownExtent && digit.extent < by)
       return is_quotient ? DigitSum{{}, zero} : DigitSum{{digit}, zero};
     if (digit.extent == kUnknownExtent || digit.extent % by != 0) return std::nullopt;
@@ -242,8 +244,9 @@ class Detector {
 
   // ---- digits as one number ----
 
-  /// Replaces digits of negative weight by their complements: 7 - x is the digit 7 - x, for an x
-  /// below 8. Nullopt if such a digit has an unknown extent and is not a whole loop.
+  /// Replaces each digit x of negative weight by its complement `extent - 1 - x`, which has a
+  /// positive weight. For example, -x becomes (7 - x) - 7 if x is below 8. Nullopt if such a digit
+  /// has an unknown extent and is not the variable of a loop.
   std::optional<DigitSum> counted_up(DigitSum sum) {
     for (Digit& digit : sum.digits) {
       if (digit.scale >= 0) continue;
@@ -274,7 +277,8 @@ class Detector {
     return result;
   }
 
-  /// Moves the digits of the bounded number from `left` to `flat`. Returns false if one is missing.
+  /// Moves the digits of the bounded number from `left` to `flat`. Returns false if `left` lacks
+  /// one of them.
   static bool take_group(const Group& group, std::int64_t scale, std::vector<Digit>& left,
                          std::vector<Digit>& flat) {
     for (auto digit = group.digits.rbegin(); digit != group.digits.rend(); ++digit) {
@@ -304,9 +308,9 @@ class Detector {
       }
   }
 
-  /// Combines the digits of the sum into a new number and returns the sum as one digit: that
-  /// number, times the common factor of all digits. The weight of each digit must be the product of
-  /// the extents of the digits below it. Nullopt if the weights have gaps or overlap.
+  /// Combines the digits of the sum into a new number and returns the sum as one digit: the number
+  /// times the smallest weight. Each weight must be the smallest weight times the extents of all
+  /// less significant digits. Nullopt if the weights have gaps or overlap.
   std::optional<DigitSum> fused(const DigitSum& sum) {
     std::vector<Digit> left = sum.digits;
     if (form_ == DigitForm::Reduced) join_neighbours(left);
@@ -391,7 +395,7 @@ class Detector {
   }
 
   DigitForm form_;
-  /// The extents of the loops, in the order of their marks.
+  /// The extents of the loops, in the order of `marks`.
   std::vector<Expr> extents_;
   IterMap map_;
   std::vector<std::pair<const ExprNode*, int>> loops_;
@@ -451,7 +455,7 @@ std::vector<LoopDomain> unused_of_unknown_extent(const IterMap& map,
   std::vector<bool> is_used(map.marks.size(), false);
   for_each_digit(map, map.values, [&](const Digit& digit) { is_used[digit.mark] = true; });
   std::vector<LoopDomain> result;
-  // The first marks are the loops.
+  // The first elements of `marks` are the loops.
   for (std::size_t n = 0; n < loops.size(); ++n)
     if (!is_used[n] && !constant_int(loops[n].extent)) result.push_back(loops[n]);
   return result;

@@ -29,29 +29,30 @@ struct Digit {
   friend bool operator==(const Digit&, const Digit&) = default;
 };
 
-/// Digits, most significant first. The base is loop-invariant.
+/// A sum of digits, most significant first, and a loop-invariant base.
 struct DigitSum {
   std::vector<Digit> digits;
   tir::Expr base = 0;
 };
 
-/// A placeholder for an extent that is not constant. The variable of such a loop can only be used
-/// as a whole.
+/// The extent of a source that is not constant. The variable of such a loop can only be used as a
+/// whole.
 inline constexpr std::int64_t kUnknownExtent = -1;
 
-/// A source of digits: a loop variable or a sum of digits. A digit x of negative weight is replaced
-/// by a digit of the source `extent - 1 - x`, which is the sum with the scale -1 and the base
-/// extent - 1.
+/// A source of digits: a loop variable or a sum of digits. A digit x with a negative weight is
+/// replaced by a digit of the source `extent - 1 - x`. This source is a sum with the base `extent -
+/// 1` and the digit x with the scale -1.
 struct Mark {
   std::variant<tir::Var, DigitSum> source;
   std::int64_t extent;
-  /// The minimum of the source. The digits are taken from the source minus its minimum.
+  /// The minimum of the source. It is subtracted from the source before digits are taken.
   tir::Expr min = 0;
 };
 
 struct IterMap {
   std::vector<Mark> marks;
-  /// Each value is a base plus at most one digit: the number that contains all digits of the value.
+  /// Each value is a base plus at most one digit. The source of this digit is a number that
+  /// contains all digits of the value.
   std::vector<DigitSum> values;
 };
 
@@ -61,39 +62,39 @@ struct LoopDomain {
   tir::Expr extent;
 };
 
-/// AsWritten: the digits as in the expressions, which reproduces TVM's output of split and fuse.
-/// WithoutUnits: loops of one iteration are not digits, as in TVM's output of blockize. Reduced:
-/// adjacent digits of one source are also merged ((x // 2) * 2 + x % 2 is x), and digits of
-/// negative weight count down (8 - x), which recognizes the most maps.
+/// The form of the digits. AsWritten keeps the digits of the expressions, which reproduces TVM's
+/// output of split and fuse. WithoutUnits omits loops of one iteration, as in TVM's output of
+/// blockize. Reduced recognizes the most maps: it also merges adjacent digits of one source ((x //
+/// 2) * 2 + x % 2 becomes x), and complements digits of negative weight (8 - x).
 enum class DigitForm : unsigned char { AsWritten, WithoutUnits, Reduced };
 
 /// Returns the map. Nullopt unless each value is a sum of digits (see the top of this file) and the
-/// digits of each source are disjoint; the values then take every combination. The predicate must
-/// be a conjunction of bounds on sums of digits. Loops may be unused.
+/// digits of each source are disjoint, so that the values take every combination of digits. The
+/// predicate must be a conjunction of bounds on sums of digits. The values need not use all loops.
 std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
                                      const std::vector<LoopDomain>& loops,
                                      const tir::Expr& predicate,
                                      DigitForm form = DigitForm::Reduced);
 
-/// Calls `f` on every digit of the sums and of the numbers that they consist of.
+/// Calls `f` on every digit of the sums, and recursively on the digits of their sources.
 void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
                     FunctionRef<void(const Digit&)> f);
 
-/// Returns how many values the digit takes. Nullopt if this is unknown or depends on one of the
+/// Returns the number of values of the digit. Nullopt if it is unknown or depends on one of the
 /// loops.
 std::optional<tir::Expr> extent_of(const IterMap& map, const Digit& digit,
                                    const std::vector<LoopDomain>& loops);
 
-/// Returns the loops of unknown extent on which no value depends. If such a loop has no iteration,
-/// the values do not occur, although the extents of their digits are positive.
+/// Returns the loops of unknown extent on which no value depends. If such a loop is empty, the map
+/// has no values, although the extents of its digits are positive.
 std::vector<LoopDomain> unused_of_unknown_extent(const IterMap& map,
                                                  const std::vector<LoopDomain>& loops);
 
-/// Returns, for each mark, how many of its values its digits distinguish: the product of the
-/// extents of its digits in all numbers that the values consist of.
+/// Returns the number of values of each source that the map distinguishes, in the order of `marks`:
+/// the product of the extents of all digits of the source.
 std::vector<std::int64_t> told_apart(const IterMap& map);
 
-/// Returns a value as an expression of the loop variables, most significant digit first.
+/// Returns the sum (or digit) as an expression of the loop variables, most significant digit first.
 tir::Expr to_expr(const IterMap& map, const DigitSum& sum);
 tir::Expr to_expr(const IterMap& map, const Digit& digit);
 

@@ -30,7 +30,7 @@ Stmt opened(const Stmt& s) {
   return loops_of_blocks(serial(s));
 }
 
-/// Returns the statement inside the matched buffers of the blocks around node `n`.
+/// Wraps the statement in the matched buffers of the blocks around node `n`.
 Stmt in_views(const Program& program, int n, Stmt s) {
   for (std::optional<int> scope = program.scope(n); scope; scope = program.scope(*scope))
     for (const MatchBuffer& match : std::views::reverse(program.block(*scope).match_buffers))
@@ -38,7 +38,8 @@ Stmt in_views(const Program& program, int n, Stmt s) {
   return s;
 }
 
-/// The accesses of statements in the scope of node `n`. `whole` contains all these statements.
+/// Computes the accesses of statements in the scope of node `n`. `whole` contains all these
+/// statements.
 class Footprints {
  public:
   Footprints(const Program& program, int n, const Stmt& whole)
@@ -46,7 +47,7 @@ class Footprints {
 
   Footprint of(const Stmt& s) const { return arith::footprint(opened(s), memory_); }
 
-  /// Returns the ranges of the loops and iterators around a statement.
+  /// Returns the ranges of the variables of the loops and iterators around node `n`.
   arith::Facts facts_around(int n) const {
     arith::Facts facts;
     for (std::optional<int> at = n; at; at = program_.outer(*at)) {
@@ -70,21 +71,22 @@ Footprint only(Footprint all, arith::AccessKind kind) {
   return all;
 }
 
-/// Returns `parent` with `part` replaced by `with`. If `parent` is a sequence, returns only `with`.
+/// Returns `parent` with its child `part` replaced by `with`. If `parent` is a sequence, returns
+/// only `with`.
 Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
   return parent.as<Seq>() ? with : with_child(parent, part, with);
 }
 
-/// Returns `own` in place of the block, inside the loops and branches that enclose the block below
-/// `top`, and without its siblings.
+/// Replaces the block by `own`, and returns it inside the loops and branches that enclose the block
+/// below `top`. The block's siblings are omitted.
 Stmt alone_below(const Program& program, int block, int top, Stmt own) {
   for (int at = block; *program.parent(at) != top; at = *program.parent(at))
     own = around(program.stmt(*program.parent(at)), program.stmt(at), own);
   return own;
 }
 
-/// Returns the init of a reduction in place of the block, guarded by the condition that the
-/// instance is the first of its sum.
+/// Returns the init of a reduction block. It is guarded by the condition that all reduction
+/// iterators are at their minimum.
 Stmt init_of(const BlockRealize& realize) {
   Expr runs = realize.predicate;
   for (std::size_t i = 0; i < realize.values.size(); ++i) {
@@ -207,7 +209,7 @@ Stmt in_context_of(const arith::Access& access, Stmt s) {
 
 namespace {
 
-/// Whether the access covers the whole region in each instance of the block.
+/// Whether the access alone covers the whole region in each instance of the block.
 bool covers_region(const arith::Access& access, const BlockRealize& realize,
                    const BufferRegion& write) {
   if (!access.is_known || access.has_other_guards) return false;
@@ -225,7 +227,8 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
   }
   const auto map = find_iter_map(access.indices, inner, predicate);
   if (!map) return false;
-  // An index may mention a loop that it does not depend on.
+  // An index may mention a loop without depending on it. If such a loop may be empty, the access
+  // may not run.
   for (const LoopDomain& loop : unused_of_unknown_extent(*map, inner))
     if (!arith::can_prove(loop.extent > 0)) return false;
   const VarMap bindings = bindings_of(realize);
@@ -241,7 +244,7 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
   return true;
 }
 
-/// The number of stores up to which it is tried whether they cover a region together.
+/// Maximum number of stores for which it is checked whether they cover a region jointly.
 constexpr std::size_t kMaxStores = 16;
 
 }  // namespace
@@ -267,7 +270,7 @@ bool stores_region(const Program& program, int n, const Stmt& part, const Buffer
     };
     if (std::ranges::any_of(writes.accesses, covers)) return true;
     if (writes.accesses.size() > kMaxStores) return false;
-    // Different stores may cover the two halves.
+    // Splits the region into two halves, which different stores may cover.
     BufferRegion first = region, second = region;
     for (std::size_t d = 0; d < region.region.size(); ++d) {
       const auto& [min, extent] = region.region[d];
@@ -307,7 +310,8 @@ bool is_commutative_reduction(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
   Block update = *realize.block;
   update.init = std::nullopt;
-  // All expressions that the update evaluates, except the elements that it accumulates into.
+  // The expressions that the update evaluates, without the loads of the elements that it
+  // accumulates into.
   std::vector<Expr> evaluated;
   if (const auto combination = find_update(update)) {
     evaluated = {combination->value};
@@ -336,9 +340,8 @@ bool is_commutative_reduction(const Program& program, int n) {
 
 namespace {
 
-/// Whether the values of the reduction iterators are sums of digits that all count upwards. All of
-/// these digits are then 0 in the first iteration of a sum, where all iterators are at their
-/// minimum.
+/// Whether all values of reduction iterators are sums of digits that count upwards. The first
+/// iteration of a reduction then has all digits 0, and all its iterators at their minimum.
 bool reduces_upwards(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
   const std::vector<LoopDomain> loops = domains_around(program, n);
@@ -385,8 +388,8 @@ void require_init_passes(const Caller& caller, const Program& program, int n, in
 
 namespace {
 
-/// Whether the reduction iterators are bound to loop variables, and the loops are nested in the
-/// order of the iterators.
+/// Whether the values of the reduction iterators are loop variables, and these loops are nested in
+/// the order of the iterators.
 bool reduces_in_order(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
   int outside = -1;
@@ -448,7 +451,7 @@ void require_free_order(const Program& program, int block, const Caller& caller,
 
 namespace {
 
-/// Whether the threads that the loop is bound to share the memory.
+/// Whether the buffer's memory is shared by the threads of `thread`, to which a loop is bound.
 bool is_shared_between(const Buffer& buffer, const std::optional<ThreadTag>& thread) {
   const StorageScope scope = buffer.scope();
   const bool is_shared = scope == StorageScope::Global || scope == StorageScope::Shared ||
@@ -457,7 +460,7 @@ bool is_shared_between(const Buffer& buffer, const std::optional<ThreadTag>& thr
   return is_shared && thread && !is_block_private;
 }
 
-/// Whether something other than a block reads the buffer in a scope around the loop.
+/// Whether an expression outside of blocks reads the buffer, in any of the scopes around the loop.
 bool is_read_outside_blocks(const Program& program, const Buffer& buffer, int loop) {
   for (std::optional<int> scope = program.scope(loop); scope; scope = program.scope(*scope))
     if (find_read_outside_blocks(program, *scope, buffer)) return true;
@@ -496,7 +499,7 @@ bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
 std::optional<Buffer> buffer_of_all_threads(const Program& program, int loop,
                                             const std::optional<ThreadTag>& thread) {
   for (const int outermost : program.child_blocks(loop)) {
-    // A block that does not depend on the loop computes the same in all threads.
+    // A block that does not depend on the loop computes the same values in all threads.
     if (!uses_var(program.stmt(outermost), program.loop(loop).var)) continue;
     for (int n = outermost; n < program.size(); ++n)
       if (program.is_block(n) && (n == outermost || program.is_below(n, outermost)))
@@ -523,9 +526,9 @@ bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
 
 namespace {
 
-/// Returns the first conflict under the relation between blocks below the innermost loop.
-/// `is_unordered` states whether two instances of a block, or an init and an update, may access a
-/// buffer in any order.
+/// Returns the first conflict between accesses of blocks below `innermost` in two iterations that
+/// `relation` describes. `is_unordered` states whether two instances of a block, or an init and an
+/// update, may access a buffer in any order.
 std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
                                            const Relation& relation, const IsExempt& is_exempt,
                                            const IsUnordered& is_unordered) {
@@ -573,7 +576,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   const auto is_exempt = [&](int, const Buffer& buffer) {
     return has_own_memory(program, buffer, innermost, std::nullopt);
   };
-  // The updates of a sum commute, but they must follow its init.
+  // The updates of a reduction commute, but each of them must follow its init.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool is_with_init) {
     const Block& block = program.block(n);
     return !is_with_init && mentions(block.writes, buffer) && has_kind(block, IterKind::Reduce) &&
@@ -582,8 +585,8 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   const auto place = [](const std::vector<int>& order, int loop) {
     return std::ranges::find(order, loop) - order.begin();
   };
-  // The order of two iterations is decided by the outermost loop in which they differ: `first` in
-  // the order `before`, `second` in the order `after`.
+  // The outermost loop in which two iterations differ decides their order. This loop is `first` in
+  // the order `before` and `second` in the order `after`.
   for (const int first : before)
     for (const int second : before) {
       if (place(before, first) >= place(before, second)) continue;

@@ -1,8 +1,8 @@
-// Checks of the execution order of instances, for steps that move loops or blocks.
+// Checks of the execution order of block instances, for primitives that move loops or blocks.
 //
-// A step that moves a block checks with arith/dependence that the block does not conflict with
-// anything that it passes: statements that ran before it and now run after it, or the reverse. The
-// checks use the elements that bodies access, not the declared regions of blocks.
+//  A moved block passes the statements that ran before it and now run after it, or the reverse. The
+//  checks prove with arith/dependence that the block does not conflict with these statements. They
+//  use the elements that bodies access, not the declared regions of blocks.
 #pragma once
 
 #include "s_tir/context.h"
@@ -10,12 +10,13 @@
 
 namespace tenon::s_tir {
 
-/// The accesses of the moved block and of other statements that are compared.
+/// The pairs of accesses that are compared: an access of the moved block and an access of another
+/// statement.
 enum class Compared : unsigned char {
   /// Compares all reads and writes of the block with all conflicting accesses of others.
   All,
-  /// Compares the block's reads and writes with the writes of others. Ignores reads of the block's
-  /// values by others, because they still read the same values.
+  /// Compares the block's reads and writes with the writes of others. Reads of the block's values
+  /// by others are ignored, because the move does not change these values.
   WithWrites,
   /// Compares the block's reads with the writes of others.
   ReadsWithWrites,
@@ -23,29 +24,31 @@ enum class Compared : unsigned char {
   WritesWithReads,
 };
 
-/// The side of a block on which a move passes other statements.
+/// Whether a moved block passes the statements that run before it or those that run after it.
 enum class Side : unsigned char { Before, After };
 
-/// The accesses and statements that find_passing_conflict compares.
+/// The options of find_passing_conflict.
 struct PassingOptions {
-  /// A statement whose accesses are compared instead of all accesses of the block, for example only
-  /// the accesses of its init or only its reads of one buffer.
+  /// A statement whose accesses replace those of the block. For example, it contains only the
+  /// block's init, or only its reads of one buffer.
   std::optional<tir::Stmt> own = std::nullopt;
   Compared compared = Compared::All;
-  /// Excludes instances of `other` in earlier or later iterations of `loop`.
+  /// Whether to ignore the instances of block `other` in earlier (or later) iterations of `loop`.
   std::function<bool(int other, int loop)> is_excepted = nullptr;
-  /// Excludes readers whose instances a loop repeats: only their last execution must follow the
-  /// block's writes.
+  /// Whether to ignore readers whose instances a loop repeats, except for their last execution,
+  /// which must follow the block's writes.
   bool excepts_repeated_readers = false;
-  /// Whether the block also passes its own other instances, or only those.
+  /// `with_own_instances`: the block also passes other instances of itself. `only_own_instances`:
+  /// it passes nothing else.
   bool with_own_instances = false, only_own_instances = false;
-  /// Parts of `top` that the block passes as well.
+  /// Additional parts of `top` that the block passes.
   std::vector<tir::Stmt> over = {};
 };
 
-/// Moves the block past everything that runs before (after) it in one iteration of the loops
-/// outside `top`, within the direct child of `top` that contains the block. Returns a phrase about
-/// the first conflict: "reads A[i], and block `W` writes A[j]". Nullopt if there is provably none.
+/// Checks the move of a block past everything that runs before (after) it in one iteration of the
+/// loops outside `top`, inside the direct child of `top` that contains the block. Returns a phrase
+/// about the first conflict: "reads A[i], and block `W` writes A[j]". Nullopt if there is provably
+/// no conflict.
 std::optional<std::string> find_passing_conflict(const Program& program, int block, int top,
                                                  Side side, const PassingOptions& options = {});
 
@@ -55,12 +58,13 @@ std::vector<arith::Access> accesses_of(const Program& program, int block);
 /// Whether one of the expressions is structurally equal to `e`.
 bool has_equal(const std::vector<tir::Expr>& all, const tir::Expr& e);
 
-/// Returns the statement in the loops and guards of an access by one instance of a block.
+/// Wraps the statement in the loops and guards of the access, which one instance of a block
+/// performs.
 tir::Stmt in_context_of(const arith::Access& access, tir::Stmt s);
 
-/// Whether the stores in `part`, the init or the body of the block, write the whole region each
-/// time that the part runs. A call that receives the address is assumed to do so if `part` does not
-/// store to the buffer.
+/// Whether the stores in `part` always write the whole region. `part` is the init or the body of
+/// the block. If `part` does not store to the buffer, but passes its address to a call, the call is
+/// assumed to write the region.
 bool stores_region(const Program& program, int block, const tir::Stmt& part,
                    const tir::BufferRegion& write);
 
@@ -71,8 +75,8 @@ std::vector<tir::Stmt> parts_between(const Program& program, int top, int first,
 /// Returns the conflict as a phrase: "reads A[i], and block `W` writes A[j]".
 std::string conflict_text(const arith::Conflict& conflict);
 
-/// Whether each iteration of the loop runs the same instances of the block, and each of them writes
-/// the same values again.
+/// Whether all iterations of the loop run the same instances of the block, and each instance writes
+/// the same values in all of them.
 bool writes_same_again(const Program& program, int block, int loop);
 
 /// Whether a reduction iterator of the block depends on the loop.
@@ -80,59 +84,60 @@ bool feeds_reduction(const Program& program, int block, int loop);
 /// Returns the outermost loop on which a reduction iterator of the block depends.
 std::optional<int> outermost_reduction_loop(const Program& program, int block);
 
-/// Whether the instances of a block may combine their values in any order: the block is a sum,
-/// product, minimum or maximum, or uses a commutative registered reducer, and its operands, its
-/// indices and the conditions under which it runs do not read the buffers that it writes.
+/// Whether the instances of a block may combine their values in any order. This holds if the block
+/// is a sum, product, minimum or maximum, or uses a commutative registered reducer. In addition,
+/// its operands, its indices and the conditions under which it runs must not read the buffers that
+/// it writes.
 bool is_commutative_reduction(const Program& program, int block);
 
-/// Throws if hoisting the init of a reduction above an enclosing loop would reorder it with
-/// accesses to its elements, including accesses by other instances of the reduction.
+/// Throws if hoisting the init of a reduction above an enclosing loop would reorder it with other
+/// accesses to the elements that it initializes. Accesses by other instances of the reduction count
+/// as well.
 void require_init_passes(const Caller& caller, const Program& program, int block, int loop);
 
-/// Returns nullopt if every sum of a reduction has an instance that runs its init, and that
-/// instance precedes the updates; otherwise the reason as a sentence. A reduction iterator that
-/// counts down reaches its minimum, at which the init runs, only at the end.
+/// Checks that each element of a reduction is initialized before its updates. Returns nullopt, or
+/// the reason as a sentence. For example, a reduction iterator that counts down reaches its
+/// minimum, at which the init runs, only at the end.
 std::optional<std::string> why_not_begun(const Program& program, int block);
-/// Throws if there is such a reason.
+/// Throws the reason that why_not_begun returns, if any.
 void require_begun(const Caller& caller, const Program& program, int block);
 
 /// Returns a phrase about a conflict between instances that differ in a spatial iterator. Nullopt
 /// if there is provably no conflict.
 std::optional<std::string> conflict_between_instances(const Program& program, int block);
 
-/// Throws unless the instances of the block may run in any order in which the init of a sum
-/// precedes its updates: no two of them write the same element, except to accumulate.
+/// Throws unless the instances of the block may run in any order. No two instances may write the
+/// same element, except that a reduction may accumulate into it after its init.
 void require_free_order(const Program& program, int block, const Caller& caller,
                         const std::string& step);
 
-/// Whether each iteration of the loop can have private memory for the buffer: every use is inside
-/// the loop and reads only elements that were written earlier in the same iteration. `thread`: the
-/// thread axis that the loop is to be bound to, if any; threads do not have private memory for a
-/// buffer whose scope they share.
+/// Whether each iteration of the loop can have private memory for the buffer. Every use of the
+/// buffer must be inside the loop, and must read only elements that were written earlier in the
+/// same iteration. `thread` is the thread axis to which the loop will be bound, if any. The threads
+/// of `thread` must not share the buffer's scope.
 bool has_own_memory(const Program& program, const tir::Buffer& buffer, int loop,
                     const std::optional<tir::ThreadTag>& thread);
 
-/// Returns a buffer that a block inside the loop allocates in memory that the threads of `thread`
-/// share, to which the loop is bound. Nullopt if the threads have memory of their own.
+/// Returns a buffer that is allocated inside the loop, in memory that the threads of `thread`
+/// share. The loop is bound to `thread`. Nullopt if each thread has its own memory.
 std::optional<tir::Buffer> buffer_of_all_threads(const Program& program, int loop,
                                                  const std::optional<tir::ThreadTag>& thread);
 
-/// Whether all iterations of the loop that write an element of the buffer write the same value to
-/// it, and each iteration reads only values that it has written itself. Threads may then run the
-/// iterations concurrently on one buffer.
+/// Whether concurrent iterations of the loop can use one buffer: all iterations that write an
+/// element write the same value, and each iteration reads only values that it has written itself.
 bool is_written_alike(const Program& program, const tir::Buffer& buffer, int loop);
 
-/// Returns a phrase about a conflict between iterations of the perfectly nested loops `before` that
-/// the order `after` would reverse. Nullopt if there is provably none.
+/// Returns a phrase about a conflict between two iterations of the perfectly nested loops `before`
+/// whose order changes when the loops are nested as in `after`. Nullopt if there is provably no
+/// conflict.
 std::optional<std::string> reversed_by_reordering(const Program& program,
                                                   const std::vector<int>& before,
                                                   const std::vector<int>& after);
 
-/// Whether the order of accesses to a buffer is irrelevant because each iteration has private
-/// memory.
+/// Whether accesses to the buffer are ignored, because each iteration has private memory for it.
 using IsExempt = std::function<bool(int block, const tir::Buffer&)>;
-/// Whether two instances of one block may access a buffer in any order. `is_with_init`: one of them
-/// is the block's init.
+/// Whether two instances of a block may access a buffer in any order. If `is_with_init`, one of the
+/// two runs the block's init.
 using IsUnordered = std::function<bool(int block, const tir::Buffer&, bool is_with_init)>;
 
 /// Returns a phrase about a conflict between different iterations of a loop. Nullopt if there is

@@ -26,7 +26,8 @@ struct Registered {
   IdentityOfTypes identity;
 };
 
-/// Returns a reducer of (index, value) pairs: x if `first` holds, otherwise y.
+/// Returns a reducer of (index, value) pairs: it selects x if `first` holds for the values of x and
+/// y, otherwise y.
 Registered best_of(Expr (*first)(const Expr& x, const Expr& y), bool is_max) {
   return {2,
           [first](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
@@ -79,7 +80,7 @@ std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
     try {
       result.push_back(made(name, reducer, types));
     } catch (const TypeError&) {
-      // The reducer is undefined for these types.
+      // The reducer does not support these types, so it is skipped.
     }
   }
   return result;
@@ -87,7 +88,7 @@ std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
 
 // ---- analysis of a block's body  ----------------------------------------------------------------
 
-/// Stores; the lets around them are substituted into their values.
+/// The stores of a body. Values of enclosing lets are substituted into the stored values.
 struct Stores {
   std::vector<Store> stores;
   bool has_lets = false;
@@ -106,7 +107,7 @@ std::optional<Stores> stores_of(const Stmt& body) {
   for (const Stmt& part : seq ? seq->stmts : std::vector<Stmt>{*at}) {
     const Store* store = part.as<Store>();
     if (!store) return std::nullopt;
-    // A value that is computed after the lets may depend on another store.
+    // A value that is computed between the stores may depend on an earlier store.
     if (result.has_lets && !store->value.as<VarNode>()) return std::nullopt;
     Store own = *store;
     own.value = substitute(own.value, lets);
@@ -135,7 +136,8 @@ bool loads_any(const Expr& e, const std::vector<Store>& stores) {
   return found;
 }
 
-/// Finds y such that an expression is the reducer's result for the given x.
+/// Matches an expression with the result of a reducer: finds the operand y for which it is
+/// `reducer(x, y)`.
 class ReducerMatcher {
  public:
   explicit ReducerMatcher(const CommReducerNode& reducer) : reducer_(reducer) {}
@@ -210,7 +212,8 @@ std::optional<ReductionBody> find_registered(const Stores& update, const Stores&
     ReducerMatcher matcher(*reducer);
     bool matches = true;
     for (std::size_t n = 0; n < types.size() && matches; ++n) {
-      // The previous value of the element is x. A reducer cannot use other elements of an output.
+      // The previous value of each output element is the reducer's operand x. A reducer cannot use
+      // other elements of an output.
       const Expr value = rewrite(
           update.stores[n].value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
             for (std::size_t k = 0; k < types.size(); ++k)
@@ -239,11 +242,11 @@ std::optional<ReductionBody> find_reduction_body(const Block& block) {
   const std::optional<Stores> update = stores_of(block.body);
   std::optional<Stores> init = stores_of(*block.init);
   if (!update || !init || update->stores.size() != init->stores.size()) return std::nullopt;
-  // Two stores of one element are no independent outputs.
+  // The outputs must be different elements.
   for (std::size_t n = 0; n < update->stores.size(); ++n)
     for (std::size_t m = 0; m < n; ++m)
       if (!are_distinct(update->stores[m], update->stores[n])) return std::nullopt;
-  // The identities do not depend on the order of the init's stores.
+  // The init may store the outputs in another order than the update.
   for (std::size_t n = 0; n < update->stores.size(); ++n) {
     const auto own = std::ranges::find_if(init->stores, [&](const Store& store) {
       return is_same_element(store.indices, store.buffer, update->stores[n]);

@@ -12,24 +12,26 @@
 namespace tenon::s_tir {
 
 struct ReductionBody {
-  /// For each output: its store, its initial value, and the value that is combined with it.
+  /// One element per output: the update's store, the initial value, and the value that is combined
+  /// into the output.
   std::vector<tir::Store> outputs;
   std::vector<tir::Expr> identities, values;
   tir::CommReducer combiner;
-  /// Whether all values are computed before the first is stored.
+  /// Whether all values are computed in lets before the first store.
   bool has_lets = false;
 
-  /// Return the init and the update for other elements and values.
+  /// Return the init and the update with the elements `to` and the values `with`.
   tir::Stmt init(const std::vector<tir::Store>& to) const;
   tir::Stmt update(const std::vector<tir::Store>& to, const std::vector<tir::Expr>& with) const;
 };
 
-/// Returns the reduction. Nullopt unless the block has an init and its update is by a known
-/// reducer, starting from its identity.
+/// Returns the reduction of a block. Nullopt unless the block has an init, its update is a known
+/// reducer, and the init stores the reducer's identity.
 std::optional<ReductionBody> find_reduction_body(const tir::Block& block);
 
-/// Returns a counterexample, as part of a sentence, to the laws of a registered reducer that the
-/// change relies on; nullopt if none is found. Sums, products, minima and maxima satisfy all laws.
+/// Checks that a registered reducer satisfies the laws that the change relies on. Returns a
+/// counterexample as part of a sentence, or nullopt if none is found. Sums, products, minima and
+/// maxima satisfy all laws.
 std::optional<std::string> broken_law(const ReductionBody& body, arith::ReductionChange change);
 
 }  // namespace tenon::s_tir

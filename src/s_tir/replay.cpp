@@ -9,7 +9,8 @@ namespace tenon::s_tir {
 
 namespace {
 
-/// Applies the steps of a trace to a schedule, mapping the handles of the trace to the schedule's.
+/// Applies the steps of a trace to a schedule. Maps the trace's handles to the handles that the
+/// schedule returns.
 class Replayer {
  public:
   Replayer(Schedule& schedule, const ReplayOptions& options, SourceLocation where)
@@ -93,7 +94,7 @@ class Replayer {
     if (const auto* rv = std::get_if<RV>(&item.value)) return ExprRV(known(*rv).number);
     throw TypeError("annotate: argument `ann_val` is neither a number nor a string");
   }
-  /// Returns the numbers of a list; `what` names it in messages.
+  /// Returns the elements of a list of numbers. `what` names the list in messages.
   template <class T>
   std::vector<T> numbers(const TraceValue& value, const char* what) const {
     std::vector<T> result;
@@ -109,7 +110,8 @@ class Replayer {
     fail(std::string(what) + " is not a list of " +
          (std::is_floating_point_v<T> ? "numbers" : "integers"));
   }
-  /// Returns the recorded decision; null without a decision and if samples are to be drawn again.
+  /// Returns the recorded decision. Null if there is no decision, or if decisions are to be drawn
+  /// anew.
   const TraceValue* decision() const {
     const bool is_there = step_->decision && !options_.draw_anew &&
                           !std::holds_alternative<std::monostate>(step_->decision->value);
@@ -258,7 +260,7 @@ class Replayer {
 }  // namespace
 
 void Schedule::apply_trace(const Trace& trace, const ReplayOptions& options, Where where) {
-  // Applied to a copy, so that a failure leaves the schedule unchanged.
+  // Applies the trace to a copy, so that a failure leaves the schedule unchanged.
   Schedule attempt = *this;
   Replayer replayer(attempt, options, where);
   for (std::size_t n = 0; n < trace.steps.size(); ++n) {

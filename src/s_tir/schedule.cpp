@@ -168,8 +168,8 @@ void Schedule::transform_block_layout(BlockRV block, const IndexMap& index_map, 
 
 namespace {
 
-/// The step of compute_at (`moved`) or reverse_compute_at. A sampled location may be the block's
-/// current one, or inlining.
+/// Runs the step compute_at or reverse_compute_at. If `loop` is a sampled location that is not a
+/// loop, the block is inlined or stays in its place.
 template <class Moved, class Inlined>
 void compute_at_loop(Step step, BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                      Moved moved, Inlined inlined) {
@@ -304,7 +304,7 @@ void Schedule::enter_postproc() {
 // ---- state --------------------------------------------------------------------------------------
 
 std::uint64_t Rng::next() {
-  // SplitMix64 (Steele, Lea, Flood 2014).
+  // The SplitMix64 generator (Steele, Lea, Flood 2014).
   std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ull);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
@@ -319,8 +319,9 @@ std::uint64_t Rng::below(std::uint64_t n) {
 
 namespace {
 
-/// Whether the blocks in block `n` read only elements of the buffer that were written before, in
-/// the same instance. The updates of a sum do if its init, or another block, began it.
+/// Whether the blocks inside block `n` read only elements of the buffer that the same instance of
+/// `n` has written before. The updates of a reduction satisfy this if its init, or another block,
+/// initializes the elements.
 bool reads_own_elements(const Program& program, int n, const Buffer& buffer) {
   if (find_read_outside_blocks(program, n, buffer)) return false;
   return std::ranges::all_of(program.child_blocks(n), [&](int reader) {
@@ -335,9 +336,9 @@ bool reads_own_elements(const Program& program, int n, const Buffer& buffer) {
   });
 }
 
-/// Throws unless every block depends on the loops around it only through its iterators, and its
-/// regions mention every buffer that it accesses. The primitives treat a block as a function of
-/// these.
+/// Throws unless the primitives may treat every block as a function of its iterators and regions: a
+/// block must use enclosing loops only through its iterators, and its regions must mention every
+/// buffer that it accesses.
 void require_declared_inputs(const Caller& caller, const Program& program) {
   for (int n = 1; n < program.size(); ++n) {
     if (!program.is_block(n)) continue;
@@ -348,7 +349,7 @@ void require_declared_inputs(const Caller& caller, const Program& program) {
         if (program.find_loop(var))
           refuse(caller, describe(program, n) + " uses loop variable `" + var.name() +
                              "`, which is not one of its iterators; bind an iterator to the loop");
-    // A block without a signature, such as the root, declares nothing.
+    // A block without a signature, such as the root, has no regions to check.
     if (block.iters.empty() && block.reads.empty() && block.writes.empty()) continue;
     const arith::BlockAccess found = arith::find_block_access(block);
     Block init = block;
@@ -435,7 +436,7 @@ namespace {
 
 using BlocksOf = std::vector<int> (*)(const Program& program, int n);
 
-/// Returns handles of the blocks related to a block or loop, and records the step.
+/// Returns handles of the blocks that are related to a block or loop, and records the step.
 std::vector<BlockRV> related(Step step, RV to, BlocksOf blocks) {
   step.with(to);
   const Step::Place place = step.block_or_loop(to);
@@ -480,8 +481,8 @@ BlockRealize Schedule::get(BlockRV block, Where where) const {
 
 namespace {
 
-/// Returns the divisors in ascending order by trial division; extents to be tiled are at most
-/// kMaxTiledExtent.
+/// Returns the divisors in ascending order. Trial division is fast enough, because extents to be
+/// tiled are at most kMaxTiledExtent.
 std::vector<std::int64_t> divisors(std::int64_t number) {
   std::vector<std::int64_t> low, high;
   for (std::int64_t d = 1; d <= number / d; ++d) {
@@ -496,8 +497,8 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
 constexpr std::int64_t kMaxTiledExtent = std::int64_t{1} << 40;
 constexpr int kMaxTileFactors = 64;
 
-/// All lists of n factors of an extent whose last factor does not exceed a limit. They are counted
-/// without enumeration, because their number grows polynomially with n.
+/// The set of all lists of n factors of an extent whose last factor does not exceed a limit. The
+/// lists are counted without enumeration, because their number grows polynomially with n.
 class Tilings {
  public:
   Tilings(std::int64_t extent, int n, std::int64_t limit)
@@ -512,7 +513,7 @@ class Tilings {
   /// Exact for counts up to 2^53.
   double count() const { return count_of(extent_, n_, limit_); }
 
-  /// Draws a list uniformly. Precondition: there is at least one.
+  /// Draws a list with uniform probability. The set must not be empty.
   std::vector<std::int64_t> drawn(Rng& dice) const {
     constexpr double kExact = 9007199254740992;
     const double all = count();
@@ -565,8 +566,9 @@ class Tilings {
   std::vector<std::int64_t> primes_ = {};
 };
 
-/// Repairs a decision that was made for another extent. Factors that do not divide it are replaced
-/// by the nearest divisors, innermost first, and the outermost factor becomes the quotient.
+/// Adapts a decision that was made for another extent. Processes factors from the innermost
+/// outwards, and replaces those that do not divide the extent by the nearest divisor. The outermost
+/// factor becomes the quotient.
 std::vector<std::int64_t> repaired(std::vector<std::int64_t> tile, std::int64_t extent) {
   const std::vector<std::int64_t> all = divisors(extent);
   std::int64_t rest = extent;
@@ -662,7 +664,7 @@ LoopRV Schedule::sample_compute_location(BlockRV block, const ComputeLocationOpt
   Step step(own(), InstructionKind::SampleComputeLocation, where);
   step.with(block);
   const Step::Place place = step.block(block);
-  // The loops of a consumer that are possible compute locations.
+  // The loops around a consumer at which the block can be computed.
   std::vector<int> locations;
   const std::vector<int> readers = consumers(place.program, place.n);
   if (!readers.empty())

@@ -1,5 +1,5 @@
-// The state of a schedule: the module, the targets of its handles, the trace, and the random
-// generator.
+// The state of a schedule (its module, trace, random generator and the targets of its handles), and
+// the steps that change it.
 #pragma once
 
 #include <map>
@@ -13,9 +13,9 @@
 
 namespace tenon::s_tir {
 
-/// The target of a random variable. Rewrites preserve the ids of blocks and variables of loops. A
-/// loop may also be one of the results of sample_compute_location that are not loops: the root, or
-/// inlining.
+/// The target of a random variable: a block, a loop or a number. Rewrites preserve the ids of
+/// blocks and the variables of loops. A loop variable may also be a result of
+/// sample_compute_location that is not a loop: the root (the block stays) or inlining.
 struct BlockHandle {
   std::string function;
   BlockId id;
@@ -27,13 +27,13 @@ struct LoopHandle {
 enum class NoLoop : unsigned char { Root, Inline };
 using Meaning = std::variant<BlockHandle, LoopHandle, NoLoop, std::int64_t>;
 
-/// A small random generator with the same results on every platform.
+/// A random generator that gives the same results on every platform.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 0x123456789ull) {}
-  /// Returns a uniform number in [0, n).
+  /// Returns a uniformly distributed number in [0, n).
   std::uint64_t below(std::uint64_t n);
-  /// Returns a uniform number in [0, 1).
+  /// Returns a uniformly distributed number in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
  private:
@@ -46,27 +46,27 @@ struct Schedule::State {
   Trace trace;
   std::vector<Meaning> meanings;
   Rng dice{0};
-  /// The functions as programs, created on demand and shared by copies.
+  /// The analyzed functions, created on demand. Copies of the schedule share them.
   std::map<std::string, std::shared_ptr<const Program>> programs;
 };
 
-// One step of a schedule in progress: looks up handles, and records the step at the end.
+// One step of a schedule. It looks up handles and records itself at the end.
 //
-// Everything that can fail runs before the first change, so a step that throws leaves the schedule
-// unchanged.
+//  Everything that can fail runs before the first change, so a step that throws leaves the schedule
+//  unchanged.
 
 class Step {
  public:
   Step(Schedule::State& state, InstructionKind kind, SourceLocation where)
       : state_(state), caller_{info_of(kind).name, where}, instruction_{kind, {}, {}, {}} {}
-  /// A look-up, which is not recorded.
+  /// A query, which is not recorded in the trace.
   Step(Schedule::State& state, std::string_view name, SourceLocation where)
       : state_(state), caller_{name, where} {}
 
-  // Add arguments in the order of the table.
+  // Add arguments in the order of the instruction table.
   template <class T>
   Step& with(T value) {
-    // GCC 12 warns about uninitialized parts of a temporary variant.
+    // Assigns in place, because GCC 12 warns about uninitialized parts of a temporary variant.
     instruction_.arguments.emplace_back().value = std::move(value);
     return *this;
   }
@@ -87,8 +87,8 @@ class Step {
   Place block(BlockRV rv) const;
   Place loop(LoopRV rv) const;
   Place block_or_loop(RV rv) const;
-  /// Returns the position of the first loop, and stores all loops in `found`. Throws unless they
-  /// are in one function.
+  /// Looks up the loops and stores their nodes in `found`. Returns the place of the first loop.
+  /// Throws unless all loops are in one function.
   Place loops(const std::vector<LoopRV>& rvs, std::vector<int>& found) const;
   std::int64_t number(ExprRV rv) const;
   Rng& dice() { return state_.dice; }
@@ -101,7 +101,7 @@ class Step {
   BlockRV finish(const Place& place, NewBlock result);
   LoopRV finish(const Place& place, FusedLoop result);
   std::vector<LoopRV> finish(const Place& place, SplitLoop result);
-  /// Finishes with the result of the primitive for the block or loop `target`.
+  /// Applies the primitive to the block or loop `target`, and finishes the step with the result.
   template <class Primitive, class... Args>
   auto apply(RV target, Primitive primitive, const Args&... args) {
     const Place place = block_or_loop(target);

@@ -51,7 +51,7 @@ class RVNames {
     const auto [entry, is_new] = numbers_.try_emplace(rv.number, static_cast<int>(numbers_.size()));
     return rv_name({rv.kind, entry->second});
   }
-  /// InternalError for a variable that no earlier step has defined.
+  /// Throws InternalError for a variable that no earlier step has defined.
   std::string use(RV rv) const {
     const auto entry = numbers_.find(rv.number);
     internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
@@ -62,11 +62,11 @@ class RVNames {
   std::map<int, int> numbers_;
 };
 
-/// Maximum nesting of lists in a parsed value; no step takes more than lists of lists.
+/// Maximum nesting of lists in a parsed value. Valid arguments have at most two levels.
 constexpr int kMaxNestedLists = 16;
 
-/// Returns a finite number with the digits that reproduce the same double, and with a fraction or
-/// an exponent, because integers have another type.
+/// Returns text that reproduces the finite double exactly. It always has a fraction or an exponent,
+/// because a number without them is an integer.
 std::string number_text(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.17g", value);
@@ -86,7 +86,7 @@ std::string trace_string(const std::string& text) {
   return result + "\"";
 }
 
-/// Prints one value in Python syntax.
+/// Prints a value in Python syntax.
 class ValueWriter {
  public:
   explicit ValueWriter(const RVNames& names) : names_(names) {}
@@ -126,7 +126,7 @@ std::string call_text(const Instruction& step, const InstructionInfo& info, cons
     const Parameter& parameter = info.parameters[n];
     const TraceValue& value = step.arguments[n];
     const bool is_v09 = style == TraceStyle::V09;
-    // The 0.9.0 form lacks the newer arguments; they are omitted if they have their default.
+    // TVM 0.9 text omits arguments that were added later, if they have their default.
     if (is_v09 && parameter.is_new && value == absent_value(parameter)) continue;
     const auto* list = std::get_if<TraceValue::List>(&value.value);
     if (const auto* map = std::get_if<std::string>(&value.value); map && parameter.is_index_map) {
@@ -205,7 +205,7 @@ namespace {
 
 using tir::described, tir::syntax_error, tir::Token;
 
-/// Parses a number, which `sign` precedes.
+/// Parses a number. `sign` is the sign that precedes the token.
 TraceValue number_value(const Token& token, const std::string& sign) {
   const std::string text = (sign == "-" ? sign : "") + token.text;
   const char *begin = text.data(), *end = text.data() + text.size();
@@ -228,7 +228,7 @@ class TextReader {
 
   Trace trace() {
     Trace result;
-    // def apply_trace(sch: tir.Schedule) -> None:
+    // Parses the header `def apply_trace(sch: tir.Schedule) -> None:`.
     if (in_.accept_name("def"))
       while (!in_.is(Token::Kind::Newline)) in_.take();
     in_.accept(Token::Kind::Newline);
@@ -241,7 +241,7 @@ class TextReader {
 
  private:
   tir::TokenStream in_;
-  /// The names defined by instructions.
+  /// The variables that earlier instructions have defined, by name.
   std::map<std::string, RV> names_;
   int next_ = 0;
   std::vector<bool> is_given_;
@@ -275,7 +275,7 @@ class TextReader {
 
   std::vector<Token> left_side() {
     std::vector<Token> names;
-    // A line of an instruction without results begins with `sch.`.
+    // A line that assigns no results begins with `sch.`.
     if (!in_.is_name("sch") || !in_.is_sign(".", 1))
       in_.items("=", [&] { names.push_back(in_.expect(Token::Kind::Name, "a name or `=`")); });
     return names;
@@ -298,8 +298,8 @@ class TextReader {
     syntax_error(name, std::string(info.name) + " has no argument `" + name.text + "`");
   }
 
-  /// Parses a positional argument. Consecutive loops form one argument. All other arguments are at
-  /// their positions in the table.
+  /// Parses a positional argument. Consecutive loops form one list argument of `fuse` or `reorder`.
+  /// Any other argument belongs to the parameter at the same position in the table.
   void positional_argument(Instruction& step, const InstructionInfo& info) {
     const Token& at = in_.peek();
     TraceValue given = value();
@@ -338,7 +338,7 @@ class TextReader {
     return {entry->second};
   }
 
-  /// Parses lambda i, j: (j, i), up to the closing parenthesis.
+  /// Parses an index map, `lambda i, j: (j, i)`, up to the closing parenthesis.
   TraceValue index_map(const Token& keyword) {
     std::string text = "lambda ";
     bool is_body = false;
@@ -390,12 +390,12 @@ Json json_of(const TraceValue& value, const RVNames& names) {
       });
 }
 
-/// Returns JSON with invalid UTF-8 replaced.
+/// Returns the text of a JSON value, with invalid UTF-8 replaced.
 std::string plain(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Returns JSON formatted as by Python, with a space after each comma.
+/// Returns JSON text formatted as by Python, with a space after each comma.
 std::string text_of(const Json& value) {
   if (value.is_number_float() && std::isfinite(value.get<double>()))
     return number_text(value.get<double>());
@@ -410,10 +410,11 @@ void add_argument(Json& inputs, Json& attributes, const Parameter& parameter,
   if (parameter.passed == Passed::Attribute) {
     attributes.push_back(json_of(value, names));
   } else if (const auto* text = std::get_if<std::string>(&value.value)) {
-    // Inputs are mostly names of variables, so a string input is quoted once more.
+    // An unquoted input is the name of a variable, so a string gets an additional pair of quotes.
     inputs.push_back(plain(Json(*text)));
   } else if (const bool* flag = std::get_if<bool>(&value.value)) {
-    // Options are numbers in JSON. Annotation values are inputs, whose bools keep their type.
+    // Flags of instructions are numbers in JSON. Values of annotations are inputs, in which bools
+    // keep their type.
     inputs.push_back(*flag);
   } else if (const auto* list = std::get_if<TraceValue::List>(&value.value)) {
     for (const TraceValue& item : *list) inputs.push_back(json_of(item, names));
@@ -442,7 +443,7 @@ class JsonReader {
   Trace result_;
   std::map<std::string, RV> names_;
   int next_ = 0;
-  /// The number of the current step, from 1.
+  /// The number of the current step, counted from 1.
   int step_ = 0;
 
   [[noreturn]] void error(const std::string& what) const {
@@ -470,7 +471,8 @@ class JsonReader {
     return step;
   }
 
-  /// Assigns values to parameters in order. A list among the inputs is expanded.
+  /// Assigns the values of a JSON list to the parameters in order. A list argument is stored as
+  /// separate inputs.
   void distribute(const Json& list, Passed passed, Instruction& step, std::vector<bool>& is_given) {
     const InstructionInfo& info = info_of(step.kind);
     TraceValue::List items;
@@ -509,12 +511,12 @@ class JsonReader {
     if (json.is_number_float()) return {json.get<double>()};
     if (!json.is_string()) error("a value is expected, not " + plain(json));
     const std::string text = json.get<std::string>();
-    // A string among the inputs is quoted once more, and no attribute is optional.
+    // Only input strings have an additional pair of quotes, and only inputs may be None.
     if (!is_input) return {text};
     return text == "None" ? TraceValue{} : input(text);
   }
 
-  /// Returns a name, or the string that the text quotes.
+  /// Returns the variable of this name or, if the text is quoted, the string.
   TraceValue input(const std::string& text) const {
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
       const Json own = Json::parse(text, nullptr, false);
@@ -538,15 +540,16 @@ class JsonReader {
   }
 };
 
-/// Parses a trace in JSON; Trace::json writes it. Throws TypeError for anything else: with line and
-/// column for invalid JSON, otherwise with the step.
+/// Parses a trace in JSON, as Trace::json writes it. Throws TypeError otherwise: with line and
+/// column if the JSON is invalid, else with the number of the step.
 Trace parse_json_trace(std::string_view text) {
   if (is_json_too_deep(text)) throw TypeError("trace: lists are nested too deep");
   Json whole;
   try {
     whole = Json::parse(text);
   } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
+    // The message has the form "[json.exception.parse_error.101] parse error at line 1, column 3:
+    // ...".
     const std::string what = error.what();
     throw TypeError("trace: " + what.substr(std::min(what.find("] ") + 2, what.size())));
   }

@@ -9,7 +9,8 @@ namespace tenon {
 
 namespace {
 
-/// `where` is the user's source location, if it is known.
+/// Throws TypeError unless the number of lanes is valid. `where` is the user's source location, if
+/// it is known.
 template <class... Where>
 std::uint16_t checked_lanes(int lanes, const Where&... where) {
   if (lanes < 1 || lanes > std::numeric_limits<std::uint16_t>::max())
@@ -28,7 +29,7 @@ bool is_power_of_two_byte_width(int bits) {
   return bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
-/// Removes a leading number from the text and returns it.
+/// Removes a leading number from the text and returns it. Nullopt if there is no number.
 std::optional<int> take_number(std::string_view& text) {
   int value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

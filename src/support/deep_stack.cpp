@@ -14,17 +14,18 @@ namespace tenon {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-// The limit for AddressSanitizer, which does not clear its shadow memory of a larger stack when an
-// exception is thrown.
+// A smaller stack for AddressSanitizer: for a larger stack, it does not clear its shadow memory
+// when an exception is thrown.
 constexpr std::size_t kStackBytes = std::size_t{48} << 20;
 #else
 constexpr std::size_t kStackBytes = std::size_t{512} << 20;
 #endif
 
-/// Space for the calls between two checks of the stack pointer.
+/// Stack space for the calls between two checks of the stack pointer.
 constexpr std::size_t kReserve = std::size_t{256} << 10;
 
-/// Returns the address below which this thread's stack counts as low; 0 if it is unknown.
+/// Returns the address below which the stack of this thread counts as low. Returns 0 if it is
+/// unknown.
 std::uintptr_t find_low_mark() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
@@ -48,8 +49,9 @@ bool is_below_low_mark(std::uintptr_t address) {
 
 }  // namespace detail
 
-// Switches the stack within the thread, because a new thread would take time to start and need its
-// own memory arena. Sanitizer builds use a thread, because sanitizers track one stack per thread.
+// Switches to another stack within the same thread. A new thread would take time to start and need
+// its own memory arena. Sanitizer builds still use a new thread, because sanitizers support only
+// one stack per thread.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
 namespace {
@@ -95,7 +97,7 @@ class DeepStack {
   }
 
   std::byte* lowest() const { return lowest_; }
-  /// Releases the pages that only very deep programs have used.
+  /// Releases memory pages that only very deep recursions have used.
   void trim() const { madvise(lowest_ + kGuard, kStackBytes - kKept - kGuard, MADV_DONTNEED); }
 
  private:
@@ -109,8 +111,8 @@ struct Switch {
   ucontext_t outside, inside;
 };
 
-/// The first function on the new stack. It receives a pointer in two halves, because makecontext
-/// passes ints.
+/// The function that runs first on the new stack. It gets a pointer as two halves, because
+/// makecontext passes ints.
 void enter(unsigned high, unsigned low) {
   auto* s = reinterpret_cast<Switch*>(std::uintptr_t{high} << 32 | low);
   (*s->f)();
@@ -133,7 +135,7 @@ bool run_on(const DeepStack& stack, const std::function<void()>& f) {
 }
 
 bool run_on_other_stack(const std::function<void()>& f) {
-  // One stack is kept for the next call, so that its pages need not be allocated again.
+  // One stack is kept per thread, so that its pages need not be allocated again for the next call.
   thread_local const DeepStack kept;
   thread_local bool is_in_use = false;
   if (is_in_use) return run_on(DeepStack(), f);

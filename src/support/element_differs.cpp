@@ -9,7 +9,7 @@ namespace {
 std::string text_of(const ElementValue& value) {
   if (const std::int64_t* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
   char text[32];
-  // Nine digits distinguish any two float32 values.
+  // Nine decimal digits distinguish any two float32 values.
   std::snprintf(text, sizeof text, "%.9g", std::get<double>(value));
   return text;
 }

@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The number of folders that the files are divided among. Each folder has its share of the size,
-/// so that making room, which every store does, reads only one folder: some 50 files of a full
-/// cache.
+/// The number of folders over which the files are distributed. Each folder has an equal share of
+/// the cache's size. Every store makes room, and thus reads one folder: some 50 files if the cache
+/// is full.
 constexpr std::uint64_t kFolders = 256;
 
 std::uint64_t checksum(std::string_view bytes) {
@@ -48,7 +48,7 @@ fs::path path_of(const std::string& folder, std::string_view key) {
   return fs::path(folder) / name.data();
 }
 
-/// Whether only this user can have written files in the folder.
+/// Whether nobody but this user can write files in the folder.
 bool is_private(const std::string& folder) {
   struct stat facts {};
   return ::lstat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
@@ -112,7 +112,7 @@ void make_room(const fs::path& folder, std::uint64_t max_bytes) {
 
 std::optional<std::string> FileCache::find(std::string_view key) const {
   if (!is_private(folder_)) return std::nullopt;
-  // O_NONBLOCK: opening a FIFO would wait for a writer.
+  // O_NONBLOCK is needed, because opening a FIFO would otherwise wait for a writer.
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   const File file(::open(path_of(folder_, key).c_str(), kFlags));
   if (!file.is_open()) return std::nullopt;
@@ -123,7 +123,7 @@ std::optional<std::string> FileCache::find(std::string_view key) const {
   const std::string_view rest = std::string_view(*bytes).substr(sizeof sum);
   if (sum != checksum(rest)) return std::nullopt;
   ByteReader in(rest);
-  // Another key may have the same hash.
+  // The file may belong to another key with the same hash.
   if (in.text() != key) return std::nullopt;
   const auto value = in.text();
   if (!value) return std::nullopt;

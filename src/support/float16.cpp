@@ -21,7 +21,8 @@ struct Format {
 constexpr Format kBinary16{5, 10};
 constexpr Format kBFloat16{8, 7};
 
-/// Rounds once, directly from the double; a conversion by way of float32 would round twice.
+/// Rounds a double to a 16-bit format. Rounds directly, because a conversion through float32 would
+/// round twice.
 std::uint16_t narrow(double value, Format format) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
   const double magnitude = std::fabs(value);
@@ -33,12 +34,12 @@ std::uint16_t narrow(double value, Format format) {
   const int least_exponent = 1 - format.bias();
   const int exponent = std::max(std::ilogb(magnitude), least_exponent);
   if (exponent > format.bias()) return with_sign(format.infinity());
-  // The value in units of the last place. The scaling by a power of two is exact: large magnitudes
-  // were handled above, and small ones grow.
+  // The magnitude in units of the last place, rounded. The scaling by a power of two is exact,
+  // because large magnitudes were handled above and small ones are scaled up.
   const double units = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
-  // A carry out of the fraction increments the exponent field, up to infinity. The subtraction
-  // cancels the hidden bit of a normal number; a subnormal number has none, so its exponent field
-  // becomes 0.
+  // Adds the fraction to the exponent field. A carry out of the fraction increments the exponent,
+  // up to infinity. Subtracting `hidden` removes the hidden bit of a normal number. A subnormal
+  // number has no hidden bit, so its exponent field becomes 0.
   const int hidden = 1 << format.fraction_bits;
   return with_sign(((exponent + format.bias()) << format.fraction_bits) + static_cast<int>(units) -
                    hidden);

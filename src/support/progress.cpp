@@ -33,7 +33,7 @@ std::string time_text(double seconds) {
 }
 
 void write_all(int file, const std::string& text) {
-  // Write errors are ignored: a missing progress line must not stop the work.
+  // Write errors are ignored, because a missing progress line must not stop the work.
   [[maybe_unused]] const ssize_t written = ::write(file, text.data(), text.size());
 }
 
@@ -72,7 +72,7 @@ void Progress::set(std::int64_t done, const std::string& note) {
   if (elapsed < kAppearsAfter || elapsed < drawn_at_ + kBetween) return;
   drawn_at_ = elapsed;
   std::string text = progress_text(options_, done_, elapsed, note);
-  // A line that wraps cannot be redrawn, so the line is cut to the terminal's width.
+  // Cuts the line to the terminal's width, because a line that wraps cannot be redrawn.
   winsize size = {};
   const bool is_known = ::ioctl(options_.file, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   text.resize(std::min<std::size_t>(text.size(), is_known ? size.ws_col - 1u : 79u));

@@ -9,7 +9,8 @@ namespace tenon {
 
 namespace {
 
-/// Number of characters per allowed edit. A name that needs more edits is a different word.
+/// The number of characters per allowed edit. A name that needs more edits is not considered
+/// similar.
 constexpr int kCharactersForEachMistake = 3;
 
 bool same(char a, char b) {
@@ -19,8 +20,8 @@ bool same(char a, char b) {
 }  // namespace
 
 int spelling_distance(std::string_view a, std::string_view b) {
-  // Rows of the matrix of edit distances: for the current prefix of `a`, and for the prefixes that
-  // are one and two characters shorter.
+  // Three rows of the matrix of edit distances. `row` is for the current prefix of `a`; `above` and
+  // `two_above` are for the prefixes that are one and two characters shorter.
   std::vector<int> row(b.size() + 1), above, two_above;
   for (std::size_t n = 0; n <= b.size(); ++n) row[n] = static_cast<int>(n);
   for (std::size_t m = 1; m <= a.size(); ++m) {
@@ -41,7 +42,8 @@ std::string did_you_mean(std::string_view given, std::span<const std::string_vie
   std::string_view closest;
   for (const std::string_view name : names) {
     const int distance = spelling_distance(given, name);
-    // Names that share no character are not similar, even if they are short.
+    // A name with as many edits as characters has nothing in common with `given`, so it is not
+    // suggested.
     if (distance >= best || distance >= static_cast<int>(std::max(given.size(), name.size())))
       continue;
     best = distance;

@@ -16,7 +16,7 @@ namespace {
 
 using runtime::NDArray;
 
-/// Returns the operations whose outputs are arguments, each once.
+/// Returns the operations whose outputs are among the arguments, without duplicates.
 std::vector<te::Operation> computed(const std::vector<LowerArgument>& args,
                                     const ArgumentOptions& options) {
   std::vector<te::Operation> ops;
@@ -44,8 +44,8 @@ bool calls_c_functions(const tir::IRModule& module) {
   return found;
 }
 
-/// Returns the expected values of the arguments after the run, by each available oracle: the
-/// interpreter with the default schedule, and the reference.
+/// Returns the expected values of all arguments after the run, from each available source: the
+/// interpreter with the default schedule, and the user's reference.
 std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument>& args,
                                                  const CheckOptions& options,
                                                  const SourceLocation& where) {
@@ -72,7 +72,7 @@ std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument
   return truths;
 }
 
-/// The elements of an array as doubles, which are exact except for integers beyond 2^53.
+/// Reads the elements of an array as doubles. The values are exact, except for integers above 2^53.
 class Elements {
  public:
   explicit Elements(const NDArray& array)
@@ -135,7 +135,8 @@ bool binds_threads(const te::Schedule& schedule, SourceLocation where) {
 
 namespace {
 
-/// Runs the schedule on the arguments. Returns whether the interpreter, not compiled code, ran it.
+/// Runs the schedule on the arguments. Returns true if the interpreter ran it, and false if
+/// compiled code ran.
 bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
          const CheckOptions& options, const std::vector<CallArgument>& call,
          const SourceLocation& where) {
@@ -163,7 +164,7 @@ bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
 
 void note_worst(CheckReport& report, const CallArgument& actual, const CallArgument& expected,
                 const Tolerance& tolerance, const SourceLocation& where) {
-  // Inputs must be unchanged.
+  // Inputs are compared without tolerance, because they must be unchanged.
   const Comparison compared = compare(*actual.array(), *expected.array(),
                                       actual.is_output ? tolerance : Tolerance{0, 0}, where);
   if (!actual.is_output && compared.fine()) return;

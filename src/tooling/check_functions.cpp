@@ -19,7 +19,7 @@ std::set<const tir::BufferNode*> written_by(const tir::PrimFunc& func) {
   return result;
 }
 
-/// Returns an array of small integers, which are valid indices.
+/// Returns an array of small integers. They are valid as indices.
 NDArray small_integers(const NDArray::Shape& shape, DataType dtype, std::uint64_t seed) {
   const NDArray array = NDArray::zeros(shape, dtype, cpu(0));
   auto* bytes = static_cast<unsigned char*>(array.dl_tensor().data);

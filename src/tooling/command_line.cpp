@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, Emit>, 10> kEmits = {{{"simple"
                                                                        {"svg", Emit::Svg},
                                                                        {"html", Emit::Html}}};
 
-/// An error in the command line.
+/// An error in the arguments of the command line.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

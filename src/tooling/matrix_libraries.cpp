@@ -13,8 +13,9 @@ namespace tenon {
 
 namespace {
 
-/// RTLD_DEEPBIND isolates each library with its dependencies. AddressSanitizer does not support it,
-/// and ThreadSanitizer does not recognize the synchronization of OpenMP.
+/// Whether libraries may be opened, and how. RTLD_DEEPBIND isolates each library with its
+/// dependencies, but AddressSanitizer does not support it. ThreadSanitizer does not recognize the
+/// synchronization of OpenMP.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr int kHow = RTLD_NOW | RTLD_LOCAL;
 #else
@@ -26,7 +27,7 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// A shared library: the first of several files that can be opened.
+/// A shared library. Opens the first of several files that exists.
 class Library {
  public:
   explicit Library(std::initializer_list<const char*> files, const char* prefix = "")
@@ -37,7 +38,7 @@ class Library {
   }
   explicit operator bool() const { return handle_ != nullptr; }
 
-  /// Null if the library lacks the symbol.
+  /// Returns the function with this name; null if the library does not have it.
   template <class F>
   F* find(const std::string& symbol) const {
     if (!handle_) return nullptr;
@@ -55,7 +56,7 @@ template <class T>
 using Gemm = void(int, int, int, int, int, int, T, const void*, int, const void*, int, T, void*,
                   int);
 
-/// The operands of one product of a batch, as the CBLAS interface takes them.
+/// The operands of one product of a batch, in the form of the CBLAS interface.
 struct Operands {
   explicit Operands(const MatrixProduct& p, int index = 0)
       : a(at(p.a, p.of_a, p.m * std::int64_t{p.k}, index)),
@@ -83,7 +84,7 @@ struct Operands {
   }
 };
 
-/// Runs the call for each product of the batch. Null if `call` cannot be made.
+/// Returns a function that executes `call` for each product of the batch.
 template <class Call>
 std::function<void()> for_each_product(const MatrixProduct& p, const Call& call) {
   if (p.batch == 1) return [call, o = Operands(p)] { call(o); };
@@ -103,7 +104,8 @@ std::function<void()> cblas_products(Gemm<T>* gemm, const MatrixProduct& p) {
   });
 }
 
-/// Products with a single row or column.
+/// Returns a function for products with a single row or column. Null if the library does not
+/// support them.
 template <class T>
 std::function<void()> cblas_vector_products(const Library& library, const char* symbol,
                                             const MatrixProduct& p) {
@@ -121,7 +123,8 @@ std::function<void()> cblas_vector_products(const Library& library, const char* 
   });
 }
 
-/// Products of a whole batch in one call.
+/// Returns a function that computes all products of the batch in one call. Null if the library does
+/// not support this.
 std::function<void()> cblas_batch(const Library& library, const MatrixProduct& p) {
   using Batch = void(int, int, int, int, int, int, float, const void*, int, long, const void*, int,
                      long, float, void*, int, long, int);
@@ -133,7 +136,8 @@ std::function<void()> cblas_batch(const Library& library, const MatrixProduct& p
   };
 }
 
-/// MKL's product by a matrix that it has packed.
+/// Returns a function that multiplies by a factor that MKL has packed in advance. Null if the
+/// library does not support this.
 std::function<void()> cblas_by_packed(const Library& library, const MatrixProduct& p) {
   using Size = std::size_t(int, int, int, int);
   using Pack = void(int, int, int, int, int, int, float, const void*, int, void*);
@@ -154,7 +158,8 @@ std::function<void()> cblas_by_packed(const Library& library, const MatrixProduc
   };
 }
 
-/// MKL's product of unsigned by signed bytes.
+/// Returns a function for MKL's product of unsigned and signed bytes. Null if the library does not
+/// support it.
 std::function<void()> cblas_of_bytes(const Library& library, const MatrixProduct& p) {
   using GemmOfBytes = void(int, int, int, int, int, int, int, float, const void*, int, signed char,
                            const void*, int, signed char, float, void*, int, const int*);
@@ -193,7 +198,7 @@ std::string text_of(const Library& library, const char* symbol) {
 
 // ---- the libraries ------------------------------------------------------------------------------
 
-/// The functions that open, configure and call a library. `open` prefers the newer version.
+/// The functions that open, configure and call a library. `open` prefers the newest version.
 struct Entry {
   const char* name;
   Library (*open)();
@@ -212,7 +217,7 @@ Library open_openblas() {
   return newest ? newest : Library({"libopenblas.so.0"});
 }
 
-/// "OpenBLAS 0.3.34 DYNAMIC_ARCH NO_AFFINITY SkylakeX MAX_THREADS=64"
+/// Parses a text such as "OpenBLAS 0.3.34 DYNAMIC_ARCH NO_AFFINITY SkylakeX MAX_THREADS=64".
 MatrixLibrary describe_openblas(const Library& library) {
   const std::string config = text_of(library, "openblas_get_config");
   const std::size_t start = config.find(' ') + 1;
@@ -220,7 +225,7 @@ MatrixLibrary describe_openblas(const Library& library) {
           text_of(library, "openblas_get_corename")};
 }
 
-/// MKL chooses a threading library once per process.
+/// Sets the number of threads. MKL chooses its threading library only once per process.
 void set_mkl_threads(const Library& library, int threads) {
   constexpr int kSequential = 1, kGnu = 3;
   if (auto* choose = library.find<int(int)>("MKL_Set_Threading_Layer"))
@@ -228,7 +233,8 @@ void set_mkl_threads(const Library& library, int threads) {
   set_threads_by<int>(library, "MKL_Set_Num_Threads", threads);
 }
 
-/// MKL opens the kernels of an instruction set at the first call.
+/// Returns the name of the kernel library that MKL has opened. MKL opens the library for the
+/// instruction set when it is called first.
 std::string mkl_kernels(const Library& library) {
   float x = 0;
   if (auto* gemm = library.find<Gemm<float>>("cblas_sgemm"))
@@ -273,7 +279,8 @@ std::function<void()> onednn_product(const Library& library, const MatrixProduct
 }
 
 void set_onednn_threads(const Library&, int threads) {
-  // Debian's oneDNN uses OpenMP. PyPI's uses oneTBB, whose threads the program limits.
+  // Debian's oneDNN uses OpenMP, so the number of threads is set there. PyPI's oneDNN uses oneTBB,
+  // whose threads are limited elsewhere.
   set_threads_by<int>(Library({"libgomp.so.1"}), "omp_set_num_threads", threads);
 }
 

@@ -12,21 +12,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The number of independent chains. Eight chains hide a latency of four cycles in two units; more
-/// of them compensate for uneven scheduling. They fit in 32 (or 16) registers.
+/// The number of independent dependence chains. Eight chains hide a latency of four cycles in two
+/// units. More chains compensate for uneven scheduling. All of them fit in 32 (or 16) registers.
 constexpr int kChains512 = 24;
 constexpr int kChains = 12;
 constexpr int kTrials = 8;
 
-/// A loop of multiply-adds: the floats per chain, the number of chains, and the function that runs
-/// it.
+/// A loop of multiply-adds: `lanes` floats per chain, `chains` independent chains, and the function
+/// that runs it.
 struct Kernel {
   int lanes, chains;
   float (*run)(long steps, float factor, float summand);
 };
 
-// The same loop for each register width: the width and the instruction set are attributes of a
-// function. Chains have different start values, so that the compiler does not merge them.
+// The same loop for each register width. Each is a separate function, because attributes select the
+// width and the instruction set. The chains have different start values, so that the compiler does
+// not merge them.
 
 #if defined(__x86_64__)
 
@@ -84,7 +85,8 @@ Kernel widest_kernel() {
   return {4, kChains, run_128};
 }
 
-/// Runs the kernel on all threads. Returns the time in seconds until the last one has finished.
+/// Runs the kernel on all threads at the same time. Returns the time in seconds until the last
+/// thread has finished.
 double run_together(const Kernel& kernel, int threads, long steps) {
   std::atomic<int> ready = 0;
   std::atomic<bool> go = false;

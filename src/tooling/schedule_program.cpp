@@ -99,7 +99,7 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
       return;
     case Emit::Dot:
     case Emit::Svg:
-      te::all_dots(schedule, where);  // throws while the schedule's name is known
+      te::all_dots(schedule, where);  // reports errors now, while the name of the schedule is known
       drawings_.push_back({name, schedule});
       return;
     case Emit::Ll:
@@ -165,7 +165,7 @@ void ScheduleProgram::save(const std::string& name, const te::Schedule& schedule
   if (options.refused_for) return;
   std::filesystem::create_directories(*options_.save);
   ++saved_;
-  // File names sort in the order of the schedules.
+  // The number in the file name makes the files sort in the order of the schedules.
   const std::string path = *options_.save + "/" + options_.program + (saved_ < 10 ? "_0" : "_") +
                            std::to_string(saved_) + ".so";
   compile(schedule, args, target(), build_options(name, options), where).save(path);
@@ -235,7 +235,7 @@ BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowO
 }
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {
-  // Each phase creates the schedules again; only the first reports their warnings.
+  // Each phase creates the schedules again. Warnings are only printed in the first phase.
   for (const std::string& warning : te::pending_warnings(schedule))
     if (phase_ == Phase::Show && warned_.insert(warning).second)
       err_ << "warning: " << warning << std::endl;

@@ -4,7 +4,7 @@ namespace tenon::python {
 
 namespace {
 
-/// Takes the value of a Python integer, or of an object with `__index__`.
+/// Returns the value of a Python integer, or of another object with `__index__`.
 std::optional<tir::Operand> operand_of_integer(nb::handle object) {
   PyObject* integer = PyNumber_Index(object.ptr());
   if (integer == nullptr) {
@@ -87,7 +87,8 @@ std::optional<DTypeLike> to_dtype(nb::handle object) {
   if (PyUnicode_Check(object.ptr())) {
     text = Py_NewRef(object.ptr());
   } else {
-    // A NumPy dtype has `name`, and a NumPy scalar type is a class.
+    // A NumPy dtype has the attribute `name`. A NumPy scalar type is a class, so its name is
+    // `__name__`.
     const char* attribute = PyType_Check(object.ptr()) ? "__name__" : "name";
     if (!PyType_Check(object.ptr()) && !PyObject_HasAttrString(object.ptr(), "itemsize"))
       return std::nullopt;

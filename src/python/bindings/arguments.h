@@ -1,10 +1,11 @@
-// Python arguments as the compiler takes them. Each type here has a caster, so that a binding lists
-// what it accepts and nanobind names the argument that does not match:
+// Types for the arguments of Python functions. Each type has a nanobind caster that accepts several
+// kinds of Python objects. A binding thereby shows what it accepts, and nanobind reports which
+// argument does not match:
 //
-//   stage.def("split", [](const te::Stage& s, const te::IterVar& axis, const tir::Operand& factor) {...});
+//    stage.def("split", [](const te::Stage& s, const te::IterVar& axis, const tir::Operand& factor) {...});
 //
-// An operand is an expression, an axis, a rank-0 tensor, a Python number or a NumPy scalar. A data
-// type is a DataType, its text, or a NumPy dtype.
+//  An operand is an expression, an axis, a rank-0 tensor, a Python number or a NumPy scalar. A data
+//  type is a DataType, its text, or a NumPy dtype.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -33,53 +34,55 @@ using namespace nb::literals;
 
 namespace tenon::python {
 
-/// A data type as users write it.
+/// A data type as users can give it: a DataType or its text.
 struct DTypeLike {
   std::variant<DataType, std::string> value = DataType();
-  /// Parses the text. TypeError, with the user's line, for an unknown type.
+  /// Returns the data type. Throws TypeError, with the user's line, if the text is not a data type.
   operator DataType() const {
     if (const auto* type = std::get_if<DataType>(&value)) return *type;
     return DataType::parse(std::get<std::string>(value), here());
   }
 };
 
-/// Operands in a list.
+/// A list of operands.
 using Operands = std::vector<tir::Operand>;
 
-/// One or several items of a list, as Python functions take both.
+/// A list, for which users can also give a single item.
 template <class T>
 struct OneOrMore {
   std::vector<T> items;
 };
 
-/// A range as users write it: a Range, or a pair (begin, end).
+/// A range as users can give it: a Range, or a pair (begin, end).
 struct RangeLike {
   std::variant<tir::Range, std::pair<tir::Operand, tir::Operand>> value;
-  /// TypeError, with the user's line, for ends that are not integers.
+  /// Throws TypeError, with the user's line, if the ends are not integers.
   operator tir::Range() const;
 };
 
 std::vector<tir::Expr> to_exprs(const Operands& operands);
 
-/// Returns the operand for a Python object; nullopt if it is not an operand, or is an integer that
-/// does not fit 64 bits.
+/// Converts a Python object to an operand. Nullopt if the object is not an operand, or if it is an
+/// integer that does not fit 64 bits.
 std::optional<tir::Operand> to_operand(nb::handle object);
-/// Returns the name of an object's class with its module: "numpy.ndarray", "int".
+/// Returns the name of an object's class. The module is included unless the class is built in:
+/// "numpy.ndarray", "int".
 std::string class_name(nb::handle object);
-/// Whether an object is a boolean scalar of NumPy, which is neither a bool nor an int.
+/// Whether an object is a boolean scalar of NumPy. Such an object is neither a bool nor an int.
 bool is_numpy_bool(nb::handle object);
 /// Whether an object has `__float__`.
 bool has_float(nb::handle object);
-/// Returns the text of a data type; nullopt if the object does not name one.
+/// Converts a Python object to a data type. Nullopt if the object does not name one.
 std::optional<DTypeLike> to_dtype(nb::handle object);
 std::optional<RangeLike> to_range(nb::handle object);
 
-/// Makes Python's own TypeError, without a location.
+/// Returns a Python TypeError, which has no location.
 inline nb::builtin_exception type_error(const std::string& text) {
   return nb::type_error(text.c_str());
 }
 
-/// Limits the recursion of a conversion of nested values. Python's RecursionError names `where`.
+/// Limits the recursion depth when nested values are converted. Throws Python's RecursionError,
+/// whose message contains `where`.
 class RecursionGuard {
  public:
   explicit RecursionGuard(const char* where) {
@@ -90,8 +93,8 @@ class RecursionGuard {
   RecursionGuard& operator=(const RecursionGuard&) = delete;
 };
 
-/// Converts an argument that nanobind passes unconverted. A Python TypeError names `expected`, and
-/// the class of the given object.
+/// Converts an argument that nanobind has not converted. Throws Python's TypeError, whose message
+/// contains `expected` and the class of the object.
 template <class T>
 T argument_as(nb::handle object, const std::string& expected) {
   try {
@@ -101,7 +104,8 @@ T argument_as(nb::handle object, const std::string& expected) {
   }
 }
 
-/// Converts `*args` that are either items or one sequence of them. A Python TypeError names `what`.
+/// Converts the arguments `*args` to a list. They are either the items of the list, or one sequence
+/// of the items. Throws Python's TypeError, whose message begins with `what`.
 template <class T>
 std::vector<T> items_of(const nb::args& args, const char* what) {
   std::vector<T> items;
@@ -119,7 +123,7 @@ std::vector<T> items_of(const nb::args& args, const char* what) {
   return items;
 }
 
-/// Streams a value to text.
+/// Returns the text that `<<` prints for a value.
 std::string text_of(const auto& value) {
   std::ostringstream out;
   out << value;
@@ -130,7 +134,8 @@ std::string text_of(const auto& value) {
 
 namespace nanobind::detail {
 
-/// The caster of a type that has no default value and comes from several Python types.
+/// A nanobind caster for a type without a default value. `Convert` converts the supported Python
+/// objects.
 template <class T, std::optional<T> (*Convert)(handle)>
 struct converting_caster {
   using Value = T;

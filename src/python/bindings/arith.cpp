@@ -1,4 +1,4 @@
-// The binding of tenon/arith: simplification, proofs, intervals.
+// The bindings of tenon/arith: simplification, proofs and intervals.
 #include "bindings/rooms.h"
 
 #include "bindings/tir.h"
@@ -16,12 +16,12 @@ using tir::Var;
 
 namespace {
 
-/// Facts about variables, and queries on them.
+/// The Python class Analyzer: facts about variables, and queries that use them.
 struct Analyzer {
   std::shared_ptr<arith::Facts> facts = std::make_shared<arith::Facts>();
 };
 
-/// Conditions that hold inside a `with` block.
+/// A condition that holds inside a `with` block.
 struct Constraint {
   std::shared_ptr<arith::Facts> facts;
   Expr condition;
@@ -137,7 +137,8 @@ void bind_arith(PyModule& arith) {
               else
                 a.facts->bind(var, std::get<Operand>(value).beside(var.dtype()), replace);
             } catch (const InternalError&) {
-              // In C++, facts that contradict each other are a fault of the compiler.
+              // In C++, contradictory facts are an internal error. In Python, they are an error of
+              // the user.
               throw TypeError("the variable `" + var.name() +
                               "` is already bound to another range or value; `replace` changes it");
             }

@@ -11,10 +11,11 @@ using runtime::NDArray;
 
 namespace {
 
-/// Returns the DLPack type of a buffer's elements; nullopt for a format without one.
+/// Returns the DLPack type for the element format of a Python buffer. Nullopt if DLPack has no such
+/// type.
 std::optional<DLDataType> type_of_format(const char* format, Py_ssize_t bytes) {
   if (format == nullptr) return DLDataType{kDLUInt, 8, 1};
-  // Native byte order may be spelled out.
+  // The format may begin with an explicit sign for native byte order.
   if (*format == '@' || *format == '=' || *format == '<') ++format;
   if (*format == '\0' || format[1] != '\0') return std::nullopt;
   const auto bits = static_cast<std::uint8_t>(8 * bytes);
@@ -45,7 +46,7 @@ std::optional<DLDataType> type_of_format(const char* format, Py_ssize_t bytes) {
   }
 }
 
-/// Returns the format of an element type; null if buffers cannot express it.
+/// Returns the buffer format of an element type. Null if Python buffers cannot express the type.
 const char* format_of_type(DataType type) {
   if (type.lanes != 1) return nullptr;
   if (type.is_bool()) return "?";
@@ -62,20 +63,21 @@ const char* format_of_type(DataType type) {
 /// The Python class of Array.
 PyTypeObject* array_class = nullptr;
 
-/// Returns the array of an NDArray object; null for any other object.
+/// Returns the array of a Python NDArray object. Null for any other object.
 const Array* as_array(PyObject* object) {
   return PyObject_TypeCheck(object, array_class) ? nb::inst_ptr<Array>(nb::handle(object))
                                                  : nullptr;
 }
 
-/// A DLPack tensor that holds a buffer of Python.
+/// A DLPack tensor that keeps a Python buffer alive.
 struct HeldBuffer {
   DLManagedTensor managed = {};
   Py_buffer buffer = {};
   std::vector<std::int64_t> strides = {};
 };
 
-/// Fills a tensor from a buffer. Returns false if a stride is not a multiple of the element.
+/// Makes `tensor` refer to the memory of a buffer. Returns false if a stride is not a multiple of
+/// the element size.
 bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* strides,
                      DLTensor& tensor) {
   tensor.data = buffer.buf;
@@ -88,9 +90,9 @@ bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* str
   tensor.strides = strides;
   Py_ssize_t compact = buffer.itemsize;
   for (int d = buffer.ndim; d-- > 0;) {
-    // ctypes omits the strides of its arrays, which are compact.
+    // Without strides, the buffer is compact. This is the case for arrays of ctypes.
     const Py_ssize_t stride = buffer.strides ? buffer.strides[d] : compact;
-    // A division is slow, and elements are powers of two.
+    // Uses bit operations, because a division is slow. The element size is a power of two.
     if ((stride & (buffer.itemsize - 1)) != 0) return false;
     strides[d] = stride >> __builtin_ctzll(static_cast<unsigned long long>(buffer.itemsize));
     if (!buffer.strides) compact *= buffer.shape[d];
@@ -100,8 +102,9 @@ bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* str
 
 constexpr int kBufferFlags = PyBUF_STRIDES | PyBUF_FORMAT;
 
-/// Requests the memory of an object with a buffer. Throws RuntimeError with the object's reason if
-/// it refuses: NumPy exports no dates. `subject()` returns the beginning of the message.
+/// Requests the buffer of a Python object. Throws RuntimeError, with the object's reason, if the
+/// object does not export its buffer (for example, NumPy arrays of dates). `subject()` returns the
+/// beginning of the message.
 void get_buffer(PyObject* object, Py_buffer& buffer, auto subject) {
   if (PyObject_GetBuffer(object, &buffer, kBufferFlags) == 0) return;
   buffer.obj = nullptr;
@@ -148,7 +151,7 @@ Array import_buffer(PyObject* object) {
   }
 }
 
-/// A tensor of DLPack's version 1 in the form of version 0.
+/// A tensor of DLPack version 1, presented as a tensor of version 0.
 struct HeldVersioned {
   DLManagedTensor managed = {};
   DLManagedTensorVersioned* versioned = nullptr;
@@ -196,7 +199,7 @@ Array import_dlpack(nb::handle object) {
   try {
     capsule = method("max_version"_a = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION));
   } catch (nb::python_error& error) {
-    // Before version 1 the method had no such parameter.
+    // Before DLPack version 1, the method did not have this parameter.
     if (!error.matches(PyExc_TypeError)) throw;
     capsule = method();
   }
@@ -211,7 +214,8 @@ Array import_dlpack(nb::handle object) {
 Array import_array(nb::handle object) {
   if (const Array* array = as_array(object.ptr())) return *array;
   if (PyCapsule_CheckExact(object.ptr())) return import_capsule(object.ptr());
-  // Buffers come first: before version 2.1, NumPy does not export read-only arrays through DLPack.
+  // The buffer protocol is preferred: before version 2.1, NumPy does not export read-only arrays
+  // through DLPack.
   if (PyObject_CheckBuffer(object.ptr())) return import_buffer(object.ptr());
   if (nb::hasattr(object, "__dlpack__")) return import_dlpack(object);
   throw type_error("expected an array (NDArray, NumPy, or an object with __dlpack__), got " +
@@ -220,7 +224,7 @@ Array import_array(nb::handle object) {
 
 // ---- calls --------------------------------------------------------------------------------------
 
-/// Returns the Python int; nullopt if it does not fit 64 bits.
+/// Returns the value of a Python int. Nullopt if it does not fit 64 bits.
 static std::optional<runtime::Argument> integer_of(PyObject* object) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -286,8 +290,8 @@ void CallArguments::check_writable(std::size_t position) {
 
 runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
                                                 std::size_t position) {
-  // Composes the name only for errors, because composing it takes longer than requesting the
-  // buffer.
+  // The name is composed only if there is an error, because composing it takes longer than
+  // requesting the buffer.
   get_buffer(object, view.buffer, [&] { return name_of(position) + ": "; });
   const std::optional<DLDataType> type = type_of_format(view.buffer.format, view.buffer.itemsize);
   if (!type)
@@ -319,7 +323,7 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
     if (array->is_readonly) check_writable(position);
     return runtime::Argument(*array);
   }
-  // A NumPy scalar also has the buffer protocol, but is not a sequence.
+  // A NumPy scalar also has the buffer protocol. It is excluded, because it is not a sequence.
   if (PyObject_CheckBuffer(object) && PySequence_Check(object))
     return convert_buffer(object, view, position);
   if (!PySequence_Check(object)) {
@@ -349,7 +353,8 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
 
 namespace {
 
-/// Returns an integer of up to 64 bits as such, and any other number as a float.
+/// Converts a number: an integer of up to 64 bits stays an integer, any other number becomes a
+/// float.
 runtime::Argument number(nb::handle value) {
   if (PyIndex_Check(value.ptr())) {
     const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
@@ -408,7 +413,8 @@ PyType_Slot array_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(export_bu
                              {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
                              {0, nullptr}};
 
-/// Calls the deleter of a tensor that no consumer has taken.
+/// The destructor of a DLPack capsule. Calls the deleter of the tensor if no consumer has taken the
+/// tensor.
 template <class Managed>
 void destroy_capsule(PyObject* capsule, const char* name) {
   if (!PyCapsule_IsValid(capsule, name)) return;
@@ -469,7 +475,7 @@ nb::object dlpack(const Array& array, nb::handle stream, nb::handle max_version,
   return export_capsule(shared, versioned);
 }
 
-/// Returns a NumPy array of the elements: shared if they are in host memory.
+/// Returns a NumPy array of the elements. It shares the memory if the elements are in host memory.
 nb::object to_numpy(nb::handle self) {
   const Array& array = *nb::inst_ptr<Array>(self);
   nb::module_ numpy = nb::module_::import_("numpy");

@@ -1,5 +1,5 @@
-// Arrays between Python and the runtime: Tenon's own, objects with the buffer protocol (NumPy) and
-// objects with DLPack (PyTorch, JAX, CuPy). Nothing is copied.
+// Conversion of arrays between Python and the runtime, without copies. Supports Tenon's own arrays,
+// objects with the buffer protocol (NumPy), and objects with DLPack (PyTorch, JAX, CuPy).
 #pragma once
 
 #include <array>
@@ -12,22 +12,25 @@
 
 namespace tenon::python {
 
-/// An array as Python sees it. Memory that its owner declared read-only is never written.
+/// An array that belongs to Python or is visible there. If its owner has declared it read-only, the
+/// memory is never written.
 struct Array : runtime::NDArray {
   Array(runtime::NDArray array, bool is_readonly = false)
       : runtime::NDArray(std::move(array)), is_readonly(is_readonly) {}
   bool is_readonly;
 };
 
-/// Returns an array that shares the memory of a Python object. Python TypeError for other objects.
+/// Returns an array that shares the memory of a Python object. Throws Python's TypeError for an
+/// object that is not an array.
 Array import_array(nb::handle object);
 
-/// The arguments of one call, for as long as the call runs. Requires the GIL to make and to
-/// destroy.
+/// The converted arguments of one call. They are valid until the object is destroyed. The GIL must
+/// be held on construction and destruction.
 class CallArguments {
  public:
-  /// Converts the items of a tuple. Python TypeError, naming the argument, for objects of other
-  /// types; RuntimeError for a read-only array that the function writes.
+  /// Converts the items of a tuple. Throws Python's TypeError, which names the argument, if an
+  /// object has an unsupported type. Throws RuntimeError if the function writes an array that is
+  /// read-only.
   CallArguments(const runtime::Function& function, PyObject* items);
   ~CallArguments();
   CallArguments(const CallArguments&) = delete;
@@ -38,7 +41,7 @@ class CallArguments {
  private:
   static constexpr std::size_t kInline = 8;
   static constexpr int kInlineRank = 6;
-  /// The view of one array argument.
+  /// Describes the memory of one array argument.
   struct View {
     Py_buffer buffer;
     DLTensor tensor;
@@ -50,7 +53,7 @@ class CallArguments {
   runtime::Argument convert(PyObject* object, View& view, std::size_t position);
   runtime::Argument convert_buffer(PyObject* object, View& view, std::size_t position);
   void check_writable(std::size_t position);
-  /// Releases the views that were made.
+  /// Releases the buffers of all array arguments.
   void release();
   std::string name_of(std::size_t position) const;
 
@@ -63,7 +66,7 @@ class CallArguments {
   View* view_of_;
 };
 
-/// Adds the class NDArray and the functions that make arrays.
+/// Adds the class NDArray and the functions that make arrays to the modules.
 void bind_arrays(PyModule& m, PyModule& runtime);
 
 }  // namespace tenon::python

@@ -1,4 +1,4 @@
-// Python functions that the compiler calls, on any thread.
+// Wraps Python functions that the compiler calls from any thread.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,7 +8,7 @@
 
 namespace tenon::python {
 
-/// A Python function that C++ threads call and destroy.
+/// A Python function. C++ threads without the GIL may copy and destroy this object.
 class Callback {
  public:
   explicit Callback(const nanobind::callable& function)
@@ -17,7 +17,7 @@ class Callback {
           const nanobind::gil_scoped_acquire gil;
           delete held;
         }) {}
-  /// Calls the function. Requires the GIL.
+  /// Calls the function. The GIL must be held.
   template <class... Args>
   nanobind::object operator()(Args&&... args) const {
     return (*function_)(std::forward<Args>(args)...);

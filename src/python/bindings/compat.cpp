@@ -1,7 +1,7 @@
-// Operations, stages and annotations with the names of TVM 0.9, for tenon.compat.tvm.
+// Access to operations, stages and annotations under their TVM 0.9 names, for tenon.compat.tvm.
 //
-//   _compat.kind(C.op)           # "ComputeOp"
-//   _compat.stage_fields(s[C])   # {"attach": "root", "relations": [...], ...}
+//    _compat.kind(C.op)           # "ComputeOp"
+//    _compat.stage_fields(s[C])   # {"attach": "root", "relations": [...], ...}
 #include "bindings/arguments.h"
 #include "bindings/rooms.h"
 #include "tenon/driver/lower.h"
@@ -44,7 +44,7 @@ const char* kind_of(const te::Operation& op) {
       [](const te::TensorCompute&) { return "TensorComputeOp"; });
 }
 
-/// Returns the fields that only this kind of operation has.
+/// Returns the fields that only operations of this kind have.
 nb::dict fields_of(const te::Operation& op) {
   nb::dict fields;
   match(
@@ -151,7 +151,7 @@ nb::dict function_attributes(const tir::PrimFunc& func) {
   return result;
 }
 
-/// Returns the function with one attribute set, or removed for None.
+/// Returns the function with the attribute `key` set to `value`. None removes the attribute.
 tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::handle value) {
   const bool is_set = !value.is_none();
   if (key == "global_symbol") {
@@ -171,7 +171,7 @@ tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::han
   return func;
 }
 
-/// An argument of the interpreter: an array as (address, type, shape), or a number.
+/// An argument of the interpreter: a number, or an array as (address, type, shape).
 using InterpretedArgument =
     std::variant<std::tuple<std::uintptr_t, DTypeLike, std::vector<std::int64_t>>, std::int64_t,
                  double>;

@@ -18,7 +18,8 @@ const char* comment_of(const std::string& name) {
   return found != std::end(kHeaderComments) && found->name == name ? found->text : nullptr;
 }
 
-/// Returns the C++ scope of a module or class, without `tenon::`: "te::Stage::".
+/// Returns the C++ scope of a Python module or class, without `tenon::`. For example,
+/// "te::Stage::".
 std::string scope_name(nb::handle scope) {
   const bool is_class = PyType_Check(scope.ptr());
   std::string name = nb::cast<std::string>(scope.attr(is_class ? "__module__" : "__name__"));
@@ -35,7 +36,7 @@ std::string scope_name(nb::handle scope) {
 }  // namespace
 
 const char* header_comment(nb::handle scope, const char* name) {
-  // The module `tenon` also has names of these namespaces.
+  // The Python module `tenon` also contains names of these C++ namespaces.
   for (const char* space : {"", "tir::", "codegen::", "runtime::"})
     if (const char* text = comment_of(space + scope_name(scope) + name)) return text;
   return "";

@@ -1,9 +1,9 @@
-// Docstrings from the public headers: a binding without its own documentation gets the comment of
-// the C++ declaration of the same name.
+// Takes Python docstrings from the public headers. A binding without its own docstring gets the
+// comment of the C++ declaration with the same name.
 //
-//   PyClass<te::Stage> stage(te, "Stage");
-//   stage.def("fuse", ...);                      // the comment of te::Stage::fuse
-//   stage.def("split", ..., "Splits a loop..."); // this text
+//    PyClass<te::Stage> stage(te, "Stage");
+//    stage.def("fuse", ...);                      // the comment of te::Stage::fuse
+//    stage.def("split", ..., "Splits a loop..."); // this text
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,10 +13,12 @@
 
 namespace tenon::python {
 
-/// Returns the comment of a member of a Python module or class; empty if the headers have none.
+/// Returns the header comment for a member of a Python module or class. Empty if there is no
+/// comment.
 const char* header_comment(nanobind::handle scope, const char* name);
 
-// nanobind takes the last text in the arguments of a definition.
+// The header comment is passed first. If a definition has several docstrings, nanobind uses the
+// last one.
 
 class PyModule : public nanobind::module_ {
  public:
@@ -40,7 +42,7 @@ class PyClass : public nanobind::class_<T, Ts...> {
   template <class... Extra>
   PyClass(const PyModule& module, const char* name, const Extra&... extra)
       : Base(module, name, header_comment(module, name), extra...) {}
-  /// Returns a class that has been defined.
+  /// Returns a class that was defined before.
   static PyClass existing(nanobind::handle defined) {
     return PyClass(nanobind::borrow<Base>(defined));
   }
@@ -50,7 +52,7 @@ class PyClass : public nanobind::class_<T, Ts...> {
     Base::def(name, std::forward<F>(f), header_comment(*this, name), extra...);
     return *this;
   }
-  /// Defines a constructor or an operator.
+  /// Defines a constructor or an operator, which has no header comment.
   template <class Special, class... Extra>
   requires(!std::is_convertible_v<Special, const char*>) PyClass& def(Special&& special,
                                                                       const Extra&... extra) {

@@ -18,37 +18,38 @@ Target to_target(const TargetLike& target) {
 
 namespace {
 
-/// Reports a warning of the schedule as a Python warning of the user's line.
+/// Issues a warning of the compiler as a Python warning for the user's line.
 void warn(const std::string& message) {
   const nb::gil_scoped_acquire gil;
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw nb::python_error();
 }
 
-/// Keyword arguments as the fields of an options aggregate. Each is taken once, by its name;
-/// finish() refuses the others and lists the names.
+/// Converts keyword arguments to the fields of an options structure. Each supported keyword is
+/// taken once. finish() then rejects all other keywords, and its message lists the supported names.
 class Keywords {
  public:
   Keywords(const nb::kwargs& kwargs, const char* what) : kwargs_(kwargs), what_(what) {}
 
-  /// Sets the field from the keyword of this name, if it is given.
+  /// If the keyword `name` was given, sets `field` to its value.
   template <class T>
   void take(const char* name, const char* expected, T& field) {
     if (nb::handle value = find(name); value.is_valid() && !nb::try_cast(value, field))
       refuse(name, expected, value);
   }
-  /// Returns the value of a keyword; an invalid handle if it is not given.
+  /// Returns the value of the keyword `name`. Invalid handle if it was not given.
   nb::handle find(const char* name) {
     names_.emplace_back(name);
     return PyDict_GetItemString(kwargs_.ptr(), name);
   }
-  /// Returns the function of a keyword; nullopt if it is not given, or None.
+  /// Returns the function that was given for the keyword `name`. Nullopt for None, or if it was not
+  /// given.
   std::optional<Callback> function(const char* name) {
     nb::handle value = find(name);
     if (!value.is_valid() || value.is_none()) return std::nullopt;
     if (!PyCallable_Check(value.ptr())) refuse(name, "a function", value);
     return Callback(nb::borrow<nb::callable>(value));
   }
-  /// Python TypeError for a keyword that was not taken.
+  /// Throws Python's TypeError if a keyword was given that has not been taken.
   void finish() const {
     for (auto [name, value] : kwargs_) {
       const auto key =
@@ -162,7 +163,7 @@ constexpr const char* kOptions =
     "argument_alignment, autotune_loops, separate_constants, opt_level, stage_comments, profile, cache, passes (a dict), "
     "on_step, on_warning.";
 
-/// The functions of one build: a module, or several with or without their own targets.
+/// The functions of a build: a module, a list of modules, or a list of modules with their targets.
 using Modules = std::variant<tir::IRModule, std::vector<tir::IRModule>,
                              std::vector<std::pair<tir::IRModule, TargetLike>>>;
 
@@ -173,7 +174,8 @@ std::vector<TargetedModule> targeted(
   return list;
 }
 
-/// Returns the options for functions that have names. TypeError for the option `name`.
+/// Returns the options for a build of functions that already have names. Throws TypeError if the
+/// option `name` is given.
 BuildOptions module_options(const nb::kwargs& kwargs, const std::string& what) {
   BuildOptions options = build_options(kwargs, what.c_str());
   if (options.name.is_given())
@@ -202,7 +204,7 @@ void bind_driver(PyModule& m) {
       [](const te::Schedule& s, Arguments args, const nb::kwargs& kwargs) {
         const BuildOptions options = build_options(kwargs, "lower");
         const SourceLocation where = here();
-        // Other threads may change the schedule while this one lowers its copy.
+        // Lowers a copy, because other threads may change the schedule when the GIL is released.
         const te::Schedule copy = s.copy();
         const nb::gil_scoped_release release;
         return lower(copy, args, options, where);

@@ -1,4 +1,4 @@
-// The binding of tenon/driver: targets, lower, build.
+// The bindings of tenon/driver: targets, lower and build.
 #pragma once
 
 #include "bindings/arguments.h"
@@ -6,12 +6,13 @@
 
 namespace tenon::python {
 
-/// A target as users write it.
+/// A target as users can give it: a Target or its text.
 using TargetLike = std::variant<Target, std::string>;
-/// Parses the text of a target. TargetError, with the user's line, for an unknown one.
+/// Returns the target. Throws TargetError, with the user's line, if the text is not a target.
 Target to_target(const TargetLike& target);
 
-/// Returns the options given as keywords. Python TypeError, with `what`, for unknown ones.
+/// Returns the options that are given as keywords. Throws Python's TypeError, whose message begins
+/// with `what`, for an unknown keyword.
 BuildOptions build_options(const nb::kwargs& kwargs, const char* what);
 
 void bind_driver(PyModule& m);

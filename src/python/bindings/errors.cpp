@@ -12,18 +12,20 @@ namespace tenon::python {
 
 namespace {
 
-/// The Python classes, in the order of ErrorKind.
+/// The Python exception classes, in the order of ErrorKind.
 enum ErrorKind { kError, kType, kSchedule, kBound, kLower, kTarget, kRuntime, kInternal, kKinds };
 std::array<PyObject*, kKinds> classes{};
 
-/// Messages may quote arbitrary bytes: names of files, the output of a compiler.
+/// Returns the message as a Python string. Invalid UTF-8 is escaped, because messages may quote
+/// file names or the output of a compiler.
 PyObject* text_of(std::string_view message) {
   return PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
                               "backslashreplace");
 }
 
 void raise(ErrorKind kind, const Error& raised) {
-  // Functions without a location parameter do not know the user's line.
+  // Adds the user's line if the error has no location, because not all functions have a location
+  // parameter.
   const Error error = raised.where() ? raised : Error(raised.what(), here());
   PyObject* what = text_of(error.what());
   if (what == nullptr) return;

@@ -1,4 +1,4 @@
-// The Python exceptions of tenon::Error and its subclasses.
+// The Python exceptions for tenon::Error and its subclasses.
 #pragma once
 
 #include "bindings/documentation.h"
@@ -7,13 +7,14 @@
 
 namespace tenon::python {
 
-/// Adds `Error`, `TypeError`, `ScheduleError`, ... to the module and translates C++ errors to them.
+/// Adds the exceptions `Error`, `TypeError`, `ScheduleError`, ... to the module. From then on, C++
+/// errors are translated to them.
 void bind_errors(PyModule& m);
 
-/// Returns the class tenon.ScheduleError.
+/// Returns the Python class tenon.ScheduleError.
 nanobind::handle schedule_error_class();
 
-/// Sets the Python error for any exception. For use outside of functions that nanobind calls.
+/// Raises a C++ exception as a Python error. Only needed outside of functions that nanobind calls.
 void set_python_error(const std::exception_ptr& error) noexcept;
 
 }  // namespace tenon::python

@@ -1,4 +1,4 @@
-// Data types, variables, axes, operators and mathematics.
+// The bindings of data types, variables, axes, operators and mathematical functions.
 #include <array>
 
 #include "bindings/arguments.h"
@@ -21,7 +21,7 @@ std::size_t identity_hash(const T* address) {
   return std::hash<const void*>()(address) >> 4;
 }
 
-/// The operators of a class that converts to an expression.
+/// Defines the operators of a Python class whose objects convert to expressions.
 template <class Class>
 void bind_operators(Class& type) {
   using Op = const Operand&;
@@ -103,9 +103,10 @@ void bind_operators(Class& type) {
           "Returns cast(dtype, self).");
 }
 
-/// Returns the truth value of an expression, which Python requests in `if`, `and`, `not` and
-/// containers. Constants have a truth value. So that variables can be found in lists and
-/// dictionaries, `==` of two variables has one too: whether they are the same.
+/// Returns the truth value of an expression. Python requests it in `if`, `and`, `not` and
+/// containers. Only constants have a truth value, and comparisons of two variables by `==` or `!=`,
+/// which test whether they are the same variable. The comparisons allow variables to be found in
+/// lists and dictionaries.
 bool truth_of(const Expr& e) {
   if (const std::optional<std::int64_t> value = tir::constant_int(e)) return *value != 0;
   if (const auto* constant = e.as<tir::FloatImm>()) return constant->value != 0;
@@ -119,7 +120,7 @@ bool truth_of(const Expr& e) {
                   here());
 }
 
-/// Returns the constant as a Python number; TypeError for any other expression.
+/// Returns the value of a constant as a Python number. Throws TypeError for any other expression.
 nb::object number_of(const Expr& e, const char* what) {
   if (const auto* integer = e.as<tir::IntImm>()) {
     if (e.dtype().is_uint() && integer->value < 0)
@@ -243,7 +244,7 @@ void bind_maths(PyModule& m) {
       "infinity", [](const DTypeLike& type) { return tir::infinity(type, here()); }, "dtype"_a);
 }
 
-/// Arguments of a call: expressions, numbers and strings.
+/// Converts the arguments of a call: expressions, numbers and strings.
 std::vector<Expr> call_arguments(const nb::args& args) {
   constexpr const char* kArguments = "expected expressions, numbers and UTF-8 texts as arguments";
   std::vector<Expr> values;
@@ -257,7 +258,7 @@ std::vector<Expr> call_arguments(const nb::args& args) {
   return values;
 }
 
-/// Maximum number of arguments of an intrinsic called from Python.
+/// Maximum number of arguments of an intrinsic that is called from Python.
 constexpr std::size_t kMaxIntrinsicArguments = 24;
 
 Expr call_intrinsic(DataType type, tir::Intrin intrin, const std::vector<Expr>& args) {
@@ -397,7 +398,8 @@ void bind_expressions(PyModule& m) {
            new (self) Var(Name(name), DataType(type));
          },
          "name"_a, "dtype"_a = DTypeLike{Int(32)})
-      // A variable as a part of another object, such as a shape, is an Expr.
+      // If a variable is a part of another object, such as a shape, Python sees it as an Expr. It
+      // can be converted back.
       .def(
           "__init__",
           [](Var* self, const Expr& e) {

@@ -1,4 +1,5 @@
-// Scans, extern operations, tensor intrinsics, and conversions between operations and functions.
+// The bindings of scans, extern operations and tensor intrinsics, and conversions between
+// operations and functions.
 #include "bindings/te.h"
 #include "bindings/tir.h"
 #include "tenon/te/analysis.h"
@@ -28,7 +29,8 @@ nb::list to_list(std::span<const Buffer> buffers) {
   return list;
 }
 
-/// Returns the statement of a Python result: a statement, a node, or a call to evaluate.
+/// Converts the result of a Python function to a statement. The result may be a statement, a
+/// statement node, or a call, which becomes a statement that evaluates it.
 Stmt statement_of(nb::handle result, const std::string& what) {
   if (const Stmt * stmt; nb::try_cast(result, stmt, false) && stmt) return *stmt;
   if (const std::optional<Operand> call = to_operand(result))
@@ -38,8 +40,8 @@ Stmt statement_of(nb::handle result, const std::string& what) {
                   here());
 }
 
-/// The code that a Python intrinsic body returned: a statement, (body, reset, update), or a
-/// TensorIntrinBody.
+/// Converts the result of a Python function to the body of an intrinsic. The result may be a
+/// statement, a tuple (body, reset, update), or a TensorIntrinBody.
 te::TensorIntrinBody intrinsic_body(nb::handle result) {
   if (const te::TensorIntrinBody * body; nb::try_cast(result, body, false) && body) return *body;
   const std::string what = "decl_tensor_intrin: the body";
@@ -59,7 +61,7 @@ te::TensorIntrinBody intrinsic_body(nb::handle result) {
   return body;
 }
 
-/// A default tag for the operations that a `with` block declares.
+/// A context manager: sets the default tag of the operations that are declared in its `with` block.
 struct TagScope {
   std::string tag;
   std::shared_ptr<te::TagScope> open = nullptr;
@@ -70,7 +72,7 @@ nb::object extern_op(nb::handle shape, const std::vector<Tensor>& inputs, const 
                      const std::optional<std::vector<Buffer>>& input_buffers,
                      const std::optional<std::vector<Buffer>>& output_buffers,
                      const std::string& tag) {
-  // A list of shapes makes several outputs.
+  // If `shape` is a list of shapes, the operation has several outputs.
   std::vector<Operands> shapes;
   OneOrMore<Operand> one;
   const bool is_list = !nb::try_cast(shape, one);

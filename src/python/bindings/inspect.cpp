@@ -24,7 +24,7 @@ const char* to_text(Explanation::Verdict verdict) {
   return kVerdicts[static_cast<std::size_t>(verdict)];
 }
 
-/// Returns the placeholders and the outputs of a schedule.
+/// Returns the placeholders and the output tensors of a schedule.
 std::vector<LowerArgument> arguments_of(const Schedule& s) {
   std::vector<LowerArgument> args;
   for (const te::Operation& op : te::post_dfs_order(s.outputs()))
@@ -34,7 +34,7 @@ std::vector<LowerArgument> arguments_of(const Schedule& s) {
   return args;
 }
 
-/// Returns a page as an element of another page.
+/// Returns an HTML element that shows a whole HTML page inside another page.
 std::string framed(const std::string& page) {
   std::string text;
   for (const char c : page) {
@@ -66,7 +66,8 @@ std::string page_of(const std::string& title, const tir::IRModule& module, const
   return loop_page(title, {view_loops(module, made, options, std::nullopt, where)});
 }
 
-/// Shows the page of a value in notebooks; its text, if there is no page.
+/// Lets notebooks show values of the type as an HTML page. If a value has no page, they show its
+/// text.
 template <class T, class Page>
 void show_in_notebooks(nb::handle type, Page page) {
   PyClass<T>::existing(type).def("_repr_html_", [=](const T& value) -> std::optional<std::string> {

@@ -8,8 +8,8 @@ namespace tenon::python {
 
 namespace {
 
-/// The object that a std::source_location of libstdc++ and libc++ points to. The type of its
-/// pointer is private, so that the bits are copied.
+/// The layout of the object to which a std::source_location points in libstdc++ and libc++. The
+/// bits of the pointer are copied, because its type is private.
 struct LocationRecord {
   const char* file;
   const char* function;
@@ -26,7 +26,7 @@ SourceLocation location_of(const LocationRecord& record) {
   return location;
 }
 
-/// The requested lines of one Python file, with the text that they point to.
+/// A Python file, with the location records of the lines that have been requested.
 struct File {
   std::string name;
   bool is_of_package = false;
@@ -38,7 +38,8 @@ std::string& package_folder() {
   return folder;
 }
 
-/// Returns the record of a file by the identity of its name object, which is kept alive.
+/// Returns the record of a Python file. It is found by the identity of the file's name object,
+/// which is kept alive.
 File& file_of(PyObject* name) {
   static auto& files = *new std::unordered_map<PyObject*, File>();
   auto [entry, is_new] = files.try_emplace(name);
@@ -64,7 +65,7 @@ SourceLocation location_in(File& file, int line) {
 void set_package_folder(const std::string& folder) { package_folder() = folder + "/"; }
 
 SourceLocation here() {
-  // The stable ABI has no functions for these members.
+  // Accesses these members by name, because the stable ABI has no functions for them.
   static PyObject* const file_name = PyUnicode_InternFromString("co_filename");
   static PyObject* const caller = PyUnicode_InternFromString("f_back");
   PyObject* frame = Py_XNewRef(reinterpret_cast<PyObject*>(PyEval_GetFrame()));

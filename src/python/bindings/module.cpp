@@ -1,4 +1,4 @@
-// The extension module `tenon._tenon`. The package `tenon` names its parts.
+// The extension module `tenon._tenon`. The Python package `tenon` exports its contents.
 #include "bindings/driver.h"
 #include "bindings/errors.h"
 #include "bindings/rooms.h"
@@ -17,7 +17,8 @@ NB_MODULE(_tenon, extension) {
   PyModule topi = m.def_submodule("topi", "The operator library and its schedules.");
   PyModule tune = m.def_submodule("tune", "Schedules found by measuring.");
   PyModule runtime = m.def_submodule("runtime", "Arrays and compiled functions.");
-  // Registered functions and callbacks live as long as the process.
+  // Registered functions and callbacks exist until the process ends, so nanobind would report them
+  // as leaks.
   nb::set_leak_warnings(false);
   m.def("set_package_folder", &set_package_folder, "folder"_a);
   bind_errors(m);

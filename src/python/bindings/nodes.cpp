@@ -1,7 +1,8 @@
-// The kinds of expressions and statements, for programs that inspect or build trees:
+// Python classes for the kinds of expressions and statements. Programs use them to inspect or build
+// trees:
 //
-//   e.node                        # Binary(op="Add", a=..., b=...)
-//   tir.For(i, 0, n, "serial", body)
+//    e.node                        # Binary(op="Add", a=..., b=...)
+//    tir.For(i, 0, n, "serial", body)
 #include "bindings/arguments.h"
 #include "bindings/te.h"
 #include "bindings/tir.h"
@@ -57,7 +58,8 @@ constexpr std::pair<tir::BinaryOp, const char*> kBinaryOps[] = {
     {tir::BinaryOp::And, "And"},
     {tir::BinaryOp::Or, "Or"}};
 
-/// Returns the enumerator of a name. TypeError, listing the names, for any other text.
+/// Returns the enumerator with the given name. Throws TypeError for an unknown name. Its message
+/// lists the known names.
 template <class Enum, std::size_t N>
 Enum parse_name(const std::pair<Enum, const char*> (&names)[N], const std::string& text,
                 const char* what) {
@@ -160,7 +162,7 @@ std::vector<Range> to_ranges(const std::vector<RangeLike>& ranges) {
   return {ranges.begin(), ranges.end()};
 }
 
-/// The node classes of statements. Each converts to a Stmt where one is expected.
+/// Defines the node classes of statements. A node can be used where a Stmt is expected.
 void bind_stmt_nodes(PyModule& tir) {
   auto stmt_node = [&]<class Node>(PyClass<Node> type) {
     type.def("__repr__", [](const Node& n) { return tir::print_stmt(tir::make_stmt(n)); });
@@ -172,7 +174,7 @@ void bind_stmt_nodes(PyModule& tir) {
           "__init__",
           [](tir::Store* self, const tir::Buffer& buffer, const Operand& value,
              const OneOrMore<Operand>& indices) {
-            // Checks rank and types.
+            // make_store checks the rank and the types.
             const Stmt made =
                 tir::make_store(buffer, value.beside(buffer.dtype()), to_exprs(indices.items));
             new (self) tir::Store(*made.as<tir::Store>());
@@ -324,7 +326,7 @@ void bind_stmt_nodes(PyModule& tir) {
       .def_prop_ro("block", [](const tir::BlockRealize& n) { return *n.block; });
 }
 
-/// Visits a tree in postorder: children before their parents.
+/// Visits a tree in postorder: the children of a node precede the node.
 void visit(const Expr& e, const nb::callable& f) {
   tir::for_each_child(e, [&](const Expr& child) { visit(child, f); });
   f(e);
@@ -336,7 +338,8 @@ void visit(const Stmt& s, const nb::callable& f) {
   f(s);
 }
 
-/// Rewrites bottom-up with a Python function that returns the replacement, or None.
+/// Rewrites an expression bottom-up. The Python function `f` returns the replacement of a node, or
+/// None to keep it.
 Expr rewrite(const Expr& e, const nb::callable& f) {
   const Expr inner = tir::map_children(e, [&](const Expr& child) { return rewrite(child, f); });
   nb::object result = f(inner);

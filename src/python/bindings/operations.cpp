@@ -1,4 +1,4 @@
-// Tensors, operations, reductions and tensor intrinsics.
+// The bindings of tensors, operations, reductions and tensor intrinsics.
 #include "bindings/te.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/te/reduce.h"
@@ -17,7 +17,7 @@ using tir::Var;
 
 Parameters Parameters::of(nb::handle function) {
   Parameters parameters;
-  // A bound method passes its first parameter itself.
+  // The first parameter of a bound method is `self`, which Python passes itself.
   const bool is_method = class_name(function) == "method";
   nb::object plain = is_method ? function.attr("__func__") : nb::borrow(function);
   if (class_name(plain) != "function") return parameters;
@@ -26,7 +26,7 @@ Parameters Parameters::of(nb::handle function) {
   const auto count = nb::cast<std::size_t>(code.attr("co_argcount"));
   const auto keywords = nb::cast<std::size_t>(code.attr("co_kwonlyargcount"));
   const auto flags = nb::cast<int>(code.attr("co_flags"));
-  constexpr int kVariadic = 4;  // inspect.CO_VARARGS
+  constexpr int kVariadic = 4;  // the flag inspect.CO_VARARGS: the function has a parameter `*args`
   parameters.names.emplace();
   for (std::size_t n = is_method ? 1 : 0; n < count; ++n)
     parameters.names->push_back(nb::cast<std::string>(names[n]));
@@ -92,7 +92,7 @@ BodyResult body_result(nb::handle result, const std::string& what) {
 
 namespace {
 
-/// Returns "compute `C`", the start of an error message.
+/// Returns the start of an error message: "compute `C`".
 std::string quoted(const char* function, const std::string& name) {
   return std::string(function) + " `" + name + "`";
 }
@@ -117,13 +117,14 @@ nb::object compute(const Operands& shape, const nb::callable& body, const std::s
   return one_or_list(tensors, is_list);
 }
 
-/// A tensor with the first of its indices.
+/// A tensor of which only the first indices are given, as in `A[i]` of `A[i][j]`.
 struct TensorSlice {
   Tensor tensor;
   std::vector<Expr> indices;
 };
 
-/// Reads an element, a partial index or a region of a tensor.
+/// Implements `tensor[key]`: reads an element, a partial index or a region. `before`: the indices
+/// that were given before.
 nb::object index_tensor(const Tensor& tensor, std::vector<Expr> before, nb::handle key) {
   std::vector<nb::object> items;
   if (PyTuple_Check(key.ptr())) {
@@ -170,7 +171,7 @@ nb::object index_tensor(const Tensor& tensor, std::vector<Expr> before, nb::hand
   return nb::cast(tensor(before, here()));
 }
 
-/// The options of a reduction: its condition and initial values.
+/// Returns the options of a reduction: its condition and its initial values.
 te::ReduceOptions reduce_options(const std::optional<Operand>& where,
                                  const std::optional<OneOrMore<Operand>>& init) {
   te::ReduceOptions options;
@@ -239,7 +240,8 @@ void bind_reductions(PyModule& te) {
                             here());
           return std::move(body.exprs);
         };
-        // A reducer of one component takes plain variables; one of several takes tuples.
+        // The functions of a reducer with one component take variables. If there are several
+        // components, they take tuples.
         auto packed = [](std::span<const Var> vars) -> nb::object {
           if (vars.size() == 1) return nb::cast(vars[0]);
           return nb::tuple(nb::cast(std::vector<Var>(vars.begin(), vars.end())));
@@ -252,7 +254,7 @@ void bind_reductions(PyModule& te) {
               nb::list args;
               for (const DataType& type : types) args.append(type);
               nb::object result = identity(*args);
-              // Literals take the types of the components.
+              // Number literals get the types of the components.
               std::vector<Expr> values;
               auto add = [&](nb::handle item) {
                 const std::optional<Operand> operand = to_operand(item);

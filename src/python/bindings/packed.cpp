@@ -1,8 +1,9 @@
-// Python functions that generated code calls (tvm_call_packed, call_extern by their names).
+// Python functions that generated code calls by name (tvm_call_packed, call_extern).
 //
-// Generated code calls a C function without a closure, so that each registered function takes one
-// of a fixed number of entry points. An exception becomes a failed status, which stops parallel
-// loops; its number in the message finds it again when the call returns to Python.
+//  Generated code can only call C functions without a closure. Each registered Python function
+//  therefore occupies one of a fixed number of C entry points. If a Python function raises an
+//  exception, the call fails with an error status, which stops parallel loops. The error message
+//  contains the number of the exception, by which it is found when the call returns to Python.
 #include "bindings/packed.h"
 
 #include <array>
@@ -24,7 +25,7 @@ constexpr const char* kMarker = "a Python function raised exception #";
 struct PackedFunctions {
   std::mutex mutex;
   std::vector<std::pair<std::string, Callback>> functions;
-  /// The exceptions that no call has rethrown yet.
+  /// The exceptions that have not been rethrown yet, by number.
   std::map<int, std::exception_ptr> raised;
   int number = 0, running_calls = 0;
 };
@@ -34,8 +35,8 @@ PackedFunctions& packed() {
   return functions;
 }
 
-/// Returns an array that refers to the elements of a tensor. `loan` is copied, and destroyed with
-/// the last reference to the elements.
+/// Returns an array that refers to the elements of a tensor. The array holds a copy of `loan` until
+/// the last reference to the elements is gone.
 Array borrow(const DLTensor& tensor, const std::shared_ptr<void>& loan) {
   struct Borrowed {
     std::shared_ptr<void> loan;
@@ -77,7 +78,8 @@ nb::object to_object(const TenonValue& value, std::int32_t code,
   }
 }
 
-/// Clears the local variables of the functions that an exception and its causes left.
+/// Clears the local variables of all frames in the tracebacks of an exception and of the exceptions
+/// that caused it.
 void clear_frames(const nb::python_error& error) {
   const nb::object clear = nb::module_::import_("traceback").attr("clear_frames");
   for (nb::object e = nb::borrow(error.value()); !e.is_none(); e = e.attr("__context__"))
@@ -104,7 +106,7 @@ std::int32_t call_packed(std::size_t entry, const TenonValue* args, const std::i
       if (is_kept()) clear_frames(error);
       raised = std::current_exception();
     }
-    if (is_kept()) PyGC_Collect();  // a reference cycle is not a use
+    if (is_kept()) PyGC_Collect();  // an array that only a reference cycle refers to is not in use
     if (is_kept())
       throw RuntimeError("the Python function `" + function->first +
                              "` kept an array argument, whose memory is valid until it returns; "
@@ -133,7 +135,7 @@ constexpr auto kEntryPoints = []<std::size_t... N>(std::index_sequence<N...>) {
 
 void register_packed_function(const std::string& name, const nb::callable& function) {
   PackedFunctions& all = packed();
-  std::optional<Callback> replaced;  // is destroyed without the lock
+  std::optional<Callback> replaced;  // destroyed after the lock is released
   const std::scoped_lock lock(all.mutex);
   for (std::size_t n = 0; n < all.functions.size(); ++n) {
     if (all.functions[n].first != name) continue;
@@ -157,7 +159,7 @@ RunningCall::RunningCall() {
 }
 
 RunningCall::~RunningCall() {
-  std::map<int, std::exception_ptr> dropped;  // is destroyed without the lock
+  std::map<int, std::exception_ptr> dropped;  // destroyed after the lock is released
   const std::scoped_lock lock(packed().mutex);
   if (--packed().running_calls == 0) dropped.swap(packed().raised);
 }

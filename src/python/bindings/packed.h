@@ -1,4 +1,4 @@
-// Python functions that generated code calls.
+// Support for Python functions that generated code calls.
 #pragma once
 
 #include "bindings/documentation.h"
@@ -7,9 +7,9 @@
 
 namespace tenon::python {
 
-/// A call of generated code. Exceptions of Python functions are kept until no call runs, because
-/// several threads of one call may raise, and only one exception is rethrown. Requires the GIL to
-/// make and to destroy.
+/// Exists while a call of generated code is running. Exceptions of Python functions are stored
+/// until no call is running: several threads of one call may raise exceptions, but only one of them
+/// is rethrown. The GIL must be held on construction and destruction.
 class RunningCall {
  public:
   RunningCall();
@@ -18,8 +18,8 @@ class RunningCall {
   RunningCall& operator=(const RunningCall&) = delete;
 };
 
-/// Throws the exception of a Python function that made a call fail with this message. Returns if
-/// the failure has another cause.
+/// If a call failed with this message because a Python function raised an exception, rethrows that
+/// exception. Otherwise returns.
 void rethrow_raised(const std::string& message);
 
 void bind_packed(PyModule& m, PyModule& runtime);

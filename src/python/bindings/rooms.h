@@ -1,4 +1,5 @@
-// The bindings of the rooms, each defined in the source of its room's name.
+// The functions that bind the modules of Tenon. Each is defined in the source file with the
+// module's name.
 #pragma once
 
 #include "bindings/te.h"
@@ -7,18 +8,18 @@
 namespace tenon::python {
 
 void bind_arith(PyModule& arith);
-/// Properties of stages, operations and functions that only tenon.compat.tvm uses.
+/// Binds properties of stages, operations and functions that only tenon.compat.tvm uses.
 void bind_compat(PyModule& m);
-/// Explanations, pages and graphs.
+/// Binds explanations, pages and graphs.
 void bind_inspect(PyModule& m, PyModule& te, PyModule& s_tir);
-/// Arrays, modules, functions.
+/// Binds arrays, modules and functions.
 void bind_runtime(PyModule& m, PyModule& runtime);
-/// Block programs, their schedules and traces. Copies of a block schedule in C++ share their state
-/// until one of them changes. Python objects refer to one schedule.
+/// Binds block programs, their schedules and traces. In C++, copies of a block schedule share their
+/// state until one of them changes. In Python, several names may refer to the same schedule.
 void bind_s_tir(PyModule& s_tir);
-/// The operator library and its schedules.
+/// Binds the operator library and its schedules.
 void bind_topi(PyModule& topi, PyClass<te::Tensor> tensor);
-/// Spaces, tuning, databases.
+/// Binds search spaces, tuning and databases.
 void bind_tune(PyModule& tune);
 
 }  // namespace tenon::python

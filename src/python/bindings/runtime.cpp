@@ -1,4 +1,4 @@
-// Compiled functions and modules.
+// The bindings of compiled functions and modules.
 #include "bindings/rooms.h"
 
 #include <nanobind/stl/filesystem.h>
@@ -31,12 +31,13 @@ void call(const Function& function, PyObject* args) {
     function.call(arguments.list(), std::nullopt);
   } catch (const RuntimeError& error) {
     rethrow_raised(error.what());
-    // The user's line takes time to find, and only errors need it.
+    // The user's line is only determined here, because finding it takes time and only errors need
+    // it.
     throw RuntimeError(error.what(), here());
   }
 }
 
-/// `function(*arguments)`, without nanobind's dispatch.
+/// Implements `function(*arguments)`. Does not use nanobind's dispatch, which is slower.
 PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (kwargs != nullptr && PyDict_Size(kwargs) != 0) {
     PyErr_SetString(PyExc_TypeError, "a compiled function takes no keyword arguments");
@@ -53,7 +54,7 @@ PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyType_Slot function_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_function)}, {0, nullptr}};
 
-/// A call that is measured.
+/// A function, and the evaluator that measures its calls.
 struct Evaluator {
   Function function;
   TimeEvaluator evaluator;

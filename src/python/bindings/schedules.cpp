@@ -1,4 +1,4 @@
-// Schedules and stages with their primitives.
+// The bindings of schedules and stages with their primitives.
 #include "bindings/te.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/schedule_ops.h"
@@ -17,9 +17,9 @@ namespace {
 
 constexpr const char* kAxes = "expected axes, or one list of axes";
 
-/// A primitive on one axis that returns the stage.
+/// A primitive that takes one axis and returns the stage.
 using AxisPrimitive = Stage (Stage::*)(const IterVar&, SourceLocation) const;
-/// A primitive without arguments.
+/// A primitive that takes no arguments and returns the stage.
 using StagePrimitive = Stage (Stage::*)(SourceLocation) const;
 
 void bind_loops(PyClass<Stage>& stage) {

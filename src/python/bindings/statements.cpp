@@ -1,4 +1,4 @@
-// Buffers, statements, functions and the builder of loop programs.
+// The bindings of buffers, statements, functions and the builder of loop programs.
 #include "bindings/tir.h"
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/builder.h"
@@ -248,14 +248,14 @@ void bind_functions(PyModule& m, PyModule& tir) {
 
 // ---- the builder --------------------------------------------------------------------------------
 
-/// A scope of a builder as a context manager.
+/// A scope of a builder, which Python uses as a context manager.
 struct BuilderScope {
   IRBuilder builder;
-  /// Opens the scope and returns what `as` names.
+  /// Opens the scope. Returns the object that `with ... as` binds.
   std::function<nb::object(IRBuilder&)> open;
 };
 
-/// A buffer under construction: `b[i]` reads, `b[i] = value` stores.
+/// A buffer of a builder. In Python, `b[i]` reads an element and `b[i] = value` stores one.
 struct BuilderBuffer {
   tir::BufferRef buffer;
 };

@@ -1,4 +1,4 @@
-// The binding of tenon/te: operations, reductions, schedules.
+// The bindings of tenon/te: operations, reductions and schedules.
 #pragma once
 
 #include "bindings/arguments.h"
@@ -11,31 +11,33 @@ void bind_operations(PyModule& te);
 void bind_externs(PyModule& te);
 void bind_schedules(PyModule& te);
 
-/// Axes of an operation, indexed as a sequence or, as in C++, called with a number.
+/// The axes of an operation. Python can index them like a sequence or, as in C++, call them with a
+/// number.
 struct Axes {
   std::vector<tir::IterVar> items;
 };
 
 /// The positional parameters of a Python function.
 struct Parameters {
-  /// Names of the positional parameters; nullopt if they cannot be read.
+  /// The names of the positional parameters. Nullopt if they cannot be determined.
   std::optional<std::vector<std::string>> names = std::nullopt;
-  /// The name of `*args`, which takes any number of arguments; "" without such a parameter.
+  /// The name of the parameter `*args`. Empty if the function has no such parameter.
   std::string variadic = "";
 
   static Parameters of(nb::handle function);
-  /// Returns one axis name per dimension; an empty list without names.
+  /// Returns one axis name per dimension. Returns an empty list if the names cannot be determined.
   std::vector<std::string> axis_names(std::size_t rank) const;
-  /// TypeError, with the user's line, if the function does not take `count` variables.
+  /// Throws TypeError, with the user's line, unless the function can be called with `count`
+  /// arguments.
   void check_count(std::size_t count, const std::string& what) const;
 };
 
-/// An operation as users write it: itself, or one of its tensors.
+/// An operation as users can give it: an Operation, or one of its tensors.
 using OperationLike = std::variant<te::Tensor, te::Operation>;
 te::Operation to_operation(const OperationLike& operation);
 std::vector<te::Operation> to_operations(const OneOrMore<OperationLike>& operations);
 
-/// Returns a list, or its only item.
+/// Returns a Python list of the items or, unless `is_list`, the only item.
 template <class T>
 nb::object one_or_list(const std::vector<T>& items, bool is_list) {
   return is_list ? nb::cast(items) : nb::cast(items.front());
@@ -44,12 +46,14 @@ nb::object one_or_list(const std::vector<T>& items, bool is_list) {
 /// Calls a Python function with variables as its arguments.
 nb::object call_with(const nb::callable& function, std::span<const tir::Var> vars);
 
-/// The expressions that a Python body returned: one, or a list or tuple of them.
+/// The expressions that a Python function returned. `is_list`: it returned a list or tuple of them,
+/// not a single expression.
 struct BodyResult {
   std::vector<tir::Expr> exprs;
   bool is_list = false;
 };
-/// TypeError, with the user's line, for other results.
+/// Converts the result of a Python function. Throws TypeError, with the user's line, if it is not
+/// an expression or a list of expressions.
 BodyResult body_result(nb::handle result, const std::string& what);
 
 }  // namespace tenon::python

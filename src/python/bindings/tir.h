@@ -1,4 +1,4 @@
-// The binding of tenon/tir: types, expressions, buffers, statements, functions.
+// The bindings of tenon/tir: types, expressions, buffers, statements and functions.
 #pragma once
 
 #include "bindings/arguments.h"
@@ -11,15 +11,17 @@ void bind_expressions(PyModule& m);
 void bind_nodes(PyModule& tir);
 void bind_statements(PyModule& m, PyModule& tir);
 
-/// Returns the node of an expression or statement as an object of its kind.
+/// Returns the node of an expression or statement as an object of its Python class.
 nb::object node_of(const tir::Expr& e);
 nb::object node_of(const tir::Stmt& s);
-/// Returns the statement of a node object. Python TypeError for other objects.
+/// Returns the statement for a node object. Throws Python's TypeError for any other object.
 tir::Stmt to_stmt(nb::handle object);
-/// Returns the kind of loop with this name, "parallel". TypeError, listing the names, for others.
+/// Returns the loop kind with the given name, for example "parallel". Throws TypeError for an
+/// unknown name. Its message lists the known names.
 tir::ForKind to_for_kind(const std::string& text, const char* what);
 
-/// Returns the items of a dict, or a list of pairs, as pairs. Python TypeError names `what`.
+/// Converts a dict, or a list of pairs, to a list of pairs. Throws Python's TypeError with the
+/// message `what`.
 template <class Key, class Value>
 std::vector<std::pair<Key, Value>> pairs_from(nb::handle object, const char* what) {
   if (object.is_none()) return {};

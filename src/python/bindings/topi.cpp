@@ -25,7 +25,7 @@ using tir::Operand;
 
 namespace {
 
-/// An operand of a broadcast: a tensor, or a value.
+/// An operand of a broadcasting operation: a tensor or a scalar.
 using TermLike = std::variant<Tensor, Operand>;
 
 topi::Term to_term(const TermLike& term) {
@@ -33,12 +33,13 @@ topi::Term to_term(const TermLike& term) {
   return topi::Term(std::get<Operand>(term));
 }
 
-/// One axis, several, or all.
+/// Returns the axes that users give as one axis or several. None means all axes and gives an empty
+/// list.
 std::vector<int> to_axes(const std::optional<OneOrMore<int>>& axes) {
   return axes ? axes->items : std::vector<int>();
 }
 
-/// One number for both dimensions of an image, or one per dimension.
+/// Returns two numbers, for the height and the width. A single number is used for both.
 std::array<int, 2> to_pair(const OneOrMore<int>& value, const char* what) {
   const std::vector<int>& items = value.items;
   if (items.size() == 1) return {items[0], items[0]};
@@ -46,7 +47,8 @@ std::array<int, 2> to_pair(const OneOrMore<int>& value, const char* what) {
   throw TypeError(std::string(what) + " must be an integer or two of them", here());
 }
 
-/// One number for all sides, (vertical, horizontal), or (top, left, bottom, right).
+/// Returns the padding at the top, left, bottom and right. Users may also give one number for all
+/// sides, or the pair (vertical, horizontal).
 std::array<int, 4> to_padding(const OneOrMore<int>& value) {
   const std::vector<int>& items = value.items;
   if (items.size() == 1) return {items[0], items[0], items[0], items[0]};
@@ -538,7 +540,7 @@ void bind_library_schedules(PyModule& topi) {
       "schedule"_a, "outs"_a, "target"_a = "llvm");
 }
 
-/// The options of the routines are keywords; each routine has those that affect it.
+/// Binds the routines of topi/blas.h. Each takes as keywords the options that affect it.
 void bind_blas(PyModule& topi) {
   PyModule blas = topi.def_submodule(
       "blas",
@@ -611,7 +613,7 @@ void bind_blas(PyModule& topi) {
   on_triangles("trsv", topi::blas::trsv);
 }
 
-/// Arithmetic on tensors is elementwise with broadcasting, as in NumPy.
+/// Defines the operators of tensors. They work elementwise with broadcasting, as in NumPy.
 void bind_tensor_operators(PyClass<Tensor>& tensor) {
   using Broadcast = Tensor (*)(const topi::Term&, const topi::Term&, Name);
   auto op = [&](const std::string& name, Broadcast f, const std::string& op_name) {

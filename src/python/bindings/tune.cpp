@@ -25,7 +25,8 @@ using tune::Task;
 
 namespace {
 
-/// Returns the schedules of a result: one, a list, or, for None, the schedule that was passed.
+/// Converts the result of a Python function to schedules. The result may be a schedule or a list of
+/// them. None stands for the schedule `passed` that the function got as its argument.
 std::vector<Schedule> schedules_of(nb::handle result, nb::handle passed, const char* what) {
   std::vector<Schedule> list;
   if (result.is_none()) {
@@ -39,7 +40,7 @@ std::vector<Schedule> schedules_of(nb::handle result, nb::handle passed, const c
   return list;
 }
 
-/// Makes a space from a Python function `f(sch)`.
+/// Returns the search space that a Python function `f(sch)` describes.
 Space space_of_function(const nb::callable& function) {
   return Space([call = Callback(function)](const Schedule& fresh, const Target&) {
     const nb::gil_scoped_acquire gil;
@@ -64,7 +65,8 @@ Postprocessor postprocessor_of_function(const std::string& name, const nb::calla
             try {
               call(copy, target);
             } catch (nb::python_error& error) {
-              // A refused step rejects the candidate, as in C++; other exceptions end tuning.
+              // A ScheduleError only rejects the candidate, as in C++. Any other exception ends
+              // tuning.
               if (!error.matches(schedule_error_class())) throw;
               throw ScheduleError(
                   argument_as<std::string>(nb::str(error.value()), "expected UTF-8 text"));
@@ -73,7 +75,7 @@ Postprocessor postprocessor_of_function(const std::string& name, const nb::calla
           }};
 }
 
-/// A field of an options aggregate, as a parameter of its name and default.
+/// A field of an options structure. It becomes a Python parameter with the same name and default.
 template <class Options, class Value>
 struct Field {
   const char* name;
@@ -88,7 +90,7 @@ Options options_of(const Field<Options, Values>&... fields, const Values&... val
   return options;
 }
 
-/// Binds an options aggregate, made from its fields as keywords.
+/// Binds an options structure. Python constructs it with its fields as keywords.
 template <class Options, class... Values>
 void bind_fields(PyModule& tune, const char* name, const char* doc,
                  const Field<Options, Values>&... fields) {
@@ -101,7 +103,7 @@ void bind_fields(PyModule& tune, const char* name, const char* doc,
           nb::kw_only(), fields.arg()...);
 }
 
-/// Binds a function that makes a rule from the fields of its options.
+/// Binds a function that makes a rule. Python passes the fields of its options as keywords.
 template <class Options, class... Values>
 void bind_rule(PyModule& tune, const char* name, ScheduleRule (*make)(const Options&),
                const Field<Options, Values>&... fields) {
@@ -276,7 +278,8 @@ void bind_spaces(PyModule& tune) {
   tune.def("random_compute_location", &tune::random_compute_location);
 }
 
-/// Binds a function that tunes its first parameter, called `subject`, with options as keywords.
+/// Binds a function that tunes its first parameter. `subject` is the name of that parameter. The
+/// options are passed as keywords.
 template <class Subject>
 void bind_tuning(PyModule& tune, const char* name, const char* subject,
                  Database (*run)(const Subject&, tune::TuneOptions)) {
@@ -318,7 +321,8 @@ void bind_tuning(PyModule& tune, const char* name, const char* subject,
           return run(tuned, std::move(options));
         };
         Database database = tune();
-        // Python's handler of SIGINT only sets a flag, which raises KeyboardInterrupt here.
+        // Python's handler of SIGINT has only set a flag. This call checks the flag and raises
+        // KeyboardInterrupt.
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         return database;
       },

@@ -22,15 +22,15 @@ namespace {
 
 // ---- division of values -------------------------------------------------------------------------
 
-// Division of iterator values into contributions of loops outside a node and loops inside it.
+// Divides iterator values into the contributions of loops outside and inside of a node.
 //
-//   value i_0 * 8 + i_1, with i_1 inside: outer i_0, inner i_1, of which there are 8
+//    value i_0 * 8 + i_1, with the loop i_1 inside: outer = i_0, inner = i_1, inner_extent = 8
 
-/// A value of an iterator as outer * (number of inner values) + inner + base. A value without an
-/// inner part has no separate base.
+/// The value of an iterator, which is outer * inner_extent + inner + base. The base is 0 unless the
+/// value has an inner part.
 struct Division {
   tir::Expr outer = 0, inner = 0, base = 0;
-  /// The minimum of the inner values.
+  /// The minimum of `inner`.
   tir::Expr inner_min = 0;
   tir::Expr outer_extent = 1, inner_extent = 1;
   bool is_all_outer() const { return tir::is_one(inner_extent); }
@@ -39,17 +39,18 @@ struct Division {
 
 struct DividedValues {
   std::vector<Division> values;
-  /// The bounds of numbers that are outer as a whole, and of those that are inner as a whole.
+  /// The bounds of numbers that consist only of outer loops, and of numbers that consist only of
+  /// inner loops.
   tir::Expr outer_predicate, inner_predicate;
 };
 
-/// Divides digits into digits of outer loops and digits of inner loops.
+/// Divides the values of an iteration map into digits of outer loops and digits of inner loops.
 class Divider {
  public:
   Divider(const IterMap& map, std::vector<bool> is_inner)
       : map_(map), is_inner_(std::move(is_inner)) {}
 
-  /// Divides the values of the map.
+  /// Returns nullopt if a value cannot be divided.
   std::optional<DividedValues> run() {
     for (const DigitSum& value : map_.values) {
       const std::optional<Division> division = divide(value);
@@ -83,8 +84,8 @@ class Divider {
       const std::optional<Division> whole =
           counts_down ? divide(sum->digits.front()) : divide_number(*sum, mark.extent);
       if (!whole || is_whole) return whole;
-      // If only a part of a number's values is used, or if it counts down, the whole number must be
-      // outer or inner.
+      // A number that is used only in part, or that counts down, must consist only of outer or only
+      // of inner loops.
       is_inner = !whole->is_all_outer();
       if (is_inner && !whole->is_all_inner()) return std::nullopt;
     } else {
@@ -100,7 +101,7 @@ class Divider {
     return result;
   }
 
-  /// Divides a number. Its outer digits must precede its inner digits.
+  /// Divides a number. Its outer digits must be more significant than its inner digits.
   std::optional<Division> divide_number(const DigitSum& sum, std::int64_t number_extent) {
     std::vector<Division> parts;
     for (const Digit& digit : sum.digits) {
@@ -139,7 +140,8 @@ class Divider {
     result.inner_extent = inner;
     result.outer_extent = outer;
     if (inner * outer == number_extent) return result;
-    // A bounded number must be outer or inner as a whole; its bound then becomes a predicate there.
+    // A bounded number must consist only of outer or only of inner loops. Its bound becomes part of
+    // the predicate of the outer or the inner block.
     const bool is_outer = inner_terms.empty();
     if (!is_outer && !outer_terms.empty()) return std::nullopt;
     Expr& predicate = is_outer ? result_.outer_predicate : result_.inner_predicate;
@@ -170,7 +172,8 @@ struct Blockizing {
   const Block& own() const { return *realize().block; }
 };
 
-/// Divides the values if each uses only outer or only inner loops; these need not be digits.
+/// Divides values each of which uses only outer or only inner loops. The values need not be sums of
+/// digits.
 std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   if (!is_true(b.realize().predicate)) return std::nullopt;
   std::vector<Division> result;
@@ -202,8 +205,8 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   return result;
 }
 
-/// Preserves the conditions that shorten a loop or select one iteration, which digits of numbers
-/// cannot express, and those that use no loop.
+/// Adds the conditions of the predicate that `map` does not express: those that shorten a loop or
+/// select one iteration, and those that use no loop.
 void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const IterMap& map,
                      DividedValues& divided) {
   const std::vector<std::int64_t> count = told_apart(map);
@@ -269,7 +272,7 @@ class InnerBody {
   }
 
  private:
-  /// Simplifies only indices and conditions; arithmetic on elements is unchanged.
+  /// Simplifies only index and boolean expressions; arithmetic on elements is unchanged.
   Expr value(const Expr& e) const {
     if (e.dtype().is_index() || e.dtype().is_bool()) return expr(e);
     return map_children(e, [&](const Expr& child) { return value(child); });
@@ -318,7 +321,8 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
         refuse(caller,
                "the range of " + describe(program, n) + " depends on loop `" + var.name() + "`");
     }
-  // The new block evaluates values and conditions that no loop inside changes once.
+  // The new block evaluates its bindings and its conditions only once, so no loop inside it may
+  // change what they read.
   require_read_by_blocks(caller, program, b.block, loop);
   if (b.own().init) {
     require_begun(caller, program, b.block);
@@ -394,8 +398,7 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   const auto nest = [&](const Block& block) {
     return in_loops(program, b.inner, make_block(inner_values, divided.inner_predicate, block));
   };
-  // The new block also performs the reads of the bindings, the predicate and the loop ranges inside
-  // it.
+  // Adds the reads by bindings, predicates and loop ranges inside the new block.
   Block empty = inner;
   empty.reads = empty.writes = {};
   outer.body = nest(empty);

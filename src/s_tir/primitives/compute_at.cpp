@@ -18,12 +18,13 @@ namespace {
 
 // ---- iterator domains ---------------------------------------------------------------------------
 
-// The iterator domains of a block that is moved into a loop around its producers or consumers.
+// Computes the domains of the iterators of a block that is moved below a loop around its consumers
+// or producers.
 
 enum class Direction : bool { Producer, Consumer };
 
-/// The values of an iterator that are required to cover a box of a buffer, and those that are
-/// allowed.
+/// `needed`: the values that an iterator must take to cover the accessed box of a buffer.
+/// `allowed`: the values that it may take.
 struct IterDomain {
   std::optional<arith::Interval> needed, allowed;
 };
@@ -45,20 +46,21 @@ struct Move {
 
 struct Solved {
   std::size_t iter;
-  /// Nullopt: any value may be required.
+  /// Nullopt if any value may be required.
   std::optional<Interval> values;
 };
 
-/// Whether the threads of the loop share memory of the scope. The requirements of all threads are
-/// then combined.
+/// Whether the threads of the loop share memory of this scope. The block must then cover what all
+/// threads require.
 bool is_shared_over(const For& loop, StorageScope scope) {
   const std::optional<ThreadTag>& thread = traits_of(loop).thread;
   return thread && !thread->is_virtual() && is_shared_along(scope, *thread);
 }
 
-/// Returns the box of a buffer that the neighbours access in one iteration of the loop. The bounds
-/// are evaluated at the new position, so a bound that reads memory is unknown if the memory may
-/// change until the access, or if a condition of the neighbour may protect the read.
+/// Returns the box of a buffer that the blocks `required` access in one iteration of the loop. Its
+/// bounds are evaluated at the new position of the moved block. A bound that reads memory is
+/// therefore unknown if that memory may change before the access, or if a condition may protect the
+/// read.
 std::vector<Interval> required_box(const Move& move, const std::vector<int>& required,
                                    const Buffer& buffer, const arith::Facts& facts) {
   const arith::WrittenMemory memory(
@@ -92,10 +94,10 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
   return result;
 }
 
-/// Returns the values of an iterator for which the block's access intersects the interval. In one
-/// dimension, the access must be the element `v`, `v + c`, `c - v`, `v // c` or `v % c`, or a tile
-/// that begins at `v * c` or `v // c`. `c` is positive and uses no iterators of the block.
-/// Nullopt if the access uses no iterator.
+/// Returns the values of an iterator for which the block's access intersects the interval
+/// `required`. The access is one-dimensional: an element `v`, `v + c`, `c - v`, `v // c` or `v %
+/// c`, or a tile that begins at `v * c` or `v // c`. `c` is positive and does not depend on
+/// iterators of the block. Nullopt if the access does not use an iterator.
 std::optional<Solved> solve(const Move& move, const Range& provided, const Interval& required,
                             const arith::Facts& facts) {
   const auto uses_iter = [&](const Expr& e) {
@@ -168,7 +170,8 @@ bool same_ends(const Interval& a, const Interval& b, const arith::Facts& facts) 
          arith::can_prove_equal(*a.max(), *b.max(), facts);
 }
 
-/// Limits the required values to the allowed ones, and removes the bound if it has no effect.
+/// Intersects the required values with the allowed values. Removes `allowed` if it does not
+/// restrict the required values.
 void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
   const Interval own = Interval::from_range(whole);
   domain.allowed = domain.allowed ? arith::intersect(*domain.allowed, own, facts) : own;
@@ -189,8 +192,8 @@ void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
   }
 }
 
-/// Returns the domain of each iterator in one iteration of the loop. `required` lists the consumers
-/// (or producers) of the block in that loop, by number.
+/// Returns the domain of each iterator in one iteration of the loop. `required` lists the nodes of
+/// the block's consumers (or producers) in that loop.
 std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
                                      const arith::Facts& facts) {
   std::vector<IterDomain> domains(move.own().iters.size());
@@ -218,8 +221,8 @@ std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& r
 
 // ---- the primitives -----------------------------------------------------------------------------
 
-/// Throws unless the branches and the ranges of loops around the new position can be evaluated
-/// before the block as well as after it.
+/// Throws if the block writes memory that the branches or loop ranges around the new position read.
+/// These are evaluated before the moved block, but were evaluated after it.
 void require_same_control(const Move& move) {
   const Program& program = move.program;
   const int top = program.common(move.block, move.loop);
@@ -245,9 +248,9 @@ void require_same_control(const Move& move) {
   }
 }
 
-/// Throws if block `n` of the program, the moved reduction before or after the move, may run an
-/// instance repeatedly in one iteration of the loops outside `top` and thus add its operand more
-/// than once. `advice` ends the message.
+/// Throws if the moved reduction may run an instance repeatedly in one iteration of the loops
+/// outside `top`, and thus accumulate its operand more than once. `n` is the reduction in
+/// `program`, which is the program before or after the move. `advice` ends the message.
 void require_single_instances(const Move& move, const Program& program, int n, int top,
                               const std::string& advice) {
   const BlockRealize& realize = program.realize(n);
@@ -297,7 +300,7 @@ void check(const Move& move) {
                  ": all of it is required, not only the part that the loop's blocks read");
 }
 
-/// The producers or consumers of the moved block, and its position in the loop's body.
+/// The consumers or producers of the moved block, and its position in the loop's body.
 struct Neighbours {
   std::vector<int> required;  // blocks below the loop
   std::size_t position;
@@ -342,8 +345,8 @@ Neighbours find_neighbours(const Move& move) {
   return {all, position};
 }
 
-/// Adds to the predicate the conditions under which instances of the block run, in
-/// terms of the new values of the iterators.
+/// Adds the conditions under which instances of the block run to the predicate. They are expressed
+/// in the new values of the iterators.
 Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr predicate,
                     arith::Facts& facts) {
   const int top = move.program.common(move.block, move.loop);
@@ -366,7 +369,7 @@ Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr pred
   return predicate;
 }
 
-/// Returns the block in new loops over the domains.
+/// Returns the block in a nest of new loops over the domains.
 Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::Facts& facts) {
   std::vector<LoopDomain> loops;
   std::vector<Expr> values;
@@ -424,7 +427,7 @@ bool is_read_in_later_iterations(const Move& move) {
   return false;
 }
 
-/// Throws unless all instances of the block that ran before also run after the move.
+/// Throws unless every instance that the block ran before the move also runs after it.
 void require_all_instances(const Move& move, const Program& after, int n) {
   const std::vector<int> around = common_loops(move);
   const int top = around.empty() ? *after.scope(n) : after.loops_of(n)[around.size() - 1];
@@ -437,8 +440,9 @@ void require_all_instances(const Move& move, const Program& after, int n) {
                             move.what() + " would provably run");
 }
 
-/// Throws if the new position repeats a part of a sum that began in an earlier iteration of the
-/// loops around both positions. A sum that begins in the same iteration begins in each repetition.
+/// Throws if the new position repeats updates of a reduction whose init ran in an earlier iteration
+/// of the loops around both positions. If the init is in the same iteration, each repetition runs
+/// it again.
 void require_begun_sums(const Move& move, const Program& after, int n) {
   const std::vector<int> around = common_loops(move);
   const auto before =
@@ -452,7 +456,7 @@ void require_begun_sums(const Move& move, const Program& after, int n) {
 }
 
 /// Throws if the move reorders the block with a statement that it depends on or that depends on it.
-/// Readers of values that are computed again are exempt.
+/// A reader is exempt if the values that it reads are recomputed.
 void require_order(const Move& move, const Program& after, int n) {
   const Program& program = move.program;
   const int top = program.common(move.block, move.loop);
@@ -526,7 +530,7 @@ PrimFunc moved(const Move& move) {
   bind_domains(facts, domains);
   bind_iters(facts, program.block(*program.scope(move.block)));
   const Stmt nest = new_nest(move, iter_domains(move, neighbours.required, facts), facts);
-  // Inserts the block into the loop of the program without the block.
+  // Removes the block from the program, and inserts its new nest into the body of the loop.
   std::vector<Stmt> parts = parts_of(target.body);
   parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(neighbours.position), nest);
   const Program removed(program.with_body(without(program, move.block)));

@@ -39,15 +39,15 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
                        " are not digits of its loops, so that its instances cannot be determined");
 }
 
-/// Whether the init block initializes exactly the elements whose sums the reduction computes, in
-/// one iteration of the loops outside `top` of both programs.
+/// Whether the init block initializes exactly the elements that the reduction updates. Compares one
+/// iteration of the loops outside `top`, in both programs.
 bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, int reduction,
                       int top) {
   const Block& block = of_sum.block(reduction);
   const std::optional<InstanceSet> all = instances_of(of_sum, reduction, top);
   const std::optional<InstanceSet> begun = instances_of(of_init, init, top);
   if (!all || !begun) return false;
-  // An empty sum that no condition excludes is an error where the program runs.
+  // An empty reduction that no condition excludes is an error in the original program, too.
   const std::optional<Expr> condition = condition_below(of_sum, reduction, top);
   const bool may_be_empty = std::ranges::any_of(block.iters, [](const IterVar& iter) {
     return iter.kind() == IterKind::Reduce && !constant_int(iter.dom()->extent);
@@ -68,7 +68,7 @@ bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, i
          contains_instances(now, before, block, outside);
 }
 
-/// Returns the reduction without its init, whose reads are `init_reads`.
+/// Returns the reduction block without its init. `init_reads`: the regions that the init reads.
 Block update_of(const Block& block, const std::vector<BufferRegion>& init_reads) {
   Block update = block;
   update.init = std::nullopt;
@@ -124,7 +124,7 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
                          "`, which exists only inside of that block");
   init.reads = found.reads;
   const auto uses = [&](const Expr& e, int loop) { return uses_var(e, program.loop(loop).var); };
-  // The init keeps the loops that determine its elements.
+  // The init is nested in copies of the loops that determine its elements.
   std::vector<int> kept = loops;
   std::erase_if(kept, [&](int loop) {
     return std::ranges::none_of(own_values, [&](const Expr& e) { return uses(e, loop); });
@@ -168,7 +168,8 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   require_own_domains(caller, program, n, *program.parent(loop));
   const BlockRealize& realize = program.realize(n);
   const Block& block = *realize.block;
-  // The init will run before the ranges of the reduction's loops are evaluated.
+  // The init will run before the ranges of the reduction's loops are evaluated, so it must not
+  // change them.
   for (const int own : program.loops_of(n))
     if (own >= loop) require_stable_range(caller, program, own);
   walk(realize.predicate, [&](const Load& load) {
@@ -247,7 +248,7 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   const std::string suffix = "_update";
   if (merged.name.size() > suffix.size() && merged.name.ends_with(suffix))
     merged.name.resize(merged.name.size() - suffix.size());
-  // Both blocks read what they declare.
+  // The merged block reads what the init block and the update block read.
   std::vector<Expr> of_init, of_update(merged.iters.begin(), merged.iters.end());
   for (const IterVar* iter : spatial) of_init.emplace_back(iter->var());
   Block parts = merged;

@@ -1,25 +1,26 @@
-// The init and the updates of a reduction as blocks of their own.
+// Separates a reduction into a block for the init and a block for the updates.
 #pragma once
 
 #include "s_tir/context.h"
 
 namespace tenon::s_tir {
 
-/// The place of the new block: before a loop around the reduction, or in the init of a block
-/// around it. The names are those of TVM 0.9.
+/// The position of the init block: before a loop around the reduction, or in the init of an
+/// enclosing block. It determines the names, which are those of TVM 0.9.
 enum class InitPlace : bool { BeforeLoop, InOuterInit };
 
 struct SeparateInit {
-  /// The init's block under copies of the loops that determine its elements.
+  /// The init block, nested in copies of the loops that determine its elements.
   tir::Stmt nest;
   BlockId id;
-  /// The reduction without its init. It also reads what it writes.
+  /// The reduction without its init. It also declares reads of the elements that it writes.
   tir::Block update;
 };
 
-/// Separates the init of `block`, which is block `n` of the program or a part of it. `values` and
-/// `conditions` are its iterators' values and its predicate, and `loops` are the loops around it
-/// that the init also leaves. Throws if the init depends on what exists only inside of the block.
+/// Separates the init of `block`, which is node `n` of the program or a block derived from it.
+/// `values` and `conditions` are its iterator values and its predicate. `loops` are the enclosing
+/// loops that the init is moved out of. Throws if the init uses buffers or variables that exist
+/// only inside of the block.
 SeparateInit separate_init(const Caller& caller, const Program& program, int n, InitPlace place,
                            const tir::Block& block, const std::vector<tir::Expr>& values,
                            const std::vector<tir::Expr>& conditions, const std::vector<int>& loops);

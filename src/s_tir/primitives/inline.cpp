@@ -55,7 +55,7 @@ PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   return func;
 }
 
-/// Rewrites the blocks that read a buffer, innermost first, and their enclosing blocks.
+/// Rewrites the blocks that read a buffer and their enclosing blocks, innermost first.
 struct Inliner {
   const Stmt& program;
   const Buffer& buffer;
@@ -76,13 +76,13 @@ struct Inliner {
   Expr expr(const Expr& e) const { return replace_loads(e, buffer, value, program); }
 };
 
-/// A block to inline and its store, whose value replaces reads of its buffer.
+/// The block to inline. Its store's value replaces reads of its buffer.
 struct Inlining {
   const Program& program;
   const Caller& caller;
   int producer;
   const Store& store;
-  /// The iterators that are the store's indices.
+  /// The iterators that are the indices of the store.
   const std::vector<Var>& vars;
 
   VarMap at(const std::vector<Expr>& indices) const {
@@ -92,7 +92,7 @@ struct Inlining {
   }
 };
 
-/// Adds the facts that the inlined store's indices are inside of its buffer.
+/// Adds the facts that the indices of the inlined store are in bounds.
 void bind_shape(arith::Facts& shape, const Inlining& i) {
   for (std::size_t d = 0; d < i.vars.size(); ++d) {
     const Expr& size = i.store.buffer->shape[d];
@@ -127,8 +127,8 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
                          " reads");
 }
 
-/// Whether the block writes the whole buffer, and nothing in its scope writes an input of the
-/// value.
+/// Whether the value of the inlined block is the same at any position: the block writes its whole
+/// buffer, and no block in its scope writes an input of the value.
 bool has_same_value_anywhere(const Inlining& i) {
   const int scope = *i.program.scope(i.producer);
   for (const int other : i.program.child_blocks(scope))
@@ -142,13 +142,13 @@ bool has_same_value_anywhere(const Inlining& i) {
          });
 }
 
-/// Throws if an input of the value is written between the block and the position where its value is
-/// inlined.
+/// Throws if an input of the value may be written between the inlined block and the consumer.
 void require_same_value(const Inlining& i, int consumer) {
   const Program& program = i.program;
   int top = program.common(i.producer, consumer);
   const bool is_covered = covers_reads(program, i.producer, consumer, i.store.buffer);
-  // A value from another iteration of a common loop may be read until that loop ends.
+  // The consumer may read a value that an earlier iteration of a common loop wrote, so writes in
+  // all iterations of these loops count.
   const int outermost =
       program.loops_of(i.producer).empty() ? i.producer : program.loops_of(i.producer).front();
   if (outermost <= top && !is_covered) top = *program.parent(outermost);
@@ -172,7 +172,7 @@ void require_same_value(const Inlining& i, int consumer) {
   PassingOptions at_consumer{.own = make_seq(std::move(reads)),
                              .compared = Compared::ReadsWithWrites,
                              .with_own_instances = true};
-  // A block of a single store reads before it writes, unless it has an init.
+  // A block that consists of one store reads before it writes. Otherwise, its own writes count too.
   if (const Block& block = program.block(consumer); block.init || !block.body.as<Store>())
     at_consumer.over = {program.stmt(consumer)};
   refuse_on(find_passing_conflict(program, consumer, top, Side::Before, at_consumer));
@@ -222,7 +222,8 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
 
 namespace {
 
-/// Whether the iterators `values` give the indices `at`, and an instance with these iterators runs.
+/// Whether the iterator values `values` make `indices` equal to `at`, and an instance with these
+/// values runs.
 bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& indices,
                         const VarMap& values, const std::vector<Expr>& at,
                         const arith::Facts& facts) {
@@ -275,9 +276,10 @@ VarMap paired_instances(const Caller& caller, const Program& program, int consum
   return *values;
 }
 
-/// Throws if moving the consumer to the producer's position reorders it with a statement that it
-/// depends on or that depends on it. `own`: the consumer's store without its reads from the
-/// producer, once in terms of the consumer's iterators and once in terms of the producer's.
+/// Throws if moving the consumer to the producer's position reorders the consumer with a statement
+/// that it depends on or that depends on it. `own`: the consumer's store without its reads of the
+/// producer's buffer. The first store uses the consumer's iterators, the second one uses the
+/// producer's iterators.
 void require_earlier(const Caller& caller, const Program& program, int consumer, int producer,
                      const std::pair<Store, Store>& own, const Program& after) {
   const auto refuse_on = [&](const std::optional<std::string>& conflict) {
@@ -342,10 +344,11 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
     refuse(caller, describe(program, n) + " may read elements of `" + buffer->name + "` that " +
                        describe(program, producer) + " does not write in the same iteration");
   const VarMap map = paired_instances(caller, program, n, producer, *read, source->indices);
-  // The value with the read element replaced by the producer's value.
+  // The consumer's value with the load replaced by the producer's value.
   const Expr value = replace_loads(
       store.value, buffer, [&](const auto&) { return source->value; }, program.func().body);
-  // Substitutes only the consumer's iterators; the producer's are distinct variables.
+  // `map` affects only the consumer's iterators, because the producer's iterators are other
+  // variables.
   std::vector<Expr> indices;
   for (const Expr& index : store.indices) indices.push_back(substitute(index, map));
   const BlockRealize& realize = program.realize(producer);

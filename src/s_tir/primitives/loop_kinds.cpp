@@ -23,8 +23,8 @@ void require_memory_of_threads(const Caller& caller, const Program& program, int
                      "` share this memory; use the scope " + own);
 }
 
-/// Throws unless the iterations of the loop may run concurrently. If the loop is bound to
-/// `threadIdx`, it may be a reduction loop: the threads reduce together.
+/// Throws unless the iterations of the loop may run concurrently. A loop that is bound to
+/// `threadIdx` may be a reduction loop, because its threads reduce cooperatively.
 void require_independent(const Caller& caller, const Program& program, int loop,
                          const std::optional<ThreadTag>& thread) {
   const bool threads = thread && thread->is_thread();
@@ -57,7 +57,8 @@ void require_independent(const Caller& caller, const Program& program, int loop,
     return !mentions(program.block(n).writes, buffer) && !depends_on(program, n, loop) &&
            std::ranges::any_of(blocks, [&](int other) { return is_reduced_by(other, buffer); });
   };
-  // Threads that reduce together also initialize their sums together.
+  // Threads that reduce cooperatively also run the init cooperatively, so the init does not
+  // conflict with the updates.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool) {
     return is_reduced_by(n, buffer);
   };
@@ -95,8 +96,8 @@ void require_independent_around(const Caller& caller, const Program& after, int 
   };
   add_around(n);
   for (int inner = n; after.is_loop(inner); ++inner) loops.insert(inner);
-  // Checks the loops around producers too: a value that is read outside such a loop is not private
-  // to the loop's iterations.
+  // Includes the loops around producers: a value that is read outside such a loop is not private to
+  // its iterations.
   if (after.is_block(n))
     for (const int producer : producers(after, n)) add_around(producer);
   for (const int loop : loops) {

@@ -1,27 +1,27 @@
-// Common parts of the primitives on loops.
+// Helpers shared by the primitives on loops.
 #pragma once
 
 #include "s_tir/context.h"
 
 namespace tenon::s_tir {
 
-/// Throws for a loop that is bound or annotated, or whose minimum is not 0.
+/// Throws if the loop is bound or annotated, or if its minimum is not 0.
 void require_plain_loop(const Caller& caller, const Program& program, int loop);
 
-/// Throws if the body of the loop writes memory that the loop's range reads, because the step would
-/// evaluate the range again after the loop has begun.
+/// Throws if the body of the loop writes memory that the loop's range reads. The primitive
+/// evaluates the range again after the loop has begun.
 void require_stable_range(const Caller& caller, const Program& program, int loop);
 
-/// Returns an expression as text for an error.
+/// Returns the text of an expression for an error message.
 std::string tir_text(const tir::Expr& e);
 
-/// Throws if a block around `n` allocates memory that the threads of a loop around that block
-/// share.
+/// Throws if a block around `n` allocates memory that is shared by the threads of a loop around
+/// that block.
 void require_memory_of_threads_around(const Caller& caller, const Program& after, int n);
 
-/// Throws unless concurrent iterations (parallel loops, lanes, threads) of the loops around `n`,
-/// around its blocks and around the producers of its inputs are independent. Every primitive that
-/// changes or adds accesses of `n` must call this.
+/// Throws unless concurrent iterations (of parallel loops, lanes, threads) are independent. Checks
+/// the loops around `n`, around the blocks inside it, and around the producers of its inputs. Every
+/// primitive that changes or adds accesses of `n` must call this function.
 void require_independent_around(const Caller& caller, const Program& after, int n);
 
 }  // namespace tenon::s_tir

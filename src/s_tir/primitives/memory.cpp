@@ -107,8 +107,8 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
   return is_changed ? make_block(own->values, own->predicate, std::move(block)) : s;
 }
 
-/// Returns what to replace if a block's accesses move to a copy. Only a buffer that no step can
-/// remove may stay in the indices of regions.
+/// Returns which occurrences of the buffer are replaced if the accesses of block `n` move to a
+/// copy. A buffer that a later step can remove must not stay in the indices of regions.
 static Replaced replaced_by_copy(const Program& program, int n, const Buffer& buffer) {
   return allocated_by(program, buffer, n) ? Replaced::Everything : Replaced::Accesses;
 }
@@ -172,8 +172,8 @@ struct Place {
   std::size_t position;
 };
 
-/// Returns the position after the writer, in the innermost loop or block that contains it and a
-/// reader.
+/// Returns the position after the writer, in the innermost loop or block that contains both the
+/// writer and a reader.
 Place behind_writer(const Program& program, int scope, int writer,
                     const std::vector<int>& readers) {
   if (readers.empty()) return {scope, parts_of(program.block(scope).body).size()};
@@ -185,9 +185,9 @@ Place behind_writer(const Program& program, int scope, int writer,
   return {at, part ? *part + 1 : parts_of(body_of(program, at)).size()};
 }
 
-/// Returns the region that a block accesses in one iteration of the loops outside `top`. It is
-/// exact, with the predicate taken into account, if the indices are digits of the loops; otherwise
-/// it is a hull.
+/// Returns the region that a block accesses in one iteration of the loops outside `top`. The region
+/// is exact and respects the predicate if the indices are digits of the loops. Otherwise it is a
+/// hull.
 std::vector<Range> touched(const Program& program, int block, int top, const BufferRegion& region) {
   std::vector<int> below;
   for (const int n : program.loops_of(block))
@@ -198,7 +198,7 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
   const VarMap bindings = bindings_of(realize);
   std::vector<Expr> begins;
   for (const Range& range : region.region) begins.push_back(substitute(range.min, bindings));
-  // A variable of a let below `top` is not loop-invariant.
+  // The variable of a let below `top` is not loop-invariant, so the indices have no map.
   const auto map = branches_below(program, block, top)
                        ? find_iter_map(begins, domains, realize.predicate)
                        : std::nullopt;
@@ -209,7 +209,7 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
     const Expr extent = substitute(region.region[d].extent, bindings);
     const arith::Interval low = arith::values_of(begins[d], relaxed);
     const arith::Interval high = arith::values_of(begins[d] + extent - 1, relaxed);
-    // A condition of the block may protect a load.
+    // A bound that contains a load is only known without a predicate, which could protect the load.
     const auto is_known = [&](const std::optional<Expr>& e) {
       return e && (is_true(realize.predicate) || !contains<Load>(*e));
     };
@@ -239,10 +239,10 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
   return result;
 }
 
-/// The condition under which a copy includes an element, given by its indices.
+/// Returns the condition under which a copy includes the element at the given indices.
 using Included = std::function<Expr(const std::vector<Expr>& element, const arith::Facts& facts)>;
 
-/// Makes the loops and the block of a copy of the region: for ax0, ax1: to[v0, v1] = from[v0, v1].
+/// Makes the loop nest that copies the region: for ax0, ax1: to[v0, v1] = from[v0, v1].
 Stmt copy_nest(
     const std::vector<Range>& region, const Buffer& from, const Buffer& to, const std::string& name,
     arith::Facts facts, const BlockId& id,
@@ -292,7 +292,7 @@ arith::Facts facts_at(const Program& program, int n) {
   return facts;
 }
 
-/// Returns the hull of boxes of a buffer.
+/// Returns a box that contains all the boxes of the buffer.
 std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const Buffer& buffer,
                            const arith::Facts& facts) {
   if (boxes.size() == 1) return boxes.front();
@@ -306,7 +306,8 @@ std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const B
   return result;
 }
 
-/// Whether one range provably contains the part of another that is inside of a dimension.
+/// Whether the range `outer` provably contains the part of `inner` that is in a dimension of the
+/// given size.
 bool covers(const Range& outer, const Range& inner, const Expr& size, const arith::Facts& facts) {
   const auto at_most = [&](const Expr& a, const Expr& b) {
     return arith::can_prove(a <= b, facts);
@@ -316,7 +317,8 @@ bool covers(const Range& outer, const Range& inner, const Expr& size, const arit
          (at_most(inner.min + inner.extent, end) || at_most(size, end));
 }
 
-/// Extends the first region of each buffer if none covers the accessed region.
+/// Extends the first region of each accessed buffer, unless a declared region already covers the
+/// access.
 bool extend(std::vector<BufferRegion>& declared, const std::vector<BufferRegion>& accessed,
             const arith::Facts& facts) {
   bool is_changed = false;
@@ -339,7 +341,8 @@ bool extend(std::vector<BufferRegion>& declared, const std::vector<BufferRegion>
   return is_changed;
 }
 
-/// Returns the hull of what a block writes of a buffer in one iteration of the loops outside `top`.
+/// Returns a box that contains all elements of the buffer that a block writes in one iteration of
+/// the loops outside `top`.
 std::vector<Range> written_hull(const Program& program, int n, int top, const Buffer& buffer) {
   std::vector<std::vector<Range>> boxes;
   for (const BufferRegion& write : program.block(n).writes)
@@ -351,7 +354,7 @@ std::vector<Range> written_hull(const Program& program, int n, int top, const Bu
 
 PrimFunc with_covering_regions(const PrimFunc& func) {
   std::optional<Program> program(func);
-  // Outer blocks contain the regions of inner ones.
+  // Processes inner blocks first, because outer blocks must cover the regions of inner ones.
   for (int n = program->size(); n-- > 1;) {
     if (!program->is_block(n)) continue;
     const arith::BlockAccess found = arith::find_block_access(program->block(n));
@@ -377,7 +380,7 @@ Stmt with_body(const Stmt& s, Stmt body) {
   return with_changed_block(s, [&](Block& block) { block.body = std::move(body); });
 }
 
-/// Inserts the copy. `rewrite_part` is called on each other part.
+/// Inserts the copy, and applies `rewrite_part` to each other part of the body.
 PrimFunc insert_copy(const Program& program, int scope, const Place& place, const Stmt& copy,
                      const Buffer& allocated,
                      const std::function<Stmt(const Stmt&)>& rewrite_part) {
@@ -395,8 +398,8 @@ PrimFunc insert_copy(const Program& program, int scope, const Place& place, cons
                     }));
 }
 
-/// Throws if the loops or conditions of `copy` read memory that `before`, which contains block `n`,
-/// or `copy` writes.
+/// Throws if the loops or conditions of `copy` read memory that `before` or `copy` writes. `before`
+/// contains block `n`.
 void require_unchanged_control(const Caller& caller, const Program& program, int n,
                                const Stmt& before, const Stmt& copy) {
   std::vector<Buffer> written;
@@ -443,7 +446,8 @@ int scope_of(const Caller& caller, const Program& program, int n) {
   return *scope;
 }
 
-/// Returns a statement with the reads (or writes) of a buffer by one instance of the block.
+/// Returns a statement that performs the reads (or writes) of a buffer by one instance of the
+/// block.
 Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool is_write) {
   std::vector<Stmt> result;
   for (const arith::Access& access : accesses_of(program, n)) {
@@ -455,16 +459,17 @@ Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool 
   return make_seq(std::move(result));
 }
 
-/// Returns the node of the sequence in a loop's or block's body; the loop or block itself if there
-/// is no sequence.
+/// Returns the node of the sequence that is the body of a loop or block. Returns the loop or block
+/// itself if its body is not a sequence.
 int top_of(const Program& program, int at) {
   for (int n = at + 1; n < program.size() && program.is_below(n, at); ++n)
     if (program.parent(n) == at && program.stmt(n).as<Seq>() && !program.is_in_init(n)) return n;
   return at;
 }
 
-/// Returns a phrase about a write between the copy and the reader, which is in the given part of
-/// `place.at`. The write changes the buffer but not the copy. Nullopt if there is provably none.
+/// Returns a phrase about a write to the buffer between the copy and the reader, which the copy
+/// would miss. The reader is in the given part of the body of `place.at`. Nullopt if there is
+/// provably no such write.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           std::size_t part, const Buffer& buffer) {
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
@@ -476,8 +481,8 @@ std::optional<std::string> written_behind(const Program& program, const Place& p
                 parts.begin() + static_cast<std::ptrdiff_t>(part)}});
 }
 
-/// Returns the elements of a buffer that a copy directly inside the block may read: the hull of the
-/// regions that the block declares.
+/// Returns the elements of a buffer that a copy directly inside the block may read: a box that
+/// contains all the regions that the block declares.
 std::vector<Range> readable(const Program& program, int around, const Buffer& buffer) {
   std::vector<std::vector<Range>> boxes;
   for (const BufferRegion& read : program.block(around).reads)
@@ -496,8 +501,8 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const Buffer& buffer = read.buffer;
   require_matched_scope(caller, program, buffer, scope_kind);
   std::vector<int> writers = writers_in(program, scope, buffer);
-  // A buffer that an outer block's init writes is complete only after the update, so the init is
-  // not the writer to copy after.
+  // The init of an outer block is not the writer to copy after, because the buffer is complete only
+  // after the update.
   std::erase_if(writers, [&](int writer) { return program.is_in_init(writer); });
   if (writers.size() > 1 && mentions(program.block(n).writes, buffer))
     refuse(caller, describe(program, n) + " updates `" + buffer->name + "`, which block `" +
@@ -523,7 +528,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   for (const int reader : program.child_blocks(place.at)) {
     const Block& block = program.block(reader);
     if (!mentions(block.reads, buffer) || mentions(block.writes, buffer)) continue;
-    // The init of the block around the copy, which is in no part of its body, precedes the copy.
+    // A reader without a part is in the init of the block around the copy, which precedes the copy.
     const std::optional<std::size_t> part = part_of(program, place.at, reader);
     if (!part || *part < place.position) continue;
     const auto conflict = written_behind(program, place, reader, *part, buffer);
@@ -553,8 +558,9 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   };
   NewBlock result = cached();
   if (!is_filled(result)) {
-    // The reader needs more elements than the last writer writes, or the declared region exceeds
-    // the buffer.
+    // The copy does not fill the cache: the reader needs elements that the last writer does not
+    // write, or the declared region exceeds the buffer. Copies the declared region within the
+    // buffer instead.
     for (std::size_t d = 0; d < region.size(); ++d) {
       const Expr begin = max(declared[d].min, 0),
                  end = min(declared[d].min + declared[d].extent, buffer->shape[d]);
@@ -569,8 +575,8 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
 
 namespace {
 
-/// Returns the condition under which an instance of the block that runs in one iteration of the
-/// loops outside `top` writes the element `at` of the buffer. Nullopt if it cannot be expressed.
+/// Returns the condition under which the block writes the element `at` of the buffer in one
+/// iteration of the loops outside `top`. Nullopt if it cannot be expressed.
 std::optional<Expr> writes_element(const Program& program, int n, int top, const Buffer& buffer,
                                    const std::vector<Expr>& at, const arith::Facts& facts) {
   Block block = program.block(n);
@@ -579,7 +585,7 @@ std::optional<Expr> writes_element(const Program& program, int n, int top, const
   const std::optional<int> reduced = outermost_reduction_loop(program, n);
   if (reduced && (*reduced <= top || !block.init)) return std::nullopt;
   const Store* begun_by = block.init ? block.init->as<Store>() : store;
-  // The init could write other elements than the body.
+  // The init must write the same elements as the body.
   if (!begun_by || !begun_by->buffer.same_as(buffer) ||
       !structural_equal(begun_by->indices, store->indices))
     return std::nullopt;
@@ -613,7 +619,8 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
   const std::vector<Range> region = written_hull(program, n, place.at, buffer);
-  // An update reads the previous value from the buffer and writes the new value to the cache.
+  // If the block is an update, it still reads the previous value from the buffer, but writes the
+  // new value to the cache.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
   if (program.block(n).init)
     for (const BufferRegion& missing : arith::find_block_access(program.block(n)).reads)
@@ -638,7 +645,8 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                        buffer->name + "` itself");
   if (program.block(n).init) {
     require_begun(caller, program, n);
-    // The cache holds the sum until it is complete.
+    // The cache holds partial results until the reduction is complete, so nothing may read the
+    // buffer before.
     if (const auto loop = outermost_reduction_loop(program, n))
       if (const auto conflict =
               find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
@@ -686,7 +694,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const auto under_condition = [&](const auto&, const auto&) { return condition; };
   NewBlock result = cached(under_condition);
   const bool is_plain = is_exact(result);
-  // Elements that were not written must not be copied, so the copy gets the outer conditions.
+  // The copy gets the outer conditions, because elements that were not written must not be copied.
   std::vector<Expr> outer = conjuncts(program.realize(n).predicate);
   const arith::Facts facts = facts_at(program, place.at);
   for (const int loop : program.loops_of(n)) {
@@ -726,7 +734,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
 namespace {
 
 /// Returns the indices at which a block accesses a buffer. Throws unless all accesses have the same
-/// indices, which the block's iterators determine.
+/// indices and these are determined by the block's iterators.
 std::vector<Expr> only_indices(const Caller& caller, const Program& program, int n,
                                const Buffer& buffer) {
   const Block& own = program.block(n);
@@ -746,7 +754,7 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
   if (!found || !is_single)
     refuse(caller, what + (is_single ? "at no" : "at more than one") +
                        " list of indices, but an element of the new buffer represents one list");
-  // Variables of loops inside and of lets around the block are not defined at the copy.
+  // Variables of loops inside the block, and of lets around it, are not defined at the copy.
   std::vector<Var> defined = free_vars(program.block(*program.scope(n)).body);
   for (const IterVar& iter : own.iters) defined.push_back(iter.var());
   for (const Expr& index : *found) {
@@ -761,7 +769,7 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
   return *std::move(found);
 }
 
-/// Returns the block with the buffer's accesses, which all have the same indices, redirected.
+/// Redirects the block's accesses to `from`, which all have the same indices, to `to`.
 Block redirected(Block block, const Buffer& from, const Buffer& to,
                  const std::vector<Expr>& indices) {
   const std::vector<Range> element = element_at(indices);
@@ -816,7 +824,8 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
                                   is_read ? "reads" : "writes")
                             .buffer;
   require_own_domains(caller, program, n, scope);
-  // The new buffer does not have the previous values.
+  // The new buffer does not contain the values that `buffer` had before, so the block must not read
+  // them.
   const Stmt& first = block.init ? *block.init : block.body;
   const auto is_own = [&](const Load& load) { return load.buffer.same_as(buffer); };
   if (is_read ? mentions(block.writes, buffer) : any_node(first, is_own))
@@ -834,14 +843,14 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     return std::ranges::any_of(indices,
                                [&](const Expr& index) { return uses_var(index, iter.var()); });
   };
-  // The copy has an iterator for each of the block's. Those that do not determine the element have
-  // one value.
+  // The copy has one iterator for each iterator of the block. An iterator that does not determine
+  // the element gets extent 1.
   std::vector<LoopDomain> loops;
   std::vector<IterVar> iters;
   std::vector<Expr> values, shape, at, copied_at;
   VarMap of_block, of_loops;
   arith::Facts facts = facts_at(program, scope);
-  // Variables of blocks around, which have one value in all instances.
+  // Variables of enclosing blocks. They have the same value in all instances of the block.
   const std::vector<Var> outside = free_vars(program.block(scope).body);
   for (const IterVar& iter : block.iters) {
     const DataType type = iter.var().dtype();
@@ -920,7 +929,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
                 .body = make_store(to, make_load(from, read), written)};
   const BlockId id = copying.id;
   const Stmt copy = in_loops(loops, make_block(values, predicate, std::move(copying)));
-  // Next to the statement of the scope that contains the block.
+  // The copy is placed next to the child of the scope that contains the block.
   const std::size_t part = *part_of(program, scope, n);
   const Place place{scope, is_read ? part : part + 1};
   if (!is_read)

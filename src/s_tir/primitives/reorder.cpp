@@ -13,8 +13,8 @@ std::string tir_text(const Expr& e) { return print_expr(e); }
 
 namespace {
 
-/// Returns the loops from the outermost to the innermost of the given ones. Throws unless these are
-/// perfectly nested.
+/// Returns the chain of loops from the outermost to the innermost of the given loops. Throws unless
+/// the chain is perfectly nested.
 std::vector<int> chain_of(const Caller& caller, const Program& program,
                           const std::vector<int>& loops) {
   const int bottom = *std::ranges::max_element(loops);

@@ -15,7 +15,7 @@ using namespace tir;
 
 namespace {
 
-/// A reduction to factor at a loop.
+/// A reduction that is factored at a loop.
 struct Factoring {
   const Program& program;
   Caller caller;
@@ -89,7 +89,8 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
     if (parts.size() == 1) continue;
     if (f.is_used_by(IterKind::Reduce, n))
       refuse(caller, "loop `" + program.loop(n).var.name() + "` is around more than " + what);
-    // The partial results are computed before all other statements below the loops.
+    // All partial results are computed before the other statements below the loops, so the
+    // reduction must be the first of them.
     if (program.child_blocks(f.loops.front()).front() != f.block)
       refuse(caller, what + " is not the first block below " + describe(program, f.loops.front()) +
                          ", before which its partial results would be computed");
@@ -111,7 +112,8 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   if (const auto conflict = conflict_between_instances(program, f.block))
     refuse(caller,
            "the instances of " + what + " depend on their order: one " + *conflict + " in another");
-  // The partial results are computed before all other statements below the loops.
+  // The partial results are computed before the other statements below the loops, so these must not
+  // write what the reduction reads.
   if (const auto conflict =
           find_passing_conflict(program, f.block, *program.parent(f.loops.front()), Side::Before,
                                 {.compared = Compared::ReadsWithWrites}))
@@ -120,8 +122,8 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   return f;
 }
 
-/// Throws unless the predicate leaves at least one term for every partial result, so that the final
-/// reduction reads no uninitialized partial result.
+/// Throws unless the predicate leaves at least one term for every partial result. Otherwise the
+/// final reduction would read an uninitialized partial result.
 void check_predicate(const Factoring& f) {
   arith::Facts facts;
   bind_domains(facts, domains_of(f.program, f.loops));
@@ -148,8 +150,9 @@ void check_predicate(const Factoring& f) {
   }
 }
 
-/// Returns the elements of the partial results, one per output: the factored iterator is an
-/// additional index, counted from the end if `axis` is negative.
+/// Returns the elements of the partial results, one per output. Their indices are those of the
+/// output and the factored iterator at position `axis`, which is counted from the end if it is
+/// negative.
 std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer>& partials,
                                     int axis, const Var& factor, const VarMap& iters) {
   std::vector<Store> result;
@@ -164,7 +167,8 @@ std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer
   return result;
 }
 
-/// Makes, for all loops: block `C_rf`: partial[.., vf, ..] = partial[.., vf, ..] (+) value.
+/// Makes the nest that computes the partial results, in copies of all loops: block `C_rf`:
+/// partial[.., vf, ..] = partial[.., vf, ..] (+) value.
 Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis) {
   const Block& own = f.own();
   const For& loop = f.program.loop(f.loop);
@@ -205,7 +209,7 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
               .init = f.body.init(elements),
               .body = f.body.update(elements, combined),
               .annotations = own.annotations};
-  // Partial results of a single term each need no reduction.
+  // A partial result of a single term needs no reduction.
   if (!has_kind(block, IterKind::Reduce)) {
     block.init = std::nullopt;
     std::vector<Stmt> stores;
@@ -215,12 +219,12 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
   }
   Stmt realize = make_block(std::move(values), f.realize().predicate,
                             arith::with_found_access(std::move(block)));
-  // The original block keeps the original variables.
+  // The copy gets new variables, because the original block keeps the original ones.
   return fresh_copy(in_loops(f.program, f.loops, std::move(realize)));
 }
 
-/// Returns the statement with the reduction block replaced, and without the loops that are only
-/// used by reduction iterators.
+/// Returns the statement with the reduction block replaced by `block`. Omits loops that only
+/// reduction iterators use.
 Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
   if (n == f.block) return block;
   int next = f.block;
@@ -231,8 +235,8 @@ Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
   return with_child(f.program.stmt(n), f.program.stmt(next), inner);
 }
 
-/// Makes, for the loops over elements and the factored loop: block `C`: C[..] = C[..] (+)
-/// partial[..].
+/// Makes the nest of the final reduction, in the factored loop and the loops over output elements:
+/// block `C`: C[..] = C[..] (+) partial[..].
 Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis) {
   const Block& own = f.own();
   const For& loop = f.program.loop(f.loop);
@@ -302,7 +306,7 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
                                block.alloc_buffers.insert(block.alloc_buffers.end(),
                                                           partials.begin(), partials.end());
                              }));
-  // fresh_copy has replaced the id of the partial block, so it is found by its writes.
+  // Finds the partial block by its writes, because fresh_copy has replaced its id.
   const Program final(func);
   int found = scope;
   for (const int n : final.child_blocks(scope))

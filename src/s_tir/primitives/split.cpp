@@ -62,11 +62,11 @@ std::vector<Expr> complete_factors(const Caller& caller, const Program& program,
   return result;
 }
 
-// Binding values in the form that TVM prints after loops are split or fused: the digits of the
-// loops' numbers, most significant first, if the values consist of such digits.
+// Simplification of binding values after loops are split or fused. If the values are sums of digits
+// of the loops, they are printed as in TVM: most significant digit first.
 
-/// Simplifies the bindings of the blocks directly below the statement. `around`: the enclosing
-/// loops. If `preserve_unit_iters`, loops of one iteration are digits too.
+/// Simplifies the bindings of the outermost blocks in the statement. `around`: the enclosing loops.
+/// If `preserve_unit_iters`, loops of one iteration are digits too.
 Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around, bool preserve_unit_iters) {
   if (const BlockRealize* realize = s.as<BlockRealize>()) {
     const auto map =
@@ -98,7 +98,8 @@ bool accesses_directly(const Stmt& s) {
 Stmt add_predicate(const Stmt& s, const Expr& condition) {
   if (const BlockRealize* realize = s.as<BlockRealize>()) {
     BlockRealize next = *realize;
-    // A predicate may read elements that exist only where the condition holds.
+    // The predicate may read elements that exist only if the condition holds, so the condition must
+    // be evaluated first.
     next.predicate = contains<Load>(next.predicate) ? both(condition, next.predicate)
                                                     : both(next.predicate, condition);
     return make_stmt(std::move(next));

@@ -19,8 +19,8 @@ namespace {
 
 // Comparison of a computation with the description of a tensor intrinsic.
 
-/// The location of a description's buffer in the target: its element (i...) is element base +
-/// (0..., i...) of the target.
+/// The location of a buffer of the description in the computation: its element (i...) is the
+/// element base + (0..., i...) of `target`.
 struct MatchedBuffer {
   tir::Buffer target;
   std::vector<tir::Expr> base;
@@ -32,7 +32,7 @@ std::string first_line(const Stmt& s) {
   return text.substr(0, text.find('\n'));
 }
 
-/// Walks the description and the computation in parallel.
+/// Matches the description with the computation, statement by statement.
 class DescriptionMatcher {
  public:
   DescriptionMatcher(const Caller& caller, const PrimFunc& description, const arith::Facts& facts)
@@ -155,7 +155,8 @@ class DescriptionMatcher {
            arith::can_prove_equal(substitute(d, names_), t, facts_);
   }
 
-  /// Matches an access of a parameter with one of the computation: returns true or refuses.
+  /// Matches the access `d[indices]` of a parameter with the access `t[at]` of the computation.
+  /// Throws if they do not match.
   bool access(const Buffer& d, const std::vector<Expr>& indices, const Buffer& t,
               const std::vector<Expr>& at) {
     const std::string own = in_backticks(d->name), other = in_backticks(t->name);
@@ -200,8 +201,8 @@ class DescriptionMatcher {
 };
 
 /// Returns, for each parameter of the description, its location in the buffers of the computation.
-/// Throws with the first pair of statements that differ. The bases do not use variables that the
-/// computation defines.
+/// Throws an error that shows the first pair of statements that differ. The base indices do not use
+/// variables that the computation defines.
 std::vector<MatchedBuffer> match_description(const Caller& caller, const PrimFunc& description,
                                              const Stmt& computation, const arith::Facts& facts) {
   const Block& root = root_block(description.body);
@@ -214,7 +215,8 @@ std::vector<MatchedBuffer> match_description(const Caller& caller, const PrimFun
 
 // ---- the primitive ------------------------------------------------------------------------------
 
-/// Returns the part of the program that a parameter of the intrinsic represents: a box of its size.
+/// Returns the region of the program that a parameter of the intrinsic represents. It has the size
+/// of the parameter.
 BufferRegion box_of(const MatchedBuffer& match, const Buffer& param) {
   BufferRegion box{match.target, {}};
   const std::size_t leading = match.base.size() - param->shape.size();
@@ -239,8 +241,8 @@ void require_inside(const Caller& caller, const BufferRegion& box, const arith::
   }
 }
 
-/// Throws unless written buffers are disjoint from all others: the intrinsic may read and write in
-/// any order.
+/// Throws if the region of a written buffer may overlap another region, because the intrinsic may
+/// read and write in any order.
 void require_apart(const Caller& caller, const Program& program, int block,
                    const std::vector<MatchedBuffer>& matches, const PrimFunc& func) {
   std::set<const BufferNode*> written;
@@ -256,9 +258,9 @@ void require_apart(const Caller& caller, const Program& program, int block,
     }
 }
 
-/// Returns a parameter of the implementation as a new buffer for this use; its variables are bound
-/// to the matched region. If the declaration lacks strides and offset and the implementation only
-/// accesses elements, the buffer takes the strides and offset of the region.
+/// Returns a new buffer for this use of a parameter of the implementation. Its variables are bound
+/// to the matched region. If the parameter declares no strides and offset, and the implementation
+/// only accesses elements, the buffer gets the strides and offset of the region.
 Buffer own_buffer(const Buffer& param, const Stmt& body, VarMap& replaced) {
   BufferNode node = *param.get();
   const bool is_by_element = !uses_var(body, param->data);
@@ -285,7 +287,7 @@ Buffer own_buffer(const Buffer& param, const Stmt& body, VarMap& replaced) {
   return make_buffer(std::move(node));
 }
 
-/// Returns the regions, with the regions of matched buffers replaced by the boxes of the intrinsic.
+/// Returns the regions, in which the boxes of the intrinsic replace regions of matched buffers.
 std::vector<BufferRegion> as_boxes(const std::vector<BufferRegion>& regions,
                                    const std::vector<BufferRegion>& boxes) {
   std::vector<BufferRegion> result;
@@ -360,7 +362,7 @@ PrimFunc tensorize(const Program& program, int block_or_loop, const TensorIntrin
     }
   }();
   const Program outside(outer.func);
-  // The handle of a tensorized loop's block refers to the block that replaces it.
+  // If a loop is tensorized, the handle of its block now refers to the new block.
   const int own = is_block ? block_or_loop : program.child_blocks(block_or_loop).front();
   return tensorize_block(caller, outside, *outside.find_block(outer.block), intrin,
                          program.block(own).id);

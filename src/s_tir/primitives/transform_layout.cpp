@@ -30,8 +30,8 @@ std::vector<std::int64_t> constant_shape(const Caller& caller, const std::string
   return result;
 }
 
-/// Returns the shape of `what`, a buffer or a block, after the mapping. Throws if the map is not a
-/// bijection between the two shapes.
+/// Returns the shape of a buffer or block after the map is applied. Throws unless the map is a
+/// bijection between the two shapes. `what` describes the buffer or block in messages.
 std::vector<Expr> mapped_shape(const Caller& caller, const std::string& what,
                                const std::vector<Expr>& before, const IndexMap& map) {
   const std::vector<std::int64_t> shape = constant_shape(caller, what, before);
@@ -200,8 +200,8 @@ PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexT
 
 namespace {
 
-/// Returns the loops around a block, which no other statement shares. Throws unless each iterator
-/// is a loop of its own, and the loops run the block's whole domain.
+/// Returns the loops around a block. Throws unless no other statement shares these loops, each
+/// iterator is bound to a loop of its own, and the loops run the block's whole domain.
 std::vector<int> require_own_loops(const Caller& caller, const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
   const std::vector<int> loops = program.loops_of(n);
@@ -225,7 +225,8 @@ std::vector<int> require_own_loops(const Caller& caller, const Program& program,
   return loops;
 }
 
-/// Throws if a new iterator consists of spatial and reduction iterators. Returns its kind.
+/// Returns the kind of a new iterator. Throws if it depends on both spatial and reduction
+/// iterators.
 IterKind kind_of(const Caller& caller, const Block& block, const IndexMap& map, std::size_t n) {
   std::optional<IterKind> kind;
   for (std::size_t i = 0; i < block.iters.size(); ++i) {
@@ -250,7 +251,7 @@ PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& m
   require_replaceable_iterators(caller, program, n);
   require_free_order(program, n, caller, "in other loops");
   if (block.init) require_begun(caller, program, n);
-  // The domains count from 0, so an iterator is its minimum plus an index of the map.
+  // An index of the map counts from 0. The old iterator is its minimum plus the index.
   std::vector<Expr> shape;
   for (const IterVar& iter : block.iters) shape.push_back(iter.dom()->extent);
   const std::vector<Expr> extents = mapped_shape(caller, describe(program, n), shape, map);

@@ -78,7 +78,7 @@ std::vector<Expr> AccessParser::indices(const Buffer& buffer) {
     const auto every = constant_int(stride);
     if (!length || !every || *every == 0 || !fits(*length, Int(32)) || !fits(*every, Int(32)))
       syntax_error(open, "a slice of an access has a constant length and a constant step");
-    // The last step may pass the end, as in Python.
+    // The last step may exceed the end of the slice, as in Python.
     const std::int64_t count = (*length + *every - (*every > 0 ? 1 : -1)) / *every;
     if (count == 1) return result.push_back(lo);
     const int width = lanes(open, make_int(Int(64), count));

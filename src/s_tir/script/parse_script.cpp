@@ -19,7 +19,7 @@ namespace script {
 
 namespace {
 
-/// A block whose lines are being read.
+/// The state of a block whose lines are being parsed.
 struct OpenBlock {
   Block block{
       .iters = {}, .reads = {}, .writes = {}, .name = "", .init = std::nullopt, .body = make_nop()};
@@ -33,7 +33,7 @@ struct OpenBlock {
   bool has_reads = false, has_writes = false;
 };
 
-/// A function whose body has not been parsed yet, and the names of its parameters.
+/// The head of a function whose body has not been parsed yet.
 struct Head {
   PrimFunc func{{}, {}, make_nop()};
   std::map<std::string, Var> handles;
@@ -41,8 +41,8 @@ struct Head {
   bool is_flat = false;
 };
 
-/// Parses a suite in order. A statement that applies to the rest of its suite (a let, an
-/// allocation, an attribute) has the remaining statements as its body.
+/// Parser for scripts. A let, an allocation or an attribute applies to the rest of its suite, so
+/// the remaining statements become its body.
 class Parser : public AccessParser {
  public:
   using AccessParser::AccessParser;
@@ -150,16 +150,15 @@ class Parser : public AccessParser {
   void buffer_param(const Token& name) {
     const char* close = in_.open_list();
     const Buffer buffer = details(name, list(), close);
-    // TVM's name for the argument's handle, which scripts do not mention.
+    // TVM's name for the handle of the argument. It does not occur in scripts.
     const Var handle("var_" + name.text, Handle());
     head_.func.params.push_back(handle);
     head_.func.buffers.push_back({handle, buffer, buffer});
   }
 
-  /// Parses the rest of a buffer's declaration, up to the closing sign: `, dtype="float32",
-  /// scope="local"`.
+  /// Parses the rest of a buffer's declaration, up to `close`: `, dtype="float32", scope="local"`.
   Buffer details(const Token& name, std::vector<Expr> shape, const char* close = ")") {
-    // A constant extent may be written as a sum or product.
+    // Simplifies the extents, because a constant extent may be written as a sum or product.
     for (Expr& extent : shape)
       if (free_vars(extent).empty()) extent = arith::simplify(extent);
     DataType type = Float(32);
@@ -217,7 +216,7 @@ class Parser : public AccessParser {
       return body;
     }
     head_.func.form = Form::Blocks;
-    // An explicit root block in the script is the root.
+    // If the script has an explicit root block, no other root is added.
     if (const BlockRealize* only = body.as<BlockRealize>(); only && only->block->iters.empty() &&
                                                             root.block.alloc_buffers.empty() &&
                                                             only->block->name == "root")
@@ -228,7 +227,7 @@ class Parser : public AccessParser {
 
   // ---- suites ----
 
-  /// Reads `: <end of line> <deeper line>`.
+  /// Parses a colon, the end of the line and the indentation of a suite.
   void expect_suite() {
     in_.expect(":");
     in_.expect_end_of_line();
@@ -251,7 +250,7 @@ class Parser : public AccessParser {
       if (block && block_line(*block)) continue;
       if (blocks_.size() == 1 && block && function_line()) continue;
       if (auto rest = scoped(block)) {
-        // The body of `rest` is the remainder of the suite.
+        // `rest` already contains the remainder of the suite as its body.
         stmts.push_back(std::move(*rest));
         break;
       }
@@ -268,7 +267,7 @@ class Parser : public AccessParser {
     return body;
   }
 
-  /// Parses the suite in a new scope, in which `f` has defined names.
+  /// Parses a suite in a new scope. `f` defines names in that scope first.
   template <class F>
   Stmt nested_with(F f) {
     scopes_.open();
@@ -357,7 +356,8 @@ class Parser : public AccessParser {
 
   // ---- lines of blocks ----
 
-  /// Parses a line that describes the block itself. Returns whether there was one.
+  /// Parses a line that describes the block itself. Returns false if the next line is of another
+  /// kind.
   bool block_line(OpenBlock& open) {
     if (is_assignment_of("T.alloc_buffer")) {
       open.block.alloc_buffers.push_back(alloc_buffer());
@@ -417,7 +417,7 @@ class Parser : public AccessParser {
            in_.peek(at + 2).text.starts_with("T.axis.");
   }
 
-  /// Throws if the expression uses an iterator of the open block.
+  /// Throws if the expression uses an iterator of the block.
   static void require_outside(const OpenBlock& open, const Expr& e, const Token& at,
                               const char* what) {
     for (const Var& var : free_vars(e))
@@ -472,7 +472,7 @@ class Parser : public AccessParser {
     return Range::from_min_extent(lo, is_zero(lo) ? hi : arith::simplify(hi - lo));
   }
 
-  /// Parses `128`, or `(lo, hi)`.
+  /// Parses an iterator's domain: `128` or `(lo, hi)`.
   Range domain() {
     if (!in_.is_list()) return Range::from_extent(index("the extent of an iterator"));
     const Token& at = in_.peek();

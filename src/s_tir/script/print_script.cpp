@@ -16,8 +16,8 @@ using namespace tir;
 
 namespace {
 
-/// Whether a parameter's annotation describes the buffer completely: a compact buffer of constant
-/// shape with memory of its own.
+/// Whether the annotation of a parameter can describe the buffer completely. The buffer must be
+/// compact, of constant shape, and have memory of its own.
 bool is_simple(const Buffer& b) {
   return b->strides.empty() && is_zero(b->elem_offset) && b->scope() == StorageScope::Global &&
          b->data_alignment == BufferNode::kDefaultAlignment && b->offset_factor == 1 &&
@@ -25,7 +25,7 @@ bool is_simple(const Buffer& b) {
          std::ranges::all_of(b->shape, [](const Expr& e) { return constant_int(e).has_value(); });
 }
 
-/// Whether T.grid can express the loop: serial, from zero, without annotations.
+/// Whether T.grid can express the loop: it must be serial, start at zero and have no annotations.
 bool is_plain(const For& n) { return n.kind == ForKind::Serial && is_zero(n.min) && !n.traits; }
 
 class ScriptPrinter : public ExprPrinter {
@@ -105,7 +105,7 @@ class ScriptPrinter : public ExprPrinter {
   }
 
  private:
-  /// Whether the statement is the last one of its suite.
+  /// Whether the current statement is the last one of its suite.
   bool is_last_ = true;
   /// The ranges of the enclosing loops.
   std::unordered_map<const void*, Range> loops_;
@@ -131,8 +131,8 @@ class ScriptPrinter : public ExprPrinter {
     separated(indices, [&](const Expr& e) {
       const Ramp* ramp = e.as<Ramp>();
       const auto stride = ramp ? constant_int(ramp->stride) : std::nullopt;
-      // The parser derives the lanes from the distance of the ends, which must fit an int32. The
-      // end may not fit a narrow or unsigned type.
+      // Slices are only printed if the parser can derive the lanes from the distance of the two
+      // ends. The distance must fit an int32, and the end must fit the index type.
       if (!stride || *stride == 0 || !ramp->base.dtype().is_index() || !fits(*stride, Int(32)) ||
           !fits(*stride * ramp->lanes, Int(32)))
         return expr(e);
@@ -222,7 +222,8 @@ class ScriptPrinter : public ExprPrinter {
         "T.func_attr(", [&] { annotations(all); }, ")");
   }
 
-  /// Prints the variables in shapes of parameters that are not parameters themselves.
+  /// Prints definitions of the variables that occur in the shapes of parameters and are not
+  /// parameters themselves.
   void sizes(const PrimFunc& func) {
     bool is_first = true;
     auto define = [&](const Expr& e) {
@@ -393,7 +394,7 @@ class ScriptPrinter : public ExprPrinter {
     names_.release(&n.var.node());
   }
 
-  /// Prints an allocation under the name of the buffer that covers all of it.
+  /// Prints an allocation. It gets the name of the buffer that covers the whole allocation.
   void allocate(const Allocate& n) {
     std::optional<Buffer> over;
     auto look = [&](const Buffer& b) {
@@ -439,7 +440,7 @@ std::string print_script(const IRModule& module, ScriptStyle style) {
     if (!std::exchange(is_first, false)) printer.put(is_modern ? "\n" : "    \n");
     printer.function(func, name);
   }
-  // An empty module still needs a body.
+  // An empty module needs a body in Python.
   printer.put(is_first ? "    pass\n" : "", is_modern ? "" : "    \n");
   return printer.text;
 }

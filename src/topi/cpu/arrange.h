@@ -1,5 +1,5 @@
-// Variants of the schedules of topi/cpu.h for schedules that may contain other stages. Each
-// arranges the stages that compute its tensor and leaves the others unchanged.
+// The schedules of topi/cpu.h for use in larger schedules. Each function arranges the stages that
+// compute one tensor and leaves all other stages unchanged.
 #pragma once
 
 #include "tenon/topi/cpu.h"
@@ -18,15 +18,15 @@ void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts
 /// intermediate tensors.
 bool arrange_winograd(const Schedule& s, const Request& request, const TargetFacts& target);
 
-// Arrange the tensor if the schedule applies to it. Otherwise they return false and change nothing.
+// These functions return false and change nothing if their schedule does not apply to the tensor.
 bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_running_sums(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& target);
 
-/// Whether `x` is the result of an operator on rows, or a map of an operator's elements, so that
-/// another schedule than that of maps applies to it.
+/// Whether `x` needs another schedule than that of elementwise maps: it is the result of an
+/// operator on rows, or of maps applied to the result of an operator.
 bool has_own_schedule(const Schedule& s, const Tensor& x);
 /// Whether `x` is a matmul, dense or batch_matmul, a convolution, or an operator on the windows of
 /// each channel.

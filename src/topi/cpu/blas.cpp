@@ -30,10 +30,10 @@ using tir::Var;
 
 namespace {
 
-/// Vectors of fewer elements are processed by one thread.
+/// Minimum length of a vector that is divided among threads.
 constexpr int kForThreads = 1 << 16;
 
-/// The arguments of a routine.
+/// The arguments of a BLAS routine. Arrays are bound to buffers.
 struct Arguments {
   std::vector<te::FunctionArgument> list;
   std::vector<std::pair<Tensor, Buffer>> binds;
@@ -62,12 +62,12 @@ struct Arguments {
     list.push_back(buffer);
     binds.emplace_back(tensor, buffer);
   }
-  /// Adds an argument of rank 0 for the tensor.
+  /// Adds an argument of rank 0 that receives the result.
   void bind_result(const Tensor& tensor) {
     const DataType type = tensor.dtype();
     bind(tensor, tir::decl_buffer({}, type, {.name = "result", .data_alignment = type.bytes()}));
   }
-  /// Stores the tensor in the memory of another.
+  /// Makes the tensor use the memory of another tensor.
   void store_in(const Tensor& tensor, const Tensor& other) {
     const auto found =
         std::ranges::find_if(binds, [&](const auto& bind) { return bind.first.same_as(other); });
@@ -83,11 +83,11 @@ PrimFunc function_of(const Schedule& s, const Arguments& arguments, const char* 
                           {.name = name, .binds = std::move(binds)});
 }
 
-/// A function that arranges the loops of a schedule for a number of threads.
+/// A function that returns the arranged schedule, with or without threads.
 using Arrange = std::function<Schedule(bool has_threads)>;
 
-/// Returns a function that runs `large` if the condition holds, otherwise `small`. Both have the
-/// same parameters.
+/// Returns a function that runs `large` if the condition `is_large` holds, and `small` otherwise.
+/// Both functions have the same parameters.
 PrimFunc either(const Expr& is_large, const PrimFunc& large, const PrimFunc& small) {
   PrimFunc func = small;
   std::vector<tir::StageLine> lines = tir::stage_lines(small.attrs);
@@ -97,8 +97,9 @@ PrimFunc either(const Expr& is_large, const PrimFunc& large, const PrimFunc& sma
   return func;
 }
 
-/// Returns the function with two copies of its loops, of which those without threads run for small
-/// sizes. Starting threads would take longer.
+/// Returns a function with two copies of the loops. The copy with threads runs if `is_large` holds.
+/// The copy without threads runs otherwise, because starting threads would take longer than the
+/// loops.
 PrimFunc with_threads_if(const Expr& is_large, const Arrange& arrange, const Arguments& arguments,
                          const char* name, const TargetFacts& target) {
   const PrimFunc small = function_of(arrange(false), arguments, name);
@@ -106,7 +107,7 @@ PrimFunc with_threads_if(const Expr& is_large, const Arrange& arrange, const Arg
   return either(is_large, function_of(arrange(true), arguments, name), small);
 }
 
-/// Returns a function that does nothing if the factor is 0.
+/// Returns the function with a body that only runs if the factor is not 0.
 PrimFunc unless_zero(const Var& factor, PrimFunc func) {
   const Expr condition = factor != tir::make_const(factor.dtype(), 0);
   func.body = tir::make_stmt(tir::If{condition, func.body, std::nullopt});
@@ -115,8 +116,8 @@ PrimFunc unless_zero(const Var& factor, PrimFunc func) {
 
 // ---- maps ---------------------------------------------------------------------------------------
 
-/// Divides the iterations among threads. Each has one part, so that a vector that fits the caches
-/// of all cores stays there between calls.
+/// Divides the iterations into one part for each core. Each thread always gets the same part, so a
+/// vector that fits the caches of all cores stays there between calls.
 IterVar share_out(const Stage& stage, const IterVar& loop, int cores) {
   auto [parts, own] = stage.split_by_nparts(loop, cores);
   stage.parallel(parts);
@@ -173,8 +174,8 @@ PrimFunc rot(const VectorOptions& options, const TargetFacts& target, SourceLoca
 
 namespace {
 
-/// Returns the sum over the axes. It starts from -0: unlike an addition of 0, an addition of -0
-/// never changes a number, so that the compiler removes it. Only the sum of no terms is -0.
+/// Returns the sum over the axes. It starts from -0, because adding -0 never changes a number and
+/// the compiler removes the addition. The sum of no terms is -0.
 Expr sum_of(const Expr& term, const std::vector<IterVar>& axes) {
   static const te::Reducer sum =
       te::comm_reducer([](std::span<const Var> a,
@@ -186,23 +187,24 @@ Expr sum_of(const Expr& term, const std::vector<IterVar>& axes) {
   return sum(term, axes);
 }
 
-/// The terms of the reduction of a vector, in steps of several vectors of the processor. The terms
-/// of the last step that do not exist are identity elements, so that no step has a condition.
+/// The terms of a reduction over a vector. Each step processes several hardware vectors. The
+/// missing terms of the last step are identity elements, so that full steps need no condition.
 class Terms {
  public:
-  /// All terms of a vector of length `n`, or none unless `condition` holds.
+  /// Covers all terms of a vector of length `n`. Covers no terms unless `condition` holds.
   Terms(const Expr& n, DataType type, const TargetFacts& target, const Expr& condition = true)
       : Terms(n, type, target, 0, tir::if_then_else(condition, steps_of(n, type, target), 0),
               kVectors) {}
-  /// The terms of some steps, which begin earlier if they would end past the vector.
-  /// Precondition: the vector has as many whole steps.
+  /// Covers `steps` steps from number `first`. They begin earlier if they would end past the
+  /// vector. Precondition: the vector has at least `steps` whole steps.
   static Terms whole_steps(const Expr& n, const Expr& first, const Expr& steps, DataType type,
                            const TargetFacts& target) {
     const int width = kVectors * cpu::lanes_of(type, target);
     return {n, type, target, tir::min(first * width, n - steps * width), steps, kVectors};
   }
-  /// All terms of a vector of at least one step, in steps of `vectors` vectors. The last step
-  /// begins earlier if it would end past the vector, so that its first terms occur twice.
+  /// Covers all terms of a vector of at least one step, in steps of `vectors` hardware vectors. The
+  /// last step begins earlier if it would end past the vector. It then repeats terms of the step
+  /// before.
   static Terms overlapping(const Expr& n, DataType type, const TargetFacts& target, int vectors) {
     const int width = vectors * cpu::lanes_of(type, target);
     Terms terms(n, type, target, 0, tir::floordiv(n + (width - 1), width), vectors);
@@ -210,7 +212,7 @@ class Terms {
     return terms;
   }
 
-  /// Returns the number of steps, the last of which may be partial.
+  /// Returns the number of steps for a vector of length `n`. The last step may be partial.
   static Expr steps_of(const Expr& n, DataType type, const TargetFacts& target) {
     const int width = kVectors * cpu::lanes_of(type, target);
     return tir::floordiv(n + (width - 1), width);
@@ -222,21 +224,21 @@ class Terms {
     return (last_ ? tir::min(begin, *last_) : begin) + lane_;
   }
   Expr index() const { return first_ + offset(); }
-  /// Returns the term, or another value past the end of the vector.
+  /// Returns `term` if the index is within the vector, otherwise `value`.
   Expr or_else(const Expr& term, const Expr& value) const {
     const bool may_exceed = tir::is_zero(first_) && !last_;
     return may_exceed ? tir::if_then_else(index() < n_, term, value) : term;
   }
-  /// Returns the element of the vector, or 0 past its end.
+  /// Returns the element of the vector, or 0 if the index is past its end.
   Expr element(const Tensor& x) const { return or_else(x(index()), tir::make_const(x.dtype(), 0)); }
   int width() const { return vectors_ * lanes_; }
   std::vector<IterVar> axes() const { return {step_, lane_}; }
   Expr length() const { return n_; }
 
-  /// Arranges the stage of the reduction. Threads reduce parts of the vector, if they are used.
-  /// Each part is reduced to several vectors of partial results, because the latency of an
-  /// operation exceeds its issue interval. These are combined to one vector, whose halves are
-  /// combined repeatedly.
+  /// Arranges the loops of the reduction. If threads are used, each thread reduces one part of the
+  /// vector. A part is reduced to several vectors of partial results, because the latency of an
+  /// operation exceeds its issue interval. The partial results are then reduced to one vector, and
+  /// its halves are combined repeatedly.
   void arrange(const Schedule& s, const Tensor& result, bool has_threads, int cores) const {
     if (!has_threads) return arrange_steps(s, result);
     const IterVar steps = s[result].op().reduce_axis(0);
@@ -245,14 +247,15 @@ class Terms {
     s[part].parallel(s[part].op().axis(0));
   }
 
-  /// Arranges a reduction, or one for each element of a dimension, without threads.
+  /// Arranges a reduction without threads. If the result has a dimension, each of its elements is
+  /// such a reduction.
   void arrange_steps(const Schedule& s, const Tensor& result) const {
     const Stage stage = s[result];
     std::vector<Stage> partial;
     const auto factor = [&](const IterVar& terms) {
       partial.push_back(s[s.rfactor(result, terms, result.ndim())]);
     };
-    // The axis over the terms of a step is the only one of constant extent.
+    // The axis over the terms within a step is the only one with a constant extent.
     factor(*std::ranges::find_if(stage.op().reduce_axis(), [](const IterVar& axis) {
       return tir::constant_int(axis.dom()->extent).has_value();
     }));
@@ -288,12 +291,12 @@ class Terms {
 
   int lanes_, vectors_;
   Expr n_, first_;
-  /// The greatest index of the first term of a step; nullopt if there is no limit.
+  /// Maximum index of a step's first term; nullopt if steps may end past the vector.
   std::optional<Expr> last_;
   IterVar step_, lane_;
 };
 
-/// Returns the function of a result that is, or is computed from, a reduction.
+/// Returns the function that computes `out` from the reduction `sum`. Both may be the same tensor.
 PrimFunc reduction(const Terms& terms, const Tensor& sum, const Tensor& out, Arguments& arguments,
                    const char* name, const TargetFacts& target) {
   arguments.bind_result(out);
@@ -352,8 +355,8 @@ PrimFunc nrm2_of_float32(const VectorOptions& options, const TargetFacts& target
 PrimFunc nrm2(const VectorOptions& options, const TargetFacts& target, SourceLocation where) {
   cpu::check_routine("nrm2", options.dtype, target, where);
   if (options.dtype == Float(32)) return nrm2_of_float32(options, target);
-  // If the sum of squares overflows, or is so small that squares may have underflowed, the elements
-  // are added again, multiplied by a power of two.
+  // The sum is computed again with scaled elements if it overflows, or if it is so small that
+  // squares may have underflowed. The scale is a power of two.
   constexpr int kSmall = -900, kGreat = 1023, kUp = 700, kDown = -560;
   const auto power = [](int exponent) {
     return tir::make_const(Float(64), std::ldexp(1.0, exponent));
@@ -389,7 +392,7 @@ PrimFunc nrm2(const VectorOptions& options, const TargetFacts& target, SourceLoc
 
 namespace {
 
-/// A maximum that ignores NaN. No absolute value is less than the identity element.
+/// A maximum reduction that ignores NaN. The identity element is less than any absolute value.
 te::Reducer greatest_number() {
   return te::comm_reducer(
       [](std::span<const Var> a, std::span<const Var> b) -> std::vector<Expr> {
@@ -405,8 +408,8 @@ te::Reducer greatest_number() {
 
 PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLocation where) {
   cpu::check_routine("iamax", options.dtype, target, where);
-  // Parts of the vector have maxima of their own, so that only one part is read again to find the
-  // index. The last part begins earlier if it would end past the vector.
+  // The maximum of each part of the vector is computed first. Only the part with the maximum is
+  // then searched for the index. The last part begins earlier if it would end past the vector.
   constexpr int kParts = 16, kForParts = 1 << 14, kFewParts = 4, kBytesForFewParts = 1 << 13;
   Arguments arguments;
   const Var n = Var::size("n");
@@ -450,8 +453,8 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
     const IterVar p = te::reduce_axis({0, parts}, "part");
     const Tensor part = scalar(
         te::min(tir::if_then_else(maxima(p) == greatest(), p.var(), parts - 1), {p}), "part");
-    // An index that is computed from elements may wrap in 32 bits, so that its elements would not
-    // be contiguous.
+    // Uses 64 bits, because an index that is computed from elements may wrap in 32 bits. The
+    // accesses would then not be contiguous.
     const Terms again = terms_of_part(tir::cast(Int(64), part()));
     const Tensor first = search(again, greatest), out = index_of(first, again.first());
     const Schedule s = te::create_schedule(out);
@@ -485,14 +488,14 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
 
 namespace {
 
-/// Elements of a matrix of which more are divided among threads.
+/// Minimum number of elements of a matrix that is divided among threads.
 constexpr int kElementsForThreads = 1 << 16;
 
 Expr is_large(const Expr& rows, const Expr& columns) {
   return tir::cast(Int(64), rows) * columns >= kElementsForThreads;
 }
 
-/// The arguments of gemv, and its result from the elements of op(A)*x.
+/// The arguments of gemv, and the computation of its result from op(A)*x.
 struct Gemv {
   Gemv(const MatrixOptions& options)
       : type(options.dtype),
@@ -516,7 +519,7 @@ struct Gemv {
     all.store_in(out, y);
     return function_of(s, all, "gemv");
   }
-  /// The function for an alpha of 0.
+  /// Returns the function for alpha = 0, which only scales y.
   PrimFunc scale(const TargetFacts& target) const {
     const Tensor out = te::compute(
         {length()}, {"i"}, [&](Var i) { return scaled_y(i); }, "scale");
@@ -532,7 +535,7 @@ struct Gemv {
   Tensor y;
 };
 
-/// Several rows of A at a time share the vectors of x.
+/// Computes several rows at a time, so that they share the loads of x.
 PrimFunc gemv_by_rows(const Gemv& g, bool has_threads, const TargetFacts& target) {
   constexpr int kRows = 4;
   const int lanes = cpu::lanes_of(g.type, target);
@@ -572,11 +575,12 @@ PrimFunc gemv_by_rows(const Gemv& g, bool has_threads, const TargetFacts& target
   return g.function(s, out);
 }
 
-/// Sums of columns of A in registers: `vectors` vectors at a time, for each of `sets` sets of rows.
+/// Accumulates columns of A in registers. Each step loads `vectors` vectors of a row. There are
+/// `sets` sets of accumulators, each for other rows.
 PrimFunc gemv_by_columns(const Gemv& g, int vectors, int sets, const TargetFacts& target) {
   const int lanes = cpu::lanes_of(g.type, target), width = vectors * lanes;
   const IterVar k = te::reduce_axis({0, g.m}, "k");
-  // Whole vectors, so that no step has a condition.
+  // The number of columns is rounded up to whole vectors, so that no step has a condition.
   const Expr columns = tir::floordiv(g.n + (width - 1), width) * width;
   const Tensor products = te::compute(
       {columns}, {"j"},
@@ -605,7 +609,8 @@ PrimFunc gemv_by_columns(const Gemv& g, int vectors, int sets, const TargetFacts
   return g.function(s, out);
 }
 
-/// Adds several rows of A at a time to a segment of sums that stays in the L1 cache.
+/// Processes one segment of the columns after the other. Adds several rows of A at a time to the
+/// sums of the segment, which stay in the L1 cache.
 PrimFunc gemv_by_segments(const Gemv& g, bool has_threads, const TargetFacts& target) {
   constexpr int kRows = 8;
   const int lanes = cpu::lanes_of(g.type, target);
@@ -616,7 +621,7 @@ PrimFunc gemv_by_segments(const Gemv& g, bool has_threads, const TargetFacts& ta
   const Tensor out = g.result(products);
   const Schedule s = te::create_schedule(out);
   const Stage stage = s[out], columns = s[products];
-  // The segments have about equal lengths, in whole vectors.
+  // The segments consist of whole vectors and have about equal lengths.
   const int parts_of_segments = has_threads ? target.cores : 1;
   const Expr segments_count =
       tir::floordiv(g.n + (parts_of_segments * most - 1), parts_of_segments * most) *
@@ -642,7 +647,7 @@ PrimFunc gemv(const MatrixOptions& options, const TargetFacts& target, SourceLoc
   const Gemv g(options);
   PrimFunc func = [&] {
     if (!options.transposed) return gemv_by_rows(g, false, target);
-    // A short row is not read in pieces.
+    // Short rows are not divided into segments.
     constexpr int kBytesForSegments = 1 << 10;
     const int lanes = cpu::lanes_of(g.type, target);
     return either(g.n * g.type.bytes() > kBytesForSegments, gemv_by_segments(g, false, target),

@@ -1,16 +1,17 @@
-// BLAS level 2 on triangles (topi/blas.h), as loops: the routines update vectors in place and
-// depend on their earlier results. The triangle is read once, by blocks of several rows:
+// BLAS level 2 on triangles (topi/blas.h). The routines are written as loops, because they update
+// vectors in place and depend on their earlier results. They read the triangle once, in blocks of
+// several rows:
 //
-//   lower triangle            whole vectors          edge
-//   rows of a block    ....................... ....\          one vector of columns that contains
-//                      ....................... .....\         the diagonal; elements past it are
-//                      ....................... ......\        masked
+//    lower triangle            whole vectors          edge
+//    rows of a block    ....................... ....\          one vector of columns that contains
+//                       ....................... .....\         the diagonal; elements past it are
+//                       ....................... ......\        masked
 //
-// In the upper triangle, the edge comes first, and a partial vector may come last. As the number of
-// rows of a block divides the number of lanes, one vector contains the diagonal of a block.
+//  In the upper triangle, the edge comes first, and a partial vector may come last. The number of rows
+//  of a block divides the number of lanes, so the diagonal of a block lies within one vector.
 //
-// A routine computes dot products of the rows of a block with a vector (`Sums`), adds multiples of
-// the rows to a vector, or both.
+//  A routine computes dot products of the rows of a block with a vector (`Sums`), adds multiples of
+//  the rows to a vector, or does both.
 #include <algorithm>
 #include <functional>
 
@@ -33,24 +34,24 @@ using tir::Var;
 
 namespace {
 
-/// The kinds of vectors of columns: all columns exist, or the vector contains the diagonal of the
-/// block, or it ends past the matrix.
+/// The kind of a vector of columns. Whole: all its columns exist. Edge: it contains the diagonal of
+/// the block. Tail: it ends past the matrix.
 enum class Part : unsigned char { Whole, Edge, Tail };
 
-/// A column of a block of rows.
+/// A column in a vector of columns.
 struct Column {
   Part part;
-  /// The index of the column, and its number in the vector.
+  /// `j` is the index of the column in the matrix, and `lane` its index in the vector.
   Expr j, lane;
 };
 
-/// A half-open range of rows or columns. It begins at a multiple of the lanes of a vector, and ends
-/// there or with the matrix.
+/// A half-open range of rows or columns. It begins at a multiple of the number of lanes. It ends at
+/// such a multiple, too, or at the end of the matrix.
 struct Interval {
   Expr begin, end;
 };
 
-/// Rows i to i + rows - 1.
+/// The rows from i to i + rows - 1.
 struct Block {
   Var i;
   int rows;
@@ -59,10 +60,10 @@ struct Block {
 /// Conditions on a column, all of which must hold.
 using Mask = std::vector<Expr>;
 
-/// Returns an element of a vector.
+/// A function that returns an element of a vector.
 using Elements = std::function<ElementRef(const Expr& j)>;
 
-/// The loops of a routine on a triangle.
+/// Emits the loops of a routine on a triangle.
 class Triangle {
  public:
   /// `rows` is the maximum number of rows of a block.
@@ -92,7 +93,8 @@ class Triangle {
     return array({n, n}, {.name = "A", .strides = {Var("lda"), 1}, .data_alignment = type.bytes()});
   }
 
-  /// Returns the function. With several cores, `threaded` runs instead of `serial` for large n.
+  /// Returns the function. If there are several cores, it runs `threaded` for large n and `serial`
+  /// otherwise.
   PrimFunc function(const char* name, int cores, const std::function<void()>& serial,
                     const std::function<void()>& threaded) {
     constexpr int kRowsForThreads = 384;
@@ -111,7 +113,8 @@ class Triangle {
 
   Expr zero() const { return tir::make_const(type, 0); }
 
-  /// Emits the body for each column of the triangle in the rows of a block and in the interval.
+  /// Emits the body for each column of the triangle that is in the interval and in a row of the
+  /// block.
   void for_each_column(const Block& block, const Interval& columns, const Body& body) {
     const Var edge = ir.let("edge", tir::floordiv(block.i, lanes_));
     const auto emit_edge = [&] { lane_loop(Part::Edge, edge * lanes_, body); };
@@ -120,7 +123,7 @@ class Triangle {
       return emit_edge();
     }
     emit_edge();
-    // A single row is one of the last rows of the matrix.
+    // Blocks of a single row occur only at the end of the matrix, where no columns follow the edge.
     if (block.rows > 1) for_each_in({(edge + 1) * lanes_, columns.end}, body);
   }
   void for_each_column(const Block& block, const Body& body) {
@@ -133,17 +136,18 @@ class Triangle {
     ir.if_scope(last * lanes_ >= columns.begin && last * lanes_ < columns.end,
                 [&] { lane_loop(Part::Tail, last * lanes_, body); });
   }
-  /// Emits the body for each element of vectors of length n, in vectors of the processor.
+  /// Emits the body for each element of a vector of length n, in hardware vectors.
   void for_each_element(const Body& body) { for_each_in(all(), body); }
 
-  /// An order of the blocks of an interval of rows: of the blocks of each size, every `step`-th,
-  /// from number `first`.
+  /// The order in which blocks are visited. For each block size, it visits every `step`-th block,
+  /// beginning with block `first`.
   struct Order {
     bool is_ascending = true;
     Expr first = 0;
     int step = 1;
   };
-  /// Emits the blocks, most of which have `rows_` rows.
+  /// Emits the body for the blocks of an interval of rows. Most blocks have `rows_` rows; the tail
+  /// is divided into smaller blocks.
   void for_each_block(const Interval& rows, const Order& order,
                       const std::function<void(const Block&)>& body) {
     std::vector<std::function<void()>> loops;
@@ -168,7 +172,7 @@ class Triangle {
     for_each_block(all(), order, body);
   }
   Interval all() const { return {0, n}; }
-  /// Returns one of `count` parts of the interval of about equal length.
+  /// Returns part `number` of `count` parts of the interval. The parts have about equal length.
   Interval part(const Interval& of, const Expr& number, int count) {
     const Expr vectors = tir::floordiv(of.end - of.begin + (lanes_ - 1), lanes_);
     const auto boundary = [&](const Expr& k) {
@@ -179,25 +183,26 @@ class Triangle {
 
   // ---- masks
 
-  /// Returns the conditions under which the column exists in row i + r, on the diagonal only if
-  /// `has_diagonal`.
+  /// Returns the conditions under which the column is in the triangle in row i + r. The diagonal
+  /// counts only if `has_diagonal`.
   Mask exists(const Block& block, int r, const Column& column, bool has_diagonal) const {
     if (column.part != Part::Edge) return exists_in_vector(column);
     const Expr row = block.i + r;
     if (is_lower) return {has_diagonal ? column.j <= row : column.j < row};
     return {has_diagonal ? column.j >= row : column.j > row, column.j < n};
   }
-  /// Returns the conditions under which the column is outside of the square at the diagonal.
+  /// Returns the conditions under which the column is in the triangle, but not in the square block
+  /// on the diagonal.
   Mask is_outside(const Block& block, const Column& column) const {
     if (column.part != Part::Edge) return exists_in_vector(column);
     if (is_lower) return {column.j < block.i};
     return {column.j >= block.i + block.rows, column.j < n};
   }
-  /// The same for columns in which some row has an element.
+  /// Returns the conditions under which the column is in the triangle in some row of the block.
   Mask is_inside(const Block& block, const Column& column) const {
     return exists(block, is_lower ? block.rows - 1 : 0, column, true);
   }
-  /// Returns the condition under which an element of a vector of length n exists.
+  /// Returns the condition under which the column is below n.
   Mask exists_in_vector(const Column& column) const {
     return column.part == Part::Whole ? Mask() : Mask{column.j < n};
   }
@@ -217,7 +222,8 @@ class Triangle {
 
   // ---- parts of routines
 
-  /// Dot products of the rows of a block with a vector, in vectors of partial sums.
+  /// The dot products of the rows of a block with a vector. Each one is accumulated in a vector of
+  /// partial sums.
   struct Sums {
     BufferRef memory;
     int lanes;
@@ -244,7 +250,7 @@ class Triangle {
     return ir.let("total", part[0]);
   }
 
-  /// Vectors that threads add to, one for each.
+  /// One vector of sums for each thread. The threads add to their own vectors.
   struct Parts {
     BufferRef memory;
     int count;
@@ -260,7 +266,8 @@ class Triangle {
     return sum;
   }
 
-  /// Returns the elements of a vector in the rows of a block, times a factor.
+  /// Returns the elements of a vector in the rows of a block, multiplied by a factor if it is
+  /// given.
   std::vector<Expr> elements(const BufferRef& x, const Block& block,
                              const std::optional<Expr>& factor = std::nullopt) {
     std::vector<Expr> values;
@@ -304,8 +311,8 @@ class Triangle {
                  .form = tir::Form::MultiDimensional};
 };
 
-/// Emits `part(p)` for each of the parts, in parallel. They must not access what another part
-/// stores.
+/// Emits `part(p)` for each of the parts in parallel. A part must not access elements that another
+/// part stores.
 void in_parallel(IRBuilder& ir, int parts, const std::function<void(Var p)>& part) {
   ir.emit(ir.nested([&] {
     ir.scope_attr("independent_iterations", 1);
@@ -313,7 +320,8 @@ void in_parallel(IRBuilder& ir, int parts, const std::function<void(Var p)>& par
   }));
 }
 
-/// The options of a routine on a symmetric matrix.
+/// Returns the options for a routine on a symmetric matrix. Transposition and a unit diagonal have
+/// no effect there.
 TriangleOptions of_symmetric(TriangleOptions options) {
   options.transposed = options.unit_diagonal = false;
   return options;
@@ -336,8 +344,8 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
       });
     });
   };
-  // An element of the triangle is a term of the sums of its row and, unless it is on the diagonal,
-  // of its column.
+  // Each element of the triangle contributes to the sum of its row. Unless it is on the diagonal,
+  // it also contributes to the sum of its column.
   const auto add_block = [&](const Elements& sum) {
     return [&, sum](const Block& block) {
       const std::vector<Expr> own = t.elements(x, block, alpha);
@@ -385,8 +393,8 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
 
 namespace {
 
-/// x <- A*x. Each block stores the elements of its rows. Blocks run in an order in which elements
-/// are read before they are stored, unless x was copied.
+/// x <- A*x. Each block stores the elements of its own rows. The order of the blocks ensures that
+/// elements are read before they are overwritten. With threads, x is copied instead.
 PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int cores) {
   const auto store_block = [&](const BufferRef& from) {
     return [&, from](const Block& block) {
@@ -417,14 +425,15 @@ PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int c
   return t.function("trmv", cores, serial, threaded);
 }
 
-/// x <- A^T*x. Each block adds multiples of its rows to the elements of their columns.
+/// x <- A^T*x. Each block adds multiples of its rows to the elements of x in the rows' columns.
 PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, int cores) {
   const auto add_block = [&](const Elements& sum, bool is_in_place) {
     return [&, sum, is_in_place](const Block& block) {
       const std::vector<Expr> own = t.elements(x, block);
       t.for_each_column(block, [&](const Column& c) {
         const Mask inside = t.is_inside(block, c), outside = t.is_outside(block, c);
-        // The elements of the block's own rows are replaced.
+        // In place, the old elements in the block's own rows are replaced instead of being added
+        // to.
         Expr total = t.or_zero(is_in_place && !t.has_unit_diagonal ? outside : inside, sum(c.j));
         for (int r = 0; r < block.rows; ++r) {
           const auto row = static_cast<std::size_t>(r);
@@ -470,8 +479,9 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
   Triangle t(options, target);
   const BufferRef A = t.matrix(), x = t.vector("x");
   const bool is_ascending = options.lower != options.transposed;
-  // Solves the square at the diagonal for its elements, from which all other terms have been
-  // subtracted. Reciprocals do not wait for earlier elements.
+  // Solves the square block on the diagonal. All other terms have already been subtracted from its
+  // elements `own`. Computes reciprocals first, because they do not depend on other elements of the
+  // solution.
   const auto solve = [&](const Block& block, std::vector<Expr> own) {
     const auto at = [&](int r) {
       return static_cast<std::size_t>(is_ascending ? r : block.rows - 1 - r);
@@ -492,7 +502,8 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
     for (int r = 0; r < block.rows; ++r) x[block.i + r] = own[static_cast<std::size_t>(r)];
     return own;
   };
-  // Subtracts the products of the rows of a block and the elements of x in some columns.
+  // Returns the elements of x in the rows of a block, minus the products of the rows with elements
+  // of x in other columns.
   const auto subtracted = [&](const Block& block,
                               const std::function<void(const Triangle::Body&)>& for_each) {
     const Triangle::Sums sums = t.sums(block);
@@ -509,7 +520,7 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
     }
     return own;
   };
-  // Subtracts multiples of the rows of a block from the elements of x in some columns.
+  // Subtracts the multiples of the rows of a block from the elements of x in other columns.
   const auto subtract = [&](const Block& block, const std::vector<Expr>& own,
                             const std::function<void(const Triangle::Body&)>& for_each) {
     for_each([&](const Column& c) {
@@ -521,7 +532,8 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
       t.store(outside, x[c.j], total);
     });
   };
-  // Solves the equations of some rows, whose terms outside of these columns have been subtracted.
+  // Solves the equations of some rows. The terms in columns outside of `rows` must have been
+  // subtracted before.
   const auto solve_rows = [&](const Interval& rows) {
     t.for_each_block(rows, {is_ascending}, [&](const Block& block) {
       const auto columns = [&](const Triangle::Body& body) {
@@ -533,8 +545,8 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
         solve(block, subtracted(block, columns));
     });
   };
-  // The terms in the columns on the far side of the rows, by all threads. Each has its own rows, or
-  // its own columns.
+  // Subtracts the terms that connect `rows` with the columns on the far side of the matrix. All
+  // threads take part: each has its own rows or, if A is transposed, its own columns.
   const auto subtract_others = [&](const Interval& rows) {
     const Interval others = options.lower ? Interval{0, rows.begin} : Interval{rows.end, t.n};
     in_parallel(t.ir, target.cores, [&](const Var& p) {

@@ -17,7 +17,7 @@ bool is_core(const Tensor& x) {
 
 namespace {
 
-/// Applies the first schedule that matches the tensor.
+/// Applies the first schedule whose pattern matches the tensor.
 void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   if (const std::optional<Request> product = find_request(s, out, is_product))
     return arrange_matmul(s, *product, target);
@@ -36,7 +36,7 @@ void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   if (te::is_injective(out.op())) arrange_elementwise(s, out, target);
 }
 
-/// Vectorizes the elements that a step of a scan computes.
+/// Vectorizes the computations of a single step of a scan.
 void arrange_scan(const Schedule& s, const te::Scan& scan, const TargetFacts& target) {
   for (const std::vector<Tensor>* part : {&scan.init, &scan.update})
     for (const Tensor& x : *part) {
@@ -47,7 +47,8 @@ void arrange_scan(const Schedule& s, const te::Scan& scan, const TargetFacts& ta
     }
 }
 
-/// Returns the operations of the scans. Their first axis is time, which must not run in parallel.
+/// Returns the operations of all scans. They are scheduled separately, because their first axis is
+/// the time, which must not run in parallel.
 std::vector<te::Operation> steps_of_scans(const Schedule& s) {
   std::vector<te::Operation> steps;
   for (const te::Stage& stage : s.stages())
@@ -57,7 +58,7 @@ std::vector<te::Operation> steps_of_scans(const Schedule& s) {
   return steps;
 }
 
-/// Arranges all stages that no primitive has touched.
+/// Arranges all stages to which no schedule primitive has been applied.
 void arrange_all(const Schedule& s, const TargetFacts& target) {
   const std::vector<te::Operation> steps = steps_of_scans(s);
   const std::vector<te::Stage> stages = s.stages();
@@ -84,7 +85,7 @@ void schedule(const te::Schedule& s, const std::vector<te::Tensor>& outs,
         "topi::schedule: the target is a device; topi/gpu.h has schedules of single operators",
         where);
   for (const te::Tensor& out : outs) s[{out, where}];
-  // A primitive that is refused is refused in the copy, which leaves the schedule unchanged.
+  // Arranges a copy first, so that an error leaves the schedule unchanged.
   cpu::arrange_all(s.copy(), target);
   cpu::arrange_all(s, target);
 }

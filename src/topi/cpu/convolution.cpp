@@ -19,9 +19,10 @@ using tir::Var;
 
 namespace {
 
-/// Positions of the dimensions of a convolution.
+/// The positions of dimensions in the tensors of a convolution.
 struct Dimensions {
-  /// Dimensions of the result, and the filter dimension of the kernels.
+  /// `filters`, `height` and `width` are dimensions of the result. `filters_of_kernels` is the
+  /// dimension of the kernel tensor that indexes the filters.
   std::size_t filters, height, width, filters_of_kernels;
   bool has_filters_side_by_side() const { return filters == 3; }
 };
@@ -30,8 +31,8 @@ Dimensions dimensions_of(const Tensor& convolution) {
   return convolution.op().tag() == kConv2dNhwc ? Dimensions{3, 1, 2, 3} : Dimensions{1, 2, 3, 0};
 }
 
-/// The tile of sums in registers: positions by filters. Vectors span filters or positions; `single`
-/// counts the other dimension.
+/// A tile of accumulators in registers, of positions by filters. The vectors of the tile span
+/// either filters or positions. `single` is the extent of the other dimension.
 struct ConvolutionTile {
   bool has_vectors_of_filters;
   int single, vectors, lanes;
@@ -39,8 +40,8 @@ struct ConvolutionTile {
   int places() const { return has_vectors_of_filters ? single : vectors * lanes; }
 };
 
-/// Returns the number of positions of a tile, at most `most`, with which the last tile of a row is
-/// padded least; the largest such number if there are several.
+/// Returns the number of positions of a tile, at most `most`. It minimizes the padding of the last
+/// tile in a row. Among equal candidates, it returns the largest one.
 int places_at_once(std::optional<std::int64_t> width, int most) {
   if (!width) return most;
   const auto steps = [&](std::int64_t places) { return parts_of(*width, places) * places; };
@@ -50,7 +51,7 @@ int places_at_once(std::optional<std::int64_t> width, int most) {
   return static_cast<int>(std::clamp<std::int64_t>(*width, 1, best));
 }
 
-/// Returns the number of filters that read the same channels, or nullopt if extents are symbolic.
+/// Returns the number of filters per group; nullopt if an extent is symbolic.
 std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
   const std::optional<std::int64_t> filters =
       tir::constant_int(convolution.shape()[dimensions_of(convolution).filters]);
@@ -62,9 +63,10 @@ std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
   return *filters * *of_group / *channels;
 }
 
-/// Returns the number of positions whose sums stay in registers, for the given number of vectors of
-/// filters. If a filter is wider than 1, LLVM keeps an input and the vectors for the next column of
-/// the filter in registers. With more positions it spilled, and took up to 1.5 times as long.
+/// Returns the maximum number of positions whose accumulators stay in registers, for the given
+/// number of vectors of filters. If a filter is wider than 1, LLVM also keeps an input and the
+/// vectors of the filter's next column in registers. More positions cause spills, which took up to
+/// 1.5 times as long.
 int most_places(const Tensor& convolution, int vectors, const TargetFacts& target) {
   constexpr int kSums = 24, kSumsOf16 = 12, kFree = 30, kColumns = 3;
   if (target.vector_registers.count < 32) return kSumsOf16 / vectors;
@@ -73,8 +75,9 @@ int most_places(const Tensor& convolution, int vectors, const TargetFacts& targe
   return (kFree - (kColumns - 1) - kColumns * vectors) / (vectors + 1);
 }
 
-/// Whether the second vector of the last block would contain no filters and there are few blocks.
-/// Single vectors then compute less (48 filters: 105 GFLOPS instead of 84).
+/// Whether the number of vectors of filters is odd and small. Blocks of two vectors would then
+/// compute an empty vector in the last block, so blocks of one vector are faster (48 filters: 105
+/// GFLOPS instead of 84).
 bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
   constexpr std::int64_t kFewVectors = 7;
   if (!filters) return false;
@@ -83,7 +86,8 @@ bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
 }
 
 ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& target) {
-  // With fewer terms, transposing the sums (vectors of filters) takes longer than computing them.
+  // Vectors of filters have to be transposed for the store. If a sum has fewer terms than this, the
+  // transposition takes longer than the sum.
   constexpr double kFewTerms = 64, kFewStridedTerms = 32;
   const Dimensions layout = dimensions_of(convolution);
   int lanes = lanes_of(convolution.dtype(), target);
@@ -92,13 +96,13 @@ ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& t
   const std::optional<std::int64_t> filters = filters_of_a_group(convolution),
                                     width = tir::constant_int(convolution.shape()[layout.width]);
   const bool has_few_filters = filters && *filters < lanes;
-  // Vectors of positions that are read with a stride have gaps.
+  // A stride makes the loads of vectors of positions non-contiguous.
   const std::optional<std::int64_t> read =
       tir::constant_int(convolution.op().inputs().front().shape()[layout.width]);
   const bool is_strided = read && width && *read > *width + *width / 2;
   const bool has_few_terms =
       count_of(reduced).value_or(kFewTerms) < (is_strided ? kFewStridedTerms : kFewTerms);
-  // A vector of filters must lie within one group.
+  // A vector of filters must not span two groups.
   const bool is_of_groups = convolution.op().tag() == kGroupConv2dNchw;
   const bool fits_groups = !is_of_groups || (filters && *filters % lanes == 0);
   const bool takes_places =
@@ -117,15 +121,15 @@ ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& t
   return {true, places_at_once(width, most_places(convolution, vectors, target)), vectors, lanes};
 }
 
-/// Stores the filters of a position contiguously, for vectors of them.
+/// Stores all filters of a position contiguously, so that vectors can span filters.
 void turn_around(const Stage& sums) {
   sums.transform_layout([](std::span<const Var> at) {
     return std::vector<Expr>{at[0], at[2], at[3], at[1]};
   });
 }
 
-/// If only the convolution reads the stage that pads the image, schedules the padding and inlines
-/// the maps that compute its input.
+/// Schedules the stage that pads the image, and inlines the maps that compute its input. Does
+/// nothing if other operations read that stage.
 void arrange_source(const Schedule& s, const Tensor& source, const te::Operation& reader,
                     bool has_threads) {
   const Stage padded = s[source];
@@ -136,13 +140,13 @@ void arrange_source(const Schedule& s, const Tensor& source, const te::Operation
   if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
 }
 
-/// Returns the number of rows of the result whose part of the image is copied, with the channels of
-/// a row next to each other. In the image, each channel is on a page of its own, and each block of
-/// filters reads all of them. The copy takes a third of the L2 cache. Returns nullopt for few
-/// channels, and for an image that stays in that cache.
+/// Returns the number of result rows for which the image rows that they read are copied together.
+/// The copy places the channels of a row next to each other. Without it, each channel is on another
+/// page, and each block of filters reads all channels. The copy takes a third of the L2 cache.
+/// Returns nullopt if there are few channels, or if the image stays in the L2 cache anyway.
 std::optional<int> rows_of_a_copy(const Tensor& convolution, const TargetFacts& target) {
   constexpr double kManyChannels = 64, kShare = 3, kGroupsOfACore = 2;
-  // A tensor that is both inputs is copied once, as filters.
+  // If one tensor is both the image and the kernel, it is only copied as the kernel.
   if (convolution.op().tag() != kConv2dNchw || convolution.op().inputs().size() != 2)
     return std::nullopt;
   const Tensor image = convolution.op().inputs().front();
@@ -160,7 +164,7 @@ std::optional<int> rows_of_a_copy(const Tensor& convolution, const TargetFacts& 
       even_part(static_cast<std::int64_t>(*rows), static_cast<std::int64_t>(std::max(most, 1.0))));
 }
 
-/// Copies the rows of the image that a group of rows of the result reads.
+/// Copies the image rows that a group of result rows reads.
 void copy_rows(const Schedule& s, const Tensor& image, const Tensor& sums, const Stage& out,
                const IterVar& group, int lanes) {
   const Stage copy = s[s.cache_read(image, "global", {sums})];
@@ -172,11 +176,11 @@ void copy_rows(const Schedule& s, const Tensor& image, const Tensor& sums, const
   copy.vectorize(copy.split(loops[3], lanes).inner);
 }
 
-/// Lays the filters out in blocks as wide as the tile.
+/// Packs the filters in blocks as wide as the tile.
 void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sums,
                      std::size_t along, const ConvolutionTile& tile, bool has_threads) {
   const Stage packed = s[s.cache_read(filters, "global", {sums})];
-  // The last block is computed whole, with zeros for missing filters.
+  // Pads the last block with zeros for missing filters, so that it is computed like the others.
   packed.round_up(packed.op().axis()[along]);
   const std::vector<IterVar> loops =
       lay_out_in_panels(packed, along, 0, tile.filters(), tile.lanes);
@@ -185,7 +189,8 @@ void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sum
   if (has_threads) packed.parallel(blocks);
 }
 
-/// Returns the loops of the reduction, the last of which is short.
+/// Returns the loops of the reduction, outermost first. The innermost loop is short, because it
+/// will be unrolled.
 std::vector<IterVar> steps_of(const Stage& sums) {
   constexpr std::int64_t kMax = 8;
   std::vector<IterVar> loops = sums.op().reduce_axis();
@@ -206,12 +211,12 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const bool is_by_filters = layout.has_filters_side_by_side();
   const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;
   request.inline_maps(s);
-  // One tensor may be both inputs.
+  // `inputs` has one element if the same tensor is image and kernel.
   const std::vector<Tensor> inputs = request.core.op().inputs();
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
-  // Applies the maps to vectors before they are transposed, which is faster than applying them to
-  // single elements at the store.
+  // Applies the maps to vectors before the transposition. This is faster than applying them to
+  // single elements in the store.
   const std::optional<Tensor> mapped = request.is_mapped() && turns_around
                                            ? std::optional(s.cache_write(request.out, "local"))
                                            : std::nullopt;
@@ -249,7 +254,7 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
     s[*mapped].vectorize(s[*mapped].split(s[*mapped].leaf_iter_vars().back(), tile.lanes).inner);
   }
   const std::vector<IterVar> own = tiled.leaf_iter_vars();
-  // With vectors of filters, the last loop is over the filters.
+  // If vectors span filters, the innermost loop of the tile runs over the filters.
   keep_in_registers(tiled, steps_of(tiled), own[tile.has_vectors_of_filters ? 2 : 1], own[3],
                     tile.lanes);
   if (is_by_filters) stage.vectorize(stage.split(filter, tile.lanes).inner);

@@ -12,12 +12,13 @@ namespace tenon::topi::cpu {
 
 namespace {
 
-/// Extents as floating-point numbers, which do not overflow.
+/// The extents of a convolution as floating-point numbers, which do not overflow.
 struct ConvolutionSizes {
   double batch, channels, filters, height, width;
 };
 
-/// Returns nullopt unless both forms compute the given options and extents.
+/// Returns the sizes of the convolution. Nullopt unless both the direct and the Winograd form
+/// support the options and extents.
 std::optional<ConvolutionSizes> sizes_of(Layout layout, const Tensor& x, const Tensor& kernel,
                                          const ConvolutionOptions& options) {
   constexpr int kKernel = 3;
@@ -38,7 +39,8 @@ std::optional<ConvolutionSizes> sizes_of(Layout layout, const Tensor& x, const T
   for (std::size_t n = 0; n < 4; ++n) {
     const std::optional<std::int64_t> of_x = tir::constant_int(x.shape()[in_x[n]]),
                                       of_kernel = tir::constant_int(kernel.shape()[in_kernel[n]]);
-    // The gain grows with the number of images, so an unknown batch counts as 1.
+    // A batch of unknown size counts as 1, because the gain of the Winograd form grows with the
+    // number of images.
     if ((!of_x && n > 0) || !of_kernel) return std::nullopt;
     extents[n] = static_cast<double>(of_x.value_or(1));
     extents[4 + n] = static_cast<double>(*of_kernel);
@@ -48,7 +50,8 @@ std::optional<ConvolutionSizes> sizes_of(Layout layout, const Tensor& x, const T
     return extents[2 + n] + options.padding[n] + options.padding[2 + n] - (kKernel - 1);
   };
   const ConvolutionSizes sizes{extents[0], extents[1], extents[4], places(0), places(1)};
-  // Rejects invalid options, so that conv2d_nchw reports the errors in its terms.
+  // Returns nullopt for invalid options. The caller then declares conv2d_nchw, which reports the
+  // error.
   const bool fits = extents[1] == extents[5] && sizes.height > 0 && sizes.width > 0 &&
                     std::ranges::all_of(options.padding, [](int n) { return n >= 0; });
   return fits ? std::optional(sizes) : std::nullopt;
@@ -56,9 +59,10 @@ std::optional<ConvolutionSizes> sizes_of(Layout layout, const Tensor& x, const T
 
 double rounded_up(double value, int multiple) { return std::ceil(value / multiple) * multiple; }
 
-/// The cost of a form in addition to its products: for each channel of a filter, each channel of a
-/// tile and each filter of a tile. The unit of all costs is one multiply-add at the speed of the
-/// products. Fitted to the times of 48 shapes on a Zen 4 (tests/bench/README.md).
+/// The costs of the transforms of a Winograd convolution with the given tile size: per channel of a
+/// filter, per channel of an input tile, and per filter of a result tile. The unit is one
+/// multiply-add of the matrix products. The constants were fitted to the times of 48 shapes on a
+/// Zen 4 (tests/bench/README.md).
 struct Transforms {
   int tile;
   double of_filter, of_input, of_result;
@@ -74,7 +78,8 @@ double cost_of(const Transforms& t, const ConvolutionSizes& sizes, int lanes) {
          tiles * (t.of_input * channels + t.of_result * filters);
 }
 
-/// The direct form packs its filters, which takes longer if they come from memory.
+/// Returns the cost of the direct form. It includes packing the filters, which takes longer if they
+/// come from memory.
 double direct_cost(const ConvolutionSizes& sizes, int bytes, const TargetFacts& target) {
   constexpr double kTerms = 9, kOfFilter = 80, kFromMemory = 300, kLargeKernels = 4;
   const double filters = sizes.channels * sizes.filters;

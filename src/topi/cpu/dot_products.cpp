@@ -21,7 +21,7 @@ std::vector<DataType> factors_of(const te::Operation& product) {
   return types;
 }
 
-/// Returns the number of factors that fill the 32 bits of a sum.
+/// Returns the number of factor elements that fill the 32 bits of an accumulator.
 int neighbours_of(DataType factor) { return 32 / factor.bits; }
 
 }  // namespace
@@ -76,7 +76,7 @@ IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::siz
     panels = several;
   }
   stage.vectorize(lane).pragma(panels, kPartitioned, 1).pragma(groups, kPartitioned, 1);
-  // Strided elements are gathered in registers.
+  // Collects strided elements in registers before they are stored.
   read_whole_vectors(s[rows], stage, vectors);
   return panels;
 }

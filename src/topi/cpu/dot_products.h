@@ -1,5 +1,6 @@
-// Schedule parts for sums of products of low-precision types on CPUs. Dot product instructions
-// multiply adjacent elements of the reduction and add their products (the pragma dot_products).
+// Schedule helpers for matrix products of low-precision types on CPUs. Dot product instructions
+// multiply several adjacent elements along the reduction axis and add their products (the pragma
+// dot_products).
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -8,21 +9,21 @@ namespace tenon::topi::cpu {
 
 using te::Tensor;
 
-/// Returns the number of adjacent elements multiplied at once in the product of two matrices: four
-/// of int8 or uint8 accumulated in int32, two of bfloat16 accumulated in float32. Returns 1 if
-/// there is no such instruction or the reduction is too short for it.
+/// Returns the number of adjacent elements that one instruction multiplies for each accumulator of
+/// a matrix product: four for int8 or uint8 accumulated in int32, two for bfloat16 accumulated in
+/// float32. Returns 1 if there is no such instruction or the reduction is too short for it.
 int neighbours_at_once(const Tensor& product);
 
-/// Like keep_in_registers, for the only reduction of the tile, with `steps` groups of adjacent
-/// elements unrolled.
+/// Like keep_in_registers, but for dot products. The tile must have a single reduction axis.
+/// `steps` groups of adjacent elements are unrolled.
 void keep_dot_products_in_registers(const te::Stage& sums, const te::IterVar& row,
                                     const te::IterVar& column, int lanes, int steps);
 
-/// Packs the second factor in panels of `width` columns, in which the elements that are multiplied
-/// at once for a column are adjacent: {k, j} becomes {j / width, k / neighbours, j % width *
-/// neighbours + k % neighbours}, after the batch dimension. `k` and `j` are the positions of its
-/// dimensions. `panels_at_once` panels are packed together, so that longer pieces of the rows of
-/// the source are read. Returns the loop over panels.
+/// Packs the second factor in panels of `width` columns. Within a panel, the elements of a column
+/// that one instruction multiplies are adjacent: {k, j} becomes {j / width, k / neighbours, j %
+/// width * neighbours + k % neighbours}, after the batch dimension. `k` and `j` are the positions
+/// of these dimensions. `panels_at_once` panels are packed together, which reads longer contiguous
+/// pieces of the source's rows. Returns the loop over panels.
 te::IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::size_t k,
                                std::size_t j, int width, int lanes, int neighbours,
                                int panels_at_once = 1);

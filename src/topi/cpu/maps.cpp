@@ -29,7 +29,8 @@ bool is_inlined(const Schedule& s, const Tensor& x) {
   return std::holds_alternative<te::AttachInline>(s[x].data().attach);
 }
 
-/// Whether all inputs are contiguous in the order of the loops, so that the loops can be fused.
+/// Whether the order of the loops traverses all inputs contiguously, so that the loops can be
+/// fused.
 bool is_flat(const Schedule& s, const Operation& op) {
   if (!te::is_elementwise(op)) return false;
   for (const Tensor& input : op.inputs()) {
@@ -38,7 +39,8 @@ bool is_flat(const Schedule& s, const Operation& op) {
   return true;
 }
 
-/// Whether a function for which `is_wanted` holds is called for each element.
+/// Whether each element is computed by a call for which `is_wanted` holds, directly or through an
+/// inlined producer.
 bool has_function(const Schedule& s, const Operation& op,
                   const std::function<bool(const tir::Call&)>& is_wanted) {
   bool found = false;
@@ -49,9 +51,9 @@ bool has_function(const Schedule& s, const Operation& op,
   return found;
 }
 
-/// Returns the number of adjacent elements that are computed at once. Functions are long chains of
-/// dependent operations, of which the processor overlaps too few unless several vectors are
-/// interleaved. With many registers, this is so only for the longest of them.
+/// Returns the number of adjacent elements that one iteration computes. Math functions are long
+/// chains of dependent operations, so several vectors are interleaved to overlap them. With 32
+/// registers, only erf needs this.
 int elements_at_once(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   constexpr int kVectors = 4;
   const bool has_few_registers = target.vector_registers.count < 32;
@@ -61,16 +63,16 @@ int elements_at_once(const Schedule& s, const Tensor& out, const TargetFacts& ta
   return lanes_of(out.dtype(), target) * (is_interleaved ? kVectors : 1);
 }
 
-/// Returns the length of tasks that are equally long, in whole vectors. A last task that is much
-/// shorter than the others would test each of its missing vectors.
+/// Returns the number of elements of a task, a multiple of `at_once`. The tasks have about equal
+/// length, because a much shorter last task would check each of its missing vectors.
 int elements_of_a_task(std::optional<double> count, int at_once, int cores) {
   if (!count) return kElementsOfATask;
   const std::int64_t vectors = parts_of(static_cast<std::int64_t>(*count), at_once);
   return static_cast<int>(even_part(vectors, kElementsOfATask / at_once, cores)) * at_once;
 }
 
-/// Returns the number of elements without functions that take as long as this number of elements of
-/// `out`.
+/// Estimates the work: returns the number of elements without math functions that take as long as
+/// `count` elements of `out`.
 std::optional<double> work_of(const Schedule& s, const Tensor& out, std::optional<double> count) {
   constexpr double kAsLongAsElements = 4;
   const bool has_functions = has_function(
@@ -116,23 +118,23 @@ namespace {
 
 constexpr int kMinSide = 4;
 
-/// How a matrix is transposed: `size.line` columns at a time, in segments of `segment` rows; 0
-/// means all rows. If all columns are one line, the segments are tasks for threads, otherwise
-/// squares.
+/// The blocking of a transposition. `size.line` columns of the source are transposed together, in
+/// segments of `segment` rows. If `segment` is 0, there is one segment. If `is_one_line`, all
+/// columns are transposed together, and the segments are tasks for threads.
 struct Transposition {
   TurnedSize size;
   int segment;
   bool is_one_line = false;
 };
 
-/// Whether rows of this length begin in the same set of the L1 cache.
+/// Whether rows of this length map to the same set of the L1 cache.
 bool rows_conflict(std::int64_t bytes) {
   constexpr std::int64_t kBytesOfAWay = 4096;
   const std::int64_t rest = bytes % kBytesOfAWay;
   return bytes > 0 && std::min(rest, kBytesOfAWay - rest) < kBytesOfALine;
 }
 
-/// `along`: the dimension of the result along which the source is contiguous.
+/// `along` is the dimension of the result along which the source is contiguous.
 Transposition transposition_of(const Tensor& out, std::size_t along, const TargetFacts& target) {
   constexpr std::int64_t kNarrow = 64, kShort = 32, kLinesOfASet = 8, kMax = 1 << 30;
   const int bytes = out.dtype().bytes(), of_a_line = kBytesOfALine / bytes;
@@ -147,21 +149,23 @@ Transposition transposition_of(const Tensor& out, std::size_t along, const Targe
     const int side = columns > kNarrow ? half : size.side;
     return {{side, side}, of_a_line};
   }
-  // All columns of a row are read together unless their lines of the result evict each other.
+  // All columns of a row are transposed together, unless the cache lines of the result that they
+  // are stored to evict each other.
   bool is_narrow = columns <= kNarrow;
   for (std::int64_t n = 1; n <= columns / kLinesOfASet; ++n)
     is_narrow = is_narrow && !rows_conflict(n * rows * bytes);
   if (is_narrow) {
-    // Missing columns cost more than short vectors.
+    // Uses half vectors if full vectors would load many missing columns.
     const auto padded = [&](int side) { return static_cast<int>(parts_of(columns, side) * side); };
     if (6 * padded(half) <= 5 * padded(size.side)) size.side = half;
     const auto task = parts_of(kElementsOfATask, columns * of_a_line) * of_a_line;
     const bool has_tasks = is_worth_threads(count_of(out.shape()));
     return {{size.side, padded(size.side)}, has_tasks ? static_cast<int>(task) : 0, true};
   }
-  // Short vectors straddle two cache lines of the result less often.
+  // Half vectors straddle two cache lines of the result less often.
   if (!is_aligned) return {{rows < kShort ? size.side : half, size.line}, 0};
-  // Squares of lines that are stored whole. Beyond the L2 cache, two adjacent lines are fetched.
+  // Uses square blocks of whole cache lines. For matrices beyond the L2 cache, a block has twice
+  // the size, because the hardware fetches two adjacent lines.
   const bool is_far = 2 * rows * columns * bytes > target.caches.l2;
   const int side_of_square = std::max((is_far ? 2 : 1) * of_a_line, size.side);
   return {{size.side, side_of_square}, side_of_square};
@@ -176,7 +180,7 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   const std::optional<std::size_t> along = read->back();
   if (!along || *along + 1 == out.shape().size()) return false;
   if (std::ranges::any_of(out.shape(), tir::is_zero)) return false;
-  // Fewer columns than a tile has are read as vectors with gaps.
+  // A matrix with fewer columns than a tile is faster as a plain map that reads vectors with gaps.
   if (tir::constant_int(out.shape()[*along]).value_or(kMinSide) < kMinSide) return false;
   const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
   inline_maps(s, out);
@@ -199,7 +203,8 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   } else if (segments) {
     inner = {*segments, turned.tiles, turned.vectors};
     stage.pragma(*segments, kPartitioned, 1);
-    // Each load of an unrolled square has one stride, which the processor prefetches.
+    // The square is unrolled, so that each of its loads has a constant stride, which the hardware
+    // prefetches.
     constexpr int kMaxTiles = 16;
     if (how.size.line / how.size.side * (how.segment / how.size.side) <= kMaxTiles)
       stage.unroll(turned.tiles).unroll(turned.vectors);
@@ -219,7 +224,7 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
   if (!te::is_injective(out.op()) || out.op().inputs().size() != 1)
     refuse("schedule_transpose", out, "it is not a transposition of one tensor", where);
   const Schedule s = te::create_schedule(out);
-  // A transposition that keeps the last dimension is scheduled like any other map.
+  // A transposition that keeps the last dimension is scheduled as a plain map.
   if (!arrange_transpose(s, out, target)) arrange_elementwise(s, out, target);
   leave_loops_to_compiler(s, {});
   return s;
@@ -229,7 +234,7 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
 
 namespace {
 
-/// Whether contiguous elements of the input are terms of the same result element.
+/// Whether the terms of a result element are contiguous in an input.
 bool reduces_rows(const Operation& op) {
   bool found = false;
   for (const Expr& source : op.as<te::Compute>()->reduction()->source)
@@ -240,8 +245,8 @@ bool reduces_rows(const Operation& op) {
   return found;
 }
 
-/// Adds several rows at a time, one segment of columns after the other. A segment of the sums stays
-/// in the L1 cache.
+/// Adds several rows at a time. Processes one segment of columns after the other, so that the sums
+/// of a segment stay in the L1 cache.
 void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int piece,
                      bool has_threads) {
   constexpr int kRowsAtOnce = 8;
@@ -250,7 +255,7 @@ void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int
   auto [vector, lane] = stage.split(columns, lanes);
   auto [rows, row] = stage.split(all_rows, kRowsAtOnce);
   order.back() = pieces;
-  // Sums of few rows do not return to memory between rows.
+  // If there are few rows, the sums stay in registers until all rows are added.
   const std::optional<double> count = count_of(reduced_extents(stage.op()));
   if (count && *count <= kRowsAtOnce)
     order.insert(order.end(), {vector, rows, row, lane});
@@ -279,7 +284,8 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
     arrange_columns(stage, rows, lanes, piece, has_threads);
     return true;
   }
-  // There are too few columns to distribute over threads, so threads add different rows.
+  // There are too few columns for all threads. The rows are divided among the threads instead, and
+  // the partial sums are added afterwards.
   const IterVar parts = stage.split_by_nparts(rows, 4 * target.cores).outer;
   const Stage partial = s[s.rfactor(out, parts, 0)];
   arrange_columns(partial, partial.op().reduce_axis(0), lanes, piece, true);

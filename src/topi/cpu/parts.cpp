@@ -63,8 +63,8 @@ std::optional<double> terms_of(const te::Operation& op) {
 
 namespace {
 
-/// Minimum number of elements for threads. One core takes about five times as long for them as a
-/// loop takes to begin and end on waiting threads.
+/// Minimum number of elements for which threads are used. One core computes this number of elements
+/// in about five times the overhead of a parallel loop.
 constexpr double kMinElements = 1 << 16;
 
 }  // namespace

@@ -22,25 +22,25 @@ using tir::Expr;
 using tir::Range;
 using tir::Var;
 
-/// Returns the second factor.
+/// Returns the second factor of the product.
 Tensor b_of(const Request& request) { return request.core.op().inputs().back(); }
 
-/// Whether the packed factor is a copy of a constant, perhaps through a copy in registers.
+/// Whether the packed factor is a copy of a constant, directly or through a copy in registers.
 bool reads_constant(const Tensor& packed) {
   const Tensor source = packed.op().inputs().front();
   return te::is_constant_input(source) ||
          (!source.op().inputs().empty() && te::is_constant_input(source.op().inputs().front()));
 }
 
-/// The tile of sums in registers: rows of vectors. The other registers hold the vectors of a row of
-/// B and an element of A.
+/// A tile of accumulators in registers: `rows` rows of `vectors` vectors. The other registers hold
+/// the vectors of one row of B and one element of A.
 struct ProductTile {
   int rows, vectors, lanes;
   int width() const { return vectors * lanes; }
 };
 
-/// Balances the tile height for few rows, so that the last tile is not much smaller than the
-/// others.
+/// Reduces the tile's height if there are few rows, so that the last tile is not much smaller than
+/// the others.
 ProductTile with_even_rows(ProductTile tile, const ProductExtents& extents) {
   constexpr std::int64_t kFewRows = 64;
   if (!extents.rows || *extents.rows >= kFewRows) return tile;
@@ -48,7 +48,7 @@ ProductTile with_even_rows(ProductTile tile, const ProductExtents& extents) {
   return tile;
 }
 
-/// Whether the rows of A lie in the same sets of the L1 cache, which hold few lines.
+/// Whether all rows of A map to the same sets of the L1 cache, which hold only a few lines.
 bool rows_share_sets(const Tensor& product) {
   constexpr std::int64_t kBytesOfAWay = 4096;
   const std::optional<std::int64_t> depth = ProductExtents(product).depth;
@@ -63,8 +63,8 @@ ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
   const bool has_32_registers = target.vector_registers.count >= 32;
   ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(product.dtype(), target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
-  // A tile that spans all columns reads each band of A only once. A deep band leaves the cache
-  // before a second tile could read it.
+  // If a tile spans all columns, each band of A is only read once. This helps for deep bands, which
+  // a second tile could not read from the cache.
   const std::int64_t widest = parts_of(extents.columns.value_or(0), tile.lanes);
   if (has_32_registers && (widest == 3 || (widest == 4 && extents.depth.value_or(kDeep) >= kDeep)))
     tile = {kSums / static_cast<int>(widest), static_cast<int>(widest), tile.lanes};
@@ -78,10 +78,9 @@ ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
   return with_even_rows(tile, extents);
 }
 
-/// Like product_tile, for dot products. If possible, the vectors of the last tile all have columns
-/// and a panel fits in the L1 cache, from which it is read faster than from L2. Without
-/// instructions for dot products, the even and the odd elements of each operand are in registers of
-/// their own.
+/// Like product_tile, for dot products. Prefers a width for which the last tile has no empty vector
+/// and a panel fits in the L1 cache, which is faster than L2. On targets with fewer than 32
+/// registers, the even and the odd elements of each operand occupy separate registers.
 ProductTile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
   constexpr int kSums = 24, kHalves = 2;
   const ProductExtents extents(product);
@@ -105,8 +104,8 @@ ProductTile tile_of_neighbours(const Tensor& product, const TargetFacts& target)
   return tile;
 }
 
-/// Whether all rows of A stay in the L2 cache while each core packs and reads its own panels of B,
-/// without waiting for another core. Requires several panels for each core.
+/// Whether all of A stays in the L2 cache, while each core packs and reads its own panels of B. The
+/// cores then need not wait for each other. Requires several panels per core.
 bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int cores) {
   constexpr std::int64_t kPanelsOfACore = 2, kVectors = 4;
   const ProductExtents extents(product);
@@ -117,8 +116,8 @@ bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int core
          target.caches.l2;
 }
 
-/// Whether the reduction is so short that storing C takes long. Few rows of C are then computed at
-/// a time, which leave the cache when they are complete. All of B must stay in the L2 cache.
+/// Whether the reduction is so short that storing C dominates the time. Only a few rows of C are
+/// then computed at a time, and all of B must stay in the L2 cache.
 bool is_shallow(const Tensor& product, const TargetFacts& target) {
   constexpr std::int64_t kMaxDepth = 64;
   const ProductExtents extents(product);
@@ -127,9 +126,9 @@ bool is_shallow(const Tensor& product, const TargetFacts& target) {
   return *extents.depth * *extents.columns * bytes <= target.caches.l2 / 4;
 }
 
-/// Returns the tile of a product whose panels of B are distributed over cores: `tile`, or a wider
-/// and lower one if that leaves less work to the busiest core. Precondition: the number of columns
-/// is known.
+/// Returns the tile for a product whose panels of B are distributed over cores. It is `tile`, or a
+/// wider and lower tile if that reduces the work of the busiest core. Precondition: the number of
+/// columns is known.
 ProductTile shared_out(const ProductTile& tile, const ProductExtents& extents, int cores) {
   const ProductTile wide = with_even_rows({6, 4, tile.lanes}, extents);
   const auto most = [&](const ProductTile& t) {
@@ -138,7 +137,8 @@ ProductTile shared_out(const ProductTile& tile, const ProductExtents& extents, i
   return tile.vectors == 3 && most(wide) < most(tile) ? wide : tile;
 }
 
-/// Returns the number of unrolled steps of the reduction, with the shortest tail of the depth.
+/// Returns the number of reduction steps to unroll. Prefers the number that leaves the shortest
+/// tail of the depth.
 int steps_at_once(std::optional<std::int64_t> depth) {
   constexpr std::int64_t kMax = 8, kMin = 4;
   if (!depth) return kMax;
@@ -150,10 +150,10 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
-/// The maximum number of rows or columns that are multiplied without packing the other factor.
+/// Maximum number of rows or columns of a factor for which the other factor is not packed.
 constexpr std::int64_t kFewRows = 16, kFewColumns = 4;
 
-/// Returns the dimension of the result that is the long one if the other is short.
+/// Returns the dimension of the result that is long if the other one is short.
 std::size_t long_dimension(const ProductExtents& extents) {
   if (extents.columns == 1) return 0;
   const bool has_few_columns =
@@ -161,7 +161,8 @@ std::size_t long_dimension(const ProductExtents& extents) {
   return has_few_columns && extents.rows.value_or(kFewRows) > *extents.columns ? 0 : 1;
 }
 
-/// The dimensions of the result that are long and short, after that of batches.
+/// The long (`along`) and the short (`few`) dimension of the result, counted with a batch
+/// dimension.
 struct ResultDimensions {
   std::size_t along, few;
 
@@ -172,13 +173,14 @@ struct ResultDimensions {
 
 bool is_batched(const Request& request) { return request.core.shape().size() == 3; }
 
-/// Whether the reduction runs along contiguous elements of the factor.
+/// Whether the factor is contiguous along the reduction axis.
 bool is_contiguous(const Request& request, std::size_t factor) {
   return is_transposed(request.core, factor) == (factor == 1);
 }
 
-/// Returns the length of a segment that fits in the L1 cache and leaves a segment for each core.
-/// Longer segments read longer runs of the rows, which memory delivers faster.
+/// Returns the length of a segment of the result. It fits in the L1 cache, and each core gets at
+/// least one segment. Otherwise it is as long as possible, because memory delivers longer
+/// contiguous runs faster.
 int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
                         const TargetFacts& target) {
   const int most = elements_at_hand(out.dtype(), target);
@@ -190,9 +192,9 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
   return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
 }
 
-/// Adds several rows of B at a time, one segment of the result after the other. The rows are read
-/// in long runs. The segment stays in the L1 cache if the result is one row, else in the L2 cache,
-/// where the sums of a few rows are side by side for each vector.
+/// Adds several rows of B at a time, one segment of the result after the other. The segment of a
+/// single result row stays in the L1 cache. Segments of a few rows stay in the L2 cache, with the
+/// vectors of these rows interleaved.
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
   const ProductExtents extents(request.core);
@@ -237,8 +239,8 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   if (has_threads) out.parallel(is_batched(request) ? out.op().axis().front() : pieces);
 }
 
-/// Replaces the sum by sums of `lanes` interleaved terms. Returns them, with the lane as the last
-/// dimension.
+/// Splits the sum into `lanes` partial sums of interleaved terms. Returns the partial sums, with
+/// the lane as the last dimension.
 Tensor sum_by_lanes(const Schedule& s, const Tensor& sum, const IterVar& terms, int lanes,
                     int neighbours) {
   IterVar lane = s[sum].split(terms, lanes * neighbours).inner;
@@ -246,8 +248,8 @@ Tensor sum_by_lanes(const Schedule& s, const Tensor& sum, const IterVar& terms, 
   return s.rfactor(sum, lane, sum.ndim());
 }
 
-/// Multiplies one or a few vectors by rows of the matrix, a few rows at a time, with a partial sum
-/// for each lane.
+/// Multiplies one or a few vectors by the rows of a matrix, a few rows at a time. Each sum has one
+/// partial sum per lane.
 void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kMaxRowsAtOnce = 8, kRowsOfATask = 64;
   const ProductExtents extents(request.core);
@@ -263,7 +265,7 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   const int lanes = lanes_of(request.core.dtype(), target);
   const int neighbours = neighbours_at_once(request.core);
   request.inline_maps(s);
-  // The lanes of a sum are added in halves.
+  // Adds the lanes of a sum by repeatedly adding the two halves.
   const Stage sums = s[request.core];
   std::vector<Tensor> parts{
       sum_by_lanes(s, request.core, sums.op().reduce_axis(0), lanes, neighbours)};
@@ -311,31 +313,31 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
 
 constexpr int kBandsOfACore = 4, kMinTilesOfABand = 8;
 
-/// Returns the number of tiles of the busiest core if cores take bands in turn.
+/// Returns the number of tiles of the busiest core, if bands are distributed to the cores in turn.
 std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int cores) {
   const std::int64_t whole = tiles / of_a_band, rest = tiles % of_a_band;
   if (whole % cores == 0) return whole / cores * of_a_band + rest;
   return parts_of(whole, cores) * of_a_band;
 }
 
-/// Returns the number of tiles in a band of A, which is multiplied by a panel of B that stays in
-/// the L2 cache. Longer bands load the panels from memory less often, but the bands should be
-/// distributed evenly over the cores. The tail of the last band is guarded.
+/// Returns the number of tiles in a band of A. A band is multiplied by a panel of B that stays in
+/// the L2 cache. Longer bands load the panels from memory less often, but shorter bands can be
+/// distributed more evenly over the cores. The tail of the last band is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool stays_in_cache,
                     bool is_shallow, int cores) {
   constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32;
   constexpr int kOfShallow = 2;
   if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
-  // A single panel reads A only once.
+  // If there is only one panel, A is read only once and needs no bands.
   if (cores == 1 && extents.columns && *extents.columns <= tile.width())
     return static_cast<int>(tiles);
-  // An empty tile of the last band would still run through the reduction.
+  // A band must not have empty tiles, because these would still execute the reduction.
   if (is_shallow) return tiles % kOfShallow == 0 ? kOfShallow : 1;
-  // A single band is distributed by panels of B.
+  // If there is only one band, the cores share its panels of B instead.
   if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
-  // With one core, all bands have the same length.
+  // With one core, the bands are made equally long.
   if (cores == 1) return static_cast<int>(even_part(tiles, longest));
   std::int64_t best = longest;
   for (std::int64_t length = longest; length >= kMin; --length)
@@ -392,13 +394,15 @@ class MatmulSchedule {
     const std::vector<IterVar> own = tile.op().axis();
     const IterVar &row = own[own.size() - 2], &column = own.back();
     if (copy) {
-      // The last panel is computed whole, with zeros for missing columns of B.
+      // Pads the last panel with zeros for missing columns of B, so that it is computed like the
+      // others.
       const std::vector<IterVar> of_b = copy->op().axis();
       const Stage b = schedule_[*copy];
       const IterVar& column_of_b = of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)];
       b.round_up(column_of_b);
       tile.round_up(column);
-      // A tile wider than the matrix has no loop around it that would reach beyond the columns.
+      // If the tile is wider than the matrix, there is no loop around it that overruns the columns.
+      // Its bounds must be set explicitly.
       if (extents_.columns && *extents_.columns > 0 && *extents_.columns < tile_.width()) {
         b.bound(column_of_b, Range(0, tile_.width()));
         tile.bound(column, Range(0, tile_.width()));
@@ -426,7 +430,7 @@ class MatmulSchedule {
   }
 
  private:
-  /// Whether B is a separate tensor. A tensor that is both factors would be packed for both.
+  /// Whether B is another tensor than A. A tensor that is both factors would be packed for both.
   bool has_own_b() const { return request_.core.op().inputs().size() == 2; }
   bool is_batched() const { return cpu::is_batched(request_); }
 
@@ -436,16 +440,16 @@ class MatmulSchedule {
     return is_batched() || !a_stays_in_cache_ ? tile : shared_out(tile, extents_, cores_);
   }
 
-  /// Returns the number of steps of the reduction that are added to all of C before the next ones,
-  /// so that a band of A and a panel of B stay in the L2 cache; nullopt for all steps. Each block
-  /// loads and stores C, which is slower if C exceeds that cache.
+  /// Returns the number of reduction steps per block; nullopt if the reduction is not divided. All
+  /// of C is updated with one block before the next one, so that a band of A and a panel of B stay
+  /// in the L2 cache. Each block loads and stores C, which is slow if C exceeds that cache.
   std::optional<std::int64_t> pick_steps_of_a_block() const {
     constexpr std::int64_t kSteps = 256;
     const auto [rows, columns, depth] = extents_;
     if (!has_own_b() || neighbours_ > 1 || !rows || !columns || !depth) return std::nullopt;
     if (*depth <= 2 * kSteps) return std::nullopt;
     const int bytes = request_.core.dtype().bytes();
-    // A single panel that stays in the L2 cache reads A only once.
+    // A is only read once if there is a single panel and it stays in the L2 cache.
     if (*columns <= tile_.width() && *depth * tile_.width() * bytes <= target_.caches.l2 / 2)
       return std::nullopt;
     const std::int64_t band = std::min<std::int64_t>(*rows, kMinTilesOfABand * tile_.rows);
@@ -455,8 +459,8 @@ class MatmulSchedule {
     return kSteps;
   }
 
-  /// Returns the stage of the tile's sums. If the reduction has blocks, the product is the sum of
-  /// theirs.
+  /// Returns the stage that computes the tile's sums. If the reduction is divided into blocks, it
+  /// computes the sum of one block.
   Tensor sums_in_registers() const {
     if (!steps_of_a_block_ && !request_.is_mapped())
       return schedule_.cache_write(request_.core, "local");
@@ -471,9 +475,9 @@ class MatmulSchedule {
     return sums;
   }
 
-  /// Whether A is packed: the elements that a tile reads from a transposed factor are on as many
-  /// cache lines as the reduction has steps, and lines at a distance of a power of two conflict. A
-  /// constant is packed once, and its panels are then prefetched.
+  /// Whether A is packed. A tile of a transposed A reads as many cache lines as there are reduction
+  /// steps, and lines at a power-of-two distance conflict. A constant A is packed once, and its
+  /// panels are then prefetched.
   bool packs_a() const {
     constexpr int kPanels = 6;
     if (has_own_b() && te::is_constant_input(request_.core.op().inputs().front()))
@@ -495,8 +499,8 @@ class MatmulSchedule {
     place(packed, loops[rank - 2], out, std::nullopt);
   }
 
-  /// Whether there are several bands of C for each thread. Otherwise threads share the loops below
-  /// a panel of B.
+  /// Whether each thread gets several bands of C. Otherwise the threads share the loops below a
+  /// panel of B.
   bool has_many_bands() const {
     return extents_.rows.value_or(1 << 20) >= kBandsOfACore * tiles_of_a_band_ * tile_.rows;
   }
@@ -505,9 +509,9 @@ class MatmulSchedule {
     return extents_.rows && *extents_.rows <= std::int64_t{tiles_of_a_band_} * tile_.rows;
   }
 
-  /// Whether panels of B are packed. Without packing, distant rows need a page each, and a
-  /// transposed factor a cache line for each element. With few rows of A, the panels are not read
-  /// often enough.
+  /// Whether B is packed into panels. Without packing, the rows of a panel are on different pages,
+  /// and a transposed B even needs one cache line per element. Packing does not pay off if A has
+  /// few rows, because each panel is then read only a few times.
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
     if (neighbours_ > 1) return true;
@@ -516,20 +520,20 @@ class MatmulSchedule {
     constexpr int kFew = 3;
     const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
     if (is_transposed(request_.core, 1)) return rows > kFew;
-    // Rows of a symbolic length are at distances that the code does not know.
+    // The distance between rows of symbolic length is unknown at compile time.
     if (!extents_.columns) return rows > 2 * tile_.rows;
     if (has_split_tail()) return rows > (masks_b() ? 2 : 1) * tile_.rows;
     return rows > 2 * tile_.rows && *extents_.columns * b_of(request_).dtype().bytes() > kNear;
   }
 
-  /// Whether the tail of columns would be computed in several vectors of fewer lanes, one for each
-  /// bit of its length.
+  /// Whether the tail of the columns would be computed in several narrower vectors, one for each
+  /// set bit of its length.
   bool has_split_tail() const {
     return std::popcount(static_cast<std::uint64_t>(*extents_.columns % tile_.lanes)) > 1;
   }
 
-  /// Whether the vectors of B's rows are loaded with masks, so that the last panel is computed
-  /// whole. Its vectors must all have columns.
+  /// Whether the rows of B are loaded with masks, so that the last panel is computed with whole
+  /// vectors. None of the vectors in the last panel may be empty.
   bool masks_b() const {
     return has_masks_ && has_own_b() && !is_transposed(request_.core, 1) &&
            extents_.columns.value_or(0) > 0 && has_split_tail() &&
@@ -562,7 +566,7 @@ class MatmulSchedule {
     place(packed, panels, out, jo);
   }
 
-  /// Stores adjacent elements of A's rows contiguously.
+  /// Stores a transposed copy of A, in which the elements of a row are contiguous.
   void turn_a_around(const Tensor& sums, const Stage& out) const {
     const Tensor turned =
         schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums});
@@ -570,9 +574,9 @@ class MatmulSchedule {
     place(turned, rows, out, std::nullopt);
   }
 
-  /// Places the packed factor: at the panel where it is read, if no other band reads it again; at
-  /// the batch, if there is one; otherwise as `pieces` for the threads. A constant is packed
-  /// outside of all loops.
+  /// Attaches the stage of the packed factor. A constant is packed outside of all loops. Otherwise
+  /// the factor is packed in the loop `panel` if there is only one band, in the batch loop if there
+  /// is one, else before all loops by threads that share the loop `pieces`.
   void place(const Tensor& packed, const IterVar& pieces, const Stage& out,
              const std::optional<IterVar>& panel) const {
     const Stage factor = schedule_[packed];
@@ -593,14 +597,14 @@ class MatmulSchedule {
   const Request& request_;
   const TargetFacts& target_;
   const ProductExtents extents_;
-  /// The lanes of a full vector of sums.
+  /// The number of lanes of a full vector.
   const int lanes_;
-  /// Whether loads of partial vectors take one instruction.
+  /// Whether one instruction can load a partial vector.
   const bool has_masks_;
-  /// The number of adjacent elements that one instruction multiplies.
+  /// The number of adjacent elements that one instruction multiplies for an accumulator.
   const int neighbours_;
   const bool has_threads_;
-  /// The cores that share the work.
+  /// The number of cores that share the work.
   const int cores_;
   const bool a_stays_in_cache_;
   const ProductTile tile_;
@@ -610,19 +614,19 @@ class MatmulSchedule {
 
 // ---- a matrix by a matrix, in tile registers ----------------------------------------------------
 
-/// The tiles of a product, and the block of tiles whose sums are in registers at the same time.
+/// A block of tiles of a product, whose accumulators are in tile registers at the same time.
 struct BlockOfTiles {
   RegisterTile tile;
-  /// The numbers of tiles in a row and a column of the block.
+  /// The numbers of tiles along the rows and the columns of the block.
   int down, across;
 
   int rows() const { return down * tile.m; }
   int columns() const { return across * tile.n; }
 };
 
-/// Whether to compute the transposed product of the exchanged factors, which are faster to pack:
-/// the rows of the first factor are copied or transposed, and those of the second are interleaved
-/// or, if it is transposed, gathered.
+/// Whether to exchange the factors and compute the transposed product, because this packs faster.
+/// The first factor is copied or, if it is transposed, transposed in registers. The second factor
+/// is interleaved or, if it is transposed, gathered.
 bool exchanges_factors(const Tensor& product, const ProductExtents& extents) {
   constexpr double kCopied = 1, kInterleaved = 1, kGathered = 3, kTransposed = 8;
   constexpr double kBytesAtOnce = 16, kTransposedStore = 1;
@@ -637,8 +641,8 @@ bool exchanges_factors(const Tensor& product, const ProductExtents& extents) {
   return depth * exchanged + kTransposedStore * rows * columns < depth * own;
 }
 
-/// Returns the block with the least estimated time. Tiles have as many rows as balance them, since
-/// the time of a product grows with the rows of its first factor.
+/// Returns the block with the minimum estimated time. The number of rows per tile is chosen so that
+/// all tiles are about equally high, because the time of a tile product grows with its rows.
 BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64_t columns,
                             std::int64_t depth, bool is_exchanged) {
   constexpr std::int64_t kSide = 16, kRowBytes = 64, kTurnedSide = 8;
@@ -652,23 +656,25 @@ BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64
   const int group = tile.elements_of_a_group();
   const std::int64_t steps = parts_of(depth, kRowBytes / tile.a.bytes());
   tile.k = static_cast<int>(parts_of(parts_of(depth, steps), group)) * group;
-  // Steps of equal depth need no padding.
+  // Prefers a depth that divides the reduction into equal steps, which need no padding.
   for (int k = kRowBytes / tile.a.bytes(); k >= tile.k * 3 / 4; k -= group)
     if (depth % k == 0) {
       tile.k = k;
       break;
     }
   tile.n = static_cast<int>(std::min(columns, kSide));
-  // Elements of A are loaded from another cache than those of B, which stay in the nearest.
+  // The tiles of B stay in the L1 cache. The tiles of A come from a slower cache, so loading them
+  // costs more.
   constexpr double kLoadsOfA = 1, kLoadsOfB = 0.5;
   std::optional<BlockOfTiles> best;
   double least = 0;
   for (const auto& [down, across] : {std::pair(2, 2), {3, 1}, {1, 3}, {2, 1}, {1, 2}, {1, 1}}) {
     const std::int64_t blocks = parts_of(rows, down * kSide);
     tile.m = static_cast<int>(parts_of(rows, blocks * down));
-    // A transposed factor is turned in squares.
+    // A transposed factor is transposed in square pieces, so the tile consists of whole pieces.
     if (tile.transpose_a) tile.m = static_cast<int>(parts_of(tile.m, kTurnedSide) * kTurnedSide);
-    // The layout of a factor has no more than one tile if its elements fit.
+    // The layout of a packed factor that fits in one tile has only one tile, so the block must not
+    // have more.
     const bool is_whole = (down == 1 || rows > tile.m) && (across == 1 || columns > tile.n);
     if (!is_whole) continue;
     const double products = down * across * std::max(tile.m, 8);
@@ -681,7 +687,7 @@ BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64
 }
 
 class TileRegisterSchedule {
-  /// The bytes of a row of B that are read at once.
+  /// Minimum number of contiguous bytes of B's rows that a packing step reads.
   static constexpr int kBytesOfAPiece = 128;
 
  public:
@@ -764,7 +770,8 @@ class TileRegisterSchedule {
   std::int64_t bands() const { return parts_of(blocks_of_rows(), blocks_of_a_band_); }
   std::int64_t padded_depth() const { return parts_of(depth_, block_.tile.k) * block_.tile.k; }
 
-  /// Returns the number of blocks in a band of A, which stays in the L2 cache for all panels of B.
+  /// Returns the number of blocks in a band of A. The band stays in the L2 cache while all panels
+  /// of B are multiplied by it.
   int pick_blocks_of_a_band() const {
     const std::int64_t bytes = block_.rows() * depth_ * block_.tile.a.bytes();
     const std::int64_t most =
@@ -772,22 +779,22 @@ class TileRegisterSchedule {
     return static_cast<int>(even_part(blocks_of_rows(), most));
   }
 
-  /// Whether there are several bands of C for each thread. Otherwise threads share the panels of B.
+  /// Whether each thread gets several bands of C. Otherwise the threads share the panels of B.
   bool has_many_bands() const {
     return cores_ == 1 ? bands() > 1 : bands() >= kBandsOfACore * cores_;
   }
 
-  /// Returns the loop in which A is packed: the blocks of rows, if they are read once, or a band of
-  /// them; nullopt for all of A before the loops.
+  /// Returns the loop in which A is packed: the loop over blocks of rows if A is read once,
+  /// otherwise the loop over bands. Nullopt if all of A is packed before the loops.
   std::optional<IterVar> place_of_a(const IterVar& band, const IterVar& it) const {
     if (columns_ <= block_.columns()) return it;
     return has_many_bands() ? std::optional(band) : std::nullopt;
   }
 
-  /// Returns the number of panels of B to pack at once, before their products. It exceeds 1 only if
-  /// B does not fit in the L2 cache, A has one band, and there are enough tasks for all cores:
-  /// packing several panels then reads longer contiguous pieces of B's rows. A panel of a
-  /// transposed B consists of whole rows, so one panel suffices.
+  /// Returns the number of panels of B that are packed together before they are multiplied. Packing
+  /// several panels reads longer contiguous pieces of B's rows. This is only useful if B does not
+  /// fit in the L2 cache, and only possible if A has one band and there are enough tasks for all
+  /// cores. A panel of a transposed B consists of whole rows, so one panel suffices.
   int panels_at_once() const {
     const bool is_far = columns_ * depth_ * block_.tile.b.bytes() > target_.caches.l2;
     if (!is_far || bands() > 1 || block_.tile.transpose_b) return 1;
@@ -797,25 +804,25 @@ class TileRegisterSchedule {
     return tasks >= kBandsOfACore * cores_ ? panels : 1;
   }
 
-  /// Whether all blocks are whole, so that their tiles are stored to C without a copy.
+  /// Whether there are no partial blocks. The tiles can then be stored to C without a copy.
   bool stores_directly() const {
     return !request_.is_mapped() && has_whole_rows() && columns_ % block_.columns() == 0;
   }
   bool has_whole_rows() const { return bands() * blocks_of_a_band_ * block_.rows() == rows_; }
 
-  /// Whether A is packed in tiles. Otherwise its tiles are loaded from its rows.
+  /// Whether A is packed into tiles. Otherwise its tiles are loaded directly from its rows.
   bool packs_a() const {
     return block_.tile.transpose_a || !has_whole_rows() || padded_depth() != depth_;
   }
 
-  /// Lets the last two axes overrun to whole blocks.
+  /// Lets the last two axes overrun to a multiple of the block's size.
   static void round_up(const Stage& stage) {
     const std::vector<IterVar> axes = stage.op().axis();
     for (std::size_t n = axes.size() - 2; n < axes.size(); ++n) stage.round_up(axes[n]);
   }
 
-  /// Makes a stage of the block's shape compute whole blocks. If the matrix is smaller than a
-  /// block, no loop around the stage would reach beyond the matrix.
+  /// Makes a stage that computes a block always compute a whole block. If the matrix is smaller
+  /// than a block, no loop around the stage overruns the matrix, so the bounds are set explicitly.
   void cover_block(const Stage& stage) const {
     round_up(stage);
     if (rows_ < block_.rows()) stage.bound(row_of(stage), Range(0, block_.rows()));
@@ -828,7 +835,7 @@ class TileRegisterSchedule {
     stage.unroll(down).unroll(across).tensorize(i, store_tile(scope, block_.tile));
   }
 
-  /// Schedules the sums of a block. Returns the loop over the steps of the reduction.
+  /// Schedules the sums of a block of tiles. Returns the loop over the steps of the reduction.
   IterVar multiply(const Stage& sums, const Stage& out, const IterVar& it) const {
     sums.compute_at(out, it);
     cover_block(sums);
@@ -843,7 +850,8 @@ class TileRegisterSchedule {
     return steps;
   }
 
-  /// Loads the tiles of a factor, of `rows` by `columns` unless they are transposed, in each step.
+  /// Loads the tiles of a factor in each reduction step. A tile has `rows` rows and `columns`
+  /// columns, which are exchanged if the factor is transposed.
   void load(const Tensor& tiles, const Stage& sums, const IterVar& steps, bool is_transposed,
             int rows, int columns, const te::TensorIntrin& intrin) const {
     const Stage stage = schedule_[tiles];
@@ -855,7 +863,7 @@ class TileRegisterSchedule {
     stage.unroll(down).unroll(across).tensorize(i, intrin);
   }
 
-  /// Packs A in tiles whose rows are contiguous. Returns the loop over rows of tiles.
+  /// Packs A into tiles with contiguous rows. Returns the loop over the rows of tiles.
   IterVar lay_out_a(const Tensor& packed) const {
     const auto [tile, down, across] = block_;
     const Stage stage = schedule_[packed];
@@ -893,8 +901,9 @@ class TileRegisterSchedule {
                               tile.elements_of_a_group(), panels);
   }
 
-  /// Places the packed factor: in the loop, if there is one; at the batch, if there is one;
-  /// otherwise as `pieces` for the threads. A constant is packed outside of all loops.
+  /// Attaches the stage of the packed factor. A constant is packed outside of all loops. Otherwise
+  /// the factor is packed in `loop` if it is given, in the batch loop if there is one, else before
+  /// all loops by threads that share the loop `pieces`.
   void place(const Tensor& packed, const IterVar& pieces, const Stage& out,
              const std::optional<IterVar>& loop) const {
     const Stage factor = schedule_[packed];
@@ -912,18 +921,18 @@ class TileRegisterSchedule {
   const Request& request_;
   const TargetFacts& target_;
   const bool is_exchanged_;
-  /// The extents of the product that is computed.
+  /// The extents of the computed product, after the factors may have been exchanged.
   const std::int64_t rows_, columns_, depth_;
   const BlockOfTiles block_;
   const bool has_threads_;
-  /// The cores that share the work.
+  /// The number of cores that share the work.
   const int cores_;
   const int blocks_of_a_band_;
 };
 
-/// Whether tile registers multiply the factors faster than vectors do. Configuring the registers
-/// takes as long as thousands of multiply-adds. Vectors of bytes multiply fast enough to make up
-/// for the packing of short rows.
+/// Whether tile registers multiply the factors faster than vector registers. Configuring tile
+/// registers costs as much as thousands of multiply-adds. Products of bytes with a short reduction
+/// are faster in vectors, because packing dominates.
 bool has_register_tiles(const Request& request, const ProductExtents& extents,
                         const TargetFacts& target) {
   constexpr std::int64_t kFewLines = 4;
@@ -938,12 +947,12 @@ bool has_register_tiles(const Request& request, const ProductExtents& extents,
   constexpr std::int64_t kMinDepth = 24, kMinTurnedDepth = 64, kFew = 8;
   const bool is_deep =
       *extents.depth >= (is_transposed(request.core, 0) ? kMinTurnedDepth : kMinDepth);
-  // Few rows do not use the second factor often enough to gather it.
+  // If there are few rows, each gathered element of the second factor is used too few times.
   const bool has_few = *extents.rows < kFew && is_transposed(request.core, 1);
   return target.tile_products.of_bytes && is_deep && !has_few;
 }
 
-/// Whether the product has few rows or few columns and two factors.
+/// Whether the product has two different factors, and few rows or few columns.
 bool has_few(const Request& request, const ProductExtents& extents) {
   if (!extents.rows || !extents.columns || !extents.depth) return false;
   if (request.core.op().inputs().size() != 2 || *extents.rows < 1 || *extents.columns < 1)
@@ -951,27 +960,28 @@ bool has_few(const Request& request, const ProductExtents& extents) {
   return (long_dimension(extents) == 0 ? *extents.columns : *extents.rows) <= kFewRows;
 }
 
-/// Whether both factors have few rows or columns whose reductions are so long that adding the
-/// lanes of each sum costs less than a tile, which packs B and has as few columns as B.
+/// Whether to compute the result as dot products with one partial sum per lane. This requires few
+/// rows or columns, and a reduction so long that adding the lanes costs less than packing B or than
+/// a tile that is mostly empty.
 bool has_few_long_dots(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
   constexpr std::int64_t kVectors = 4;
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || !is_contiguous(request, large)) return false;
   const std::int64_t vectors = *extents.depth / lanes_of(request.core.dtype(), target);
-  // Each row adds its lanes, but packing B costs the same for all rows.
+  // Each dot product adds its lanes, whereas packing B costs the same for any number of rows.
   if (large == 1)
     return vectors >= std::max(kVectors, *extents.rows) * neighbours_at_once(request.core);
-  // A tile of few columns computes two terms of a row at a time.
+  // The alternative is a narrow tile, which computes two terms of a row at a time.
   return *extents.columns * (vectors + kVectors) < *extents.depth / 2;
 }
 
-/// Whether to sum rows of the large factor instead of using tiles: the result has so few rows or
-/// columns that reading that factor takes longer than multiplying.
+/// Whether to add multiples of the rows of the large factor instead of using tiles. This is better
+/// if the result has so few rows or columns that reading the factor takes longer than multiplying.
 bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
   constexpr std::int64_t kTermsOfAColumn = 4;
-  // Tiles of the result read a smaller B just as fast, because it is in a cache.
+  // Minimum size of B in bytes. Tiles read a smaller B just as fast, because it stays in a cache.
   constexpr std::int64_t kFar = std::int64_t{4} << 20;
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || is_contiguous(request, large)) return false;

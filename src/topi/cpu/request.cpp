@@ -36,7 +36,7 @@ bool is_only_for(const Schedule& s, const Stage& stage, const std::vector<Operat
 std::vector<Operation> group_with(
     const Schedule& s, const Operation& out, const std::function<bool(const Operation&)>& continues,
     const std::function<bool(const Operation&, const std::vector<Operation>&)>& joins) {
-  // All operations above `out`, producers first.
+  // The transitive producers of `out`, and `out`. Producers precede their consumers.
   std::vector<Operation> above;
   std::unordered_set<const te::OperationNode*> seen{out.get()};
   std::vector<std::pair<Operation, std::size_t>> path{{out, 0}};
@@ -74,7 +74,7 @@ void Request::inline_reshapes(const Schedule& s) const {
 
 namespace {
 
-/// Whether the operation has one output, of the rank of `out`.
+/// Whether the operation has a single output of the same rank as `out`.
 bool has_rank_of(const Operation& op, const Tensor& out) {
   return op.num_outputs() == 1 && op.output(0).ndim() == out.ndim();
 }
@@ -97,7 +97,8 @@ std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore
         return false;
       });
   if (!core) return std::nullopt;
-  // Maps that do not read the operator are left unchanged.
+  // Collects the maps that read the operator, directly or through other maps. All other maps are
+  // left unchanged.
   std::vector<Operation> from_core{core->op()};
   for (auto map = maps.rbegin(); map != maps.rend(); ++map)
     if (std::any_of(from_core.begin(), from_core.end(),

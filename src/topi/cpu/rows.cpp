@@ -26,24 +26,24 @@ using tir::Var;
 
 namespace {
 
-/// The stages of a reduction of each row. First come several vectors of partial results, because
-/// the latency of an operation exceeds its issue interval. Their sum is one vector, whose halves
-/// are added as vectors repeatedly. The last stage is the final result. A reduction whose terms
-/// must keep their order is not split.
+/// The stages of a reduction over each row. The first stage computes several vectors of partial
+/// results, because the latency of an operation exceeds its issue interval. The next stages reduce
+/// them to one vector, and combine its halves repeatedly. The last stage computes the final result.
+/// A reduction whose terms must keep their order is not split.
 struct RowReduction {
   Tensor result;
-  /// The stages of partial results in the order of computation; empty unless the reduction is
+  /// The stages of partial results, in the order of computation. Empty if the reduction is not
   /// split.
   std::vector<Tensor> partial;
 
-  /// Splits the reduction. Precondition: its stage is unscheduled.
+  /// Splits the reduction. Precondition: no schedule primitive has been applied to its stage.
   RowReduction(const Schedule& s, const Tensor& reduction, const TargetFacts& target);
-  /// Arranges the loops of the stages. The partial results are computed at `place`, a loop of
-  /// `stage`; if `place` is not given, they remain separate stages.
+  /// Arranges the loops of all stages. The partial results are computed at `place`, a loop of
+  /// `stage`. Without `place`, they remain separate stages.
   void arrange(const Schedule& s, const Stage& stage, const std::optional<IterVar>& place) const;
 
  private:
-  /// Adds a stage of partial results. Each of them reduces every `results`-th term.
+  /// Adds a stage with `results` partial results, each of which reduces every `results`-th term.
   void add_part(const Schedule& s, const IterVar& terms, int results);
 
   int lanes_;
@@ -91,7 +91,7 @@ void RowReduction::arrange(const Schedule& s, const Stage& stage,
 
 namespace {
 
-/// Whether each read of the input has the reader's first `rows` axes as its first indices.
+/// Whether the first `rows` indices of each read of the input are the reader's first axes.
 bool reads_own_row(const Operation& reader, const Operation& input, std::size_t rows) {
   bool is_own = true;
   const auto check = [&](const Expr& e) {
@@ -107,15 +107,17 @@ bool reads_own_row(const Operation& reader, const Operation& input, std::size_t 
   return is_own;
 }
 
-/// A tensor and those of its transitive inputs that can be computed row by row with it: only the
-/// group reads them, and a row of the tensor depends on the same row of each.
+/// A tensor, and the transitive producers that can be computed row by row together with it. Only
+/// operations of the group read such a producer, and each row of the tensor depends only on the
+/// same row of the producer.
 class RowGroup {
  public:
   RowGroup(const Schedule& s, const Tensor& out, std::size_t rows) : rows_(rows) {
     const std::vector<Operation> group = group_with(
         s, out.op(), [](const Operation& op) { return !is_core(op.output(0)); },
         [&](const Operation& op, const std::vector<Operation>& readers) {
-          // Without rows, a reduction to several results is an operator of its own.
+          // If the group has no rows, a reduction with several results is scheduled as a separate
+          // operator.
           const bool is_own = rows_ == 0 && !op.reduce_axis().empty() && !op.axis().empty();
           return !is_own && !is_core(op.output(0)) && are_own_rows(readers, op);
         });
@@ -123,7 +125,7 @@ class RowGroup {
   }
 
   std::size_t rows() const { return rows_; }
-  /// The operations other than the tensor's own, readers first.
+  /// The producers in the group, consumers first.
   const std::vector<Operation>& members() const { return members_; }
   bool has_reduction() const {
     return std::any_of(members_.begin(), members_.end(),
@@ -145,8 +147,8 @@ class RowGroup {
   std::vector<Operation> members_;
 };
 
-/// Returns the group with the largest number of leading dimensions as rows for which some operation
-/// is computed per row.
+/// Returns the group in which the maximum number of leading dimensions counts as rows, such that
+/// the group contains a reduction. Nullopt if there is no such group.
 std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
   const std::size_t dimensions = out.shape().size();
   if (!out.op().reduce_axis().empty()) return RowGroup(s, out, dimensions);
@@ -157,7 +159,7 @@ std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
   return std::nullopt;
 }
 
-/// Whether recomputing the operation costs no more than storing its result.
+/// Whether recomputing the operation is at most as expensive as storing and loading its result.
 bool is_cheap(const Operation& op) {
   bool has_call = false;
   tir::walk(op.body().front(), [&](const tir::Call&) { has_call = true; });
@@ -179,9 +181,9 @@ bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op)
   return count == 1;
 }
 
-/// Prefetches the next row while a row is computed. Excludes rows of at least half of the L1 cache,
-/// which would evict the current row's data, and rows below 1 KiB, which the hardware prefetcher
-/// handles.
+/// Prefetches the next row while the current row is computed. Rows of at least half of the L1 cache
+/// are excluded, because they would evict the current row. Rows below 1 KiB are excluded, because
+/// the hardware prefetcher handles them.
 void prefetch_next_row(const Stage& member, const IterVar& vectors, int lanes,
                        const TargetFacts& target) {
   constexpr double kMin = 1024;
@@ -270,7 +272,7 @@ Schedule schedule_rows(const Tensor& out, const TargetFacts& target, SourceLocat
 
 namespace {
 
-/// The tensors that topi::attention declares.
+/// The tensors of an attention, as topi::attention declares them.
 struct Attention {
   Tensor out, values, sum, power, scores, greatest, keys;
 
@@ -279,7 +281,8 @@ struct Attention {
   }
 };
 
-/// Returns the inputs of the operation; nullopt unless their ranks are `dimensions`.
+/// Returns the inputs of the operation; nullopt unless there are as many as `dimensions`, with
+/// these ranks.
 std::optional<std::vector<Tensor>> inputs_of(const Tensor& x, std::vector<int> dimensions) {
   const std::vector<Tensor> inputs = x.op().inputs();
   if (inputs.size() != dimensions.size()) return std::nullopt;
@@ -292,7 +295,7 @@ bool is_reduction(const Tensor& x) {
   return x.op().reduce_axis().size() == 1 && has_free_terms(x.op());
 }
 
-/// Matches the tag and the data flow, since users may set the same tag.
+/// Checks the tag and the data flow, because users may set the same tag.
 std::optional<Attention> find_attention(const Tensor& out) {
   if (out.op().tag() != kAttention || out.ndim() != 3) return std::nullopt;
   const auto of_out = inputs_of(out, {3, 2});
@@ -306,14 +309,14 @@ std::optional<Attention> find_attention(const Tensor& out) {
   const Tensor &scores = (*of_power)[0], &greatest = (*of_power)[1];
   if (!is_reduction(scores) || !is_reduction(greatest) || !reads(greatest.op(), scores.op()))
     return std::nullopt;
-  // One tensor may serve as queries and keys.
+  // The same tensor may serve as queries and as keys.
   const std::vector<Tensor> factors = scores.op().inputs();
   if (factors.empty() || factors.size() > 2 || factors.back().ndim() != 3) return std::nullopt;
   return Attention{out, values, sum, power, scores, greatest, factors.back()};
 }
 
-/// Returns the number of queries of a block. All their scores, and the exponentials of the scores,
-/// stay in the L2 cache.
+/// Returns the number of queries per block. The scores of a block, and their exponentials, stay in
+/// the L2 cache.
 int queries_of_a_block(const Attention& a, int tile_rows, const TargetFacts& target) {
   constexpr std::int64_t kMax = 64;
   const std::int64_t keys = tir::constant_int(a.keys.shape()[1]).value_or(1024);
@@ -322,35 +325,37 @@ int queries_of_a_block(const Attention& a, int tile_rows, const TargetFacts& tar
   return static_cast<int>(std::clamp<std::int64_t>(tiles * tile_rows, tile_rows, kMax));
 }
 
-/// Computes the tiles of the last panel whole, with zeros for missing keys.
+/// Pads the last panel with zeros for missing keys, so that its tiles are computed like the others.
 void compute_whole_panels(const Stage& tile, const Stage& keys, int width) {
   const std::optional<std::int64_t> count = tir::constant_int(keys.op().output(0).shape()[1]);
   if (!count || *count == 0 || tile.op().inputs().size() != 2) return;
   const IterVar of_tile = tile.op().axis()[2], of_keys = keys.op().axis()[1];
   keys.round_up(of_keys);
   tile.round_up(of_tile);
-  // A tile wider than the keys has no loop around it that would reach beyond them.
+  // If the tile is wider than the number of keys, no loop around it overruns the keys. The bounds
+  // must be set explicitly.
   if (*count < width) {
     keys.bound(of_keys, Range(0, width));
     tile.bound(of_tile, Range(0, width));
   }
 }
 
-/// Whether the elements of a matrix of the tensor exceed half of the L1 cache. Rows whose length is
-/// a power of two then evict one another.
+/// Whether a matrix of the tensor exceeds half of the L1 cache. Rows whose length is a power of two
+/// would then evict each other.
 bool exceeds_half_of_l1(const Tensor& x, const TargetFacts& target) {
   const std::optional<double> count = count_of({x.shape()[1], x.shape()[2]});
   return count.value_or(target.caches.l1) * x.dtype().bytes() > target.caches.l1 / 2.0;
 }
 
-/// Whether the cores take about equally many of the iterations.
+/// Whether the iterations can be distributed about evenly over the cores.
 bool share_out_evenly(const Expr& iterations, int cores) {
   constexpr std::int64_t kMany = 4;
   const std::int64_t count = tir::constant_int(iterations).value_or(1);
   return count % cores == 0 || count >= kMany * cores;
 }
 
-/// Keeps the tile of sums, which spans the loops of the stage, in registers.
+/// Keeps the accumulators of the tile in registers. The tile is spanned by the last two axes of the
+/// stage.
 void keep_tile_in_registers(const Stage& tile, int lanes) {
   constexpr int kStepsAtOnce = 8;
   const std::vector<IterVar> axes = tile.op().axis();
@@ -392,7 +397,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
   const std::vector<IterVar> axes = result.op().axis();
   auto [blocks, query] = result.split(axes[1], block);
   auto [tiles, row] = result.split(query, rows);
-  // Leaves one register for the factor by which the columns are multiplied.
+  // One register must remain for the factor by which the columns are multiplied.
   const std::optional<std::int64_t> depth = tir::constant_int(out.shape()[2]);
   const int columns = static_cast<int>(std::clamp<std::int64_t>(depth.value_or(2 * lanes) / lanes,
                                                                 1, has_32_registers ? 3 : 2)) *
@@ -409,7 +414,8 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
   const bool has_own_heads = !has_threads || share_out_evenly(out.shape()[0], target.cores);
   const IterVar each = has_own_heads ? blocks : result.fuse(axes[0], blocks);
   if (has_own_heads) {
-    // The blocks are not fused with the heads, so that the last block gets loops of its own.
+    // The block loop is not fused with the loop over heads, so that partitioning gives the last
+    // block separate loops.
     result.pragma(blocks, kPartitioned, 1);
     s[packed].compute_at(result, axes[0]);
     if (packed_values) s[*packed_values].compute_at(result, axes[0]);

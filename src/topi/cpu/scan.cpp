@@ -1,4 +1,4 @@
-// Cumulative sums by blocks for CPUs (topi/schedule.h).
+// Cumulative sums for CPUs, computed as blocked prefix sums (topi/schedule.h).
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
@@ -18,8 +18,8 @@ using tir::Var;
 
 namespace {
 
-/// The operations that topi::cumsum declares for a blocked prefix sum, from the last one back. The
-/// sums of the blocks, and the sums before each block, are scheduled like any other operations.
+/// The tensors of a blocked prefix sum as topi::cumsum declares them, from the last one back. The
+/// sums of the blocks, and the prefix sums over blocks, are scheduled like any other operations.
 struct RunningSums {
   Tensor out, of_blocks, within, scan, init, update, blocks;
   /// The scanned dimension of the result.
@@ -28,7 +28,7 @@ struct RunningSums {
   bool is_last() const { return along + 1 == out.shape().size(); }
 };
 
-/// Returns the only dimension in which the operation's reads do not use its own axis as the index.
+/// Returns the only dimension in which the operation reads another index than its own axis.
 std::optional<std::size_t> dimension_in_blocks(const te::Operation& op) {
   std::optional<std::size_t> found;
   tir::walk(op.body().front(), [&](const tir::ProducerLoad& load) {
@@ -44,7 +44,7 @@ std::optional<Tensor> input_of(const Tensor& x, std::size_t n, std::size_t count
   return inputs.size() == count ? std::optional(inputs[n]) : std::nullopt;
 }
 
-/// Matches the tag and the data flow, since users may set the same tag.
+/// Checks the tag and the data flow, because users may set the same tag.
 std::optional<RunningSums> find_running_sums(const Tensor& out) {
   if (out.op().tag() != kCumulativeBlocks || !out.op().as<te::Compute>()) return std::nullopt;
   const std::optional<std::size_t> along = dimension_in_blocks(out.op());
@@ -67,7 +67,7 @@ class RunningSumsSchedule {
   RunningSumsSchedule(const Schedule& s, const RunningSums& sums, const TargetFacts& target)
       : schedule_(s), sums_(sums), lanes_(lanes_of(sums.out.dtype(), target)) {}
 
-  /// Processes as many blocks at a time as a vector has lanes.
+  /// Processes one block per vector lane at the same time.
   void arrange() const {
     const Tensor turned =
         schedule_.cache_read(sums_.blocks, "global", {sums_.init.op(), sums_.update.op()});
@@ -87,7 +87,7 @@ class RunningSumsSchedule {
   Stage of(const Tensor& x) const { return schedule_[x]; }
   int bytes() const { return sums_.out.dtype().bytes(); }
 
-  /// Returns the loop over groups of blocks.
+  /// Arranges the result. Returns the loop over groups of blocks.
   IterVar arrange_out(const Stage& out) const {
     const std::int64_t size =
         tir::constant_int(sums_.of_blocks.shape()[sums_.along + 1]).value_or(1);
@@ -115,7 +115,8 @@ class RunningSumsSchedule {
     turn(stage, {axes.begin(), axes.end() - 2}, axes[sums_.along], axes.back(), rows);
   }
 
-  /// Interleaves the elements of the blocks in the order in which the scan's steps read them.
+  /// Stores the elements of a group of blocks interleaved, because each step of the scan reads one
+  /// element of every block.
   void arrange_turned(const Tensor& turned, const Tensor& rows, const Stage& out,
                       const IterVar& few) const {
     const Stage stage = of(turned);

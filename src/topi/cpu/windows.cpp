@@ -21,19 +21,19 @@ bool is_windowed(const Tensor& x) {
   if (tag != kDepthwiseConv2dNchw && tag != kDepthwiseConv2dNhwc && tag != kMaxPool &&
       tag != kSumPool)
     return false;
-  // Users may set the same tag, so the operation is checked too.
+  // Checks the operation, because users may set the same tag.
   return x.ndim() == 4 && x.op().num_outputs() == 1 && x.op().reduce_axis().size() == 2 &&
          !x.op().inputs().empty() && x.op().inputs().front().ndim() == 4 && has_free_terms(x.op());
 }
 
 namespace {
 
-/// The columns that consecutive results read.
+/// The input columns that adjacent results read.
 struct Columns {
-  /// The distance between two of them.
+  /// The distance between the columns of two adjacent results.
   int stride;
-  /// Whether a copy makes them contiguous. The copy is worthwhile if elements are read several
-  /// times.
+  /// Whether a copy makes these columns contiguous. The copy pays off if each element is read
+  /// several times.
   bool are_separated;
 
   Columns(const te::Operation& windows, const Tensor& source) : stride(stride_of(windows, source)) {
@@ -45,7 +45,8 @@ struct Columns {
   bool have_gaps() const { return stride > 1 && !are_separated; }
 
  private:
-  /// Returns the distance between the columns that results 0 and 1 read; 1 if it is not constant.
+  /// Returns the distance between the input columns that results 0 and 1 read. Returns 1 if it is
+  /// not constant.
   static int stride_of(const te::Operation& windows, const Tensor& source) {
     int stride = 1;
     tir::walk(windows.body().front(), [&](const tir::ProducerLoad& load) {
@@ -63,24 +64,26 @@ struct Columns {
   }
 };
 
-/// The tile of results in registers: rows of vectors. Image rows that several result rows read are
-/// loaded once for all of them.
+/// A tile of results in registers: `rows` rows of one vector each. Image rows that several result
+/// rows read are loaded once.
 struct WindowTile {
   int rows, lanes;
-  /// Whether the columns of the window are the outermost loop, so that the image rows of a column
-  /// stay in registers. Short windows of wide images are faster by rows.
+  /// Whether the outermost loop runs over the columns of the window. The image rows of a column
+  /// then stay in registers. For short windows of wide images, an outermost loop over rows is
+  /// faster.
   bool is_by_columns = true;
 };
 
 WindowTile window_tile(const Tensor& windows, const Columns& columns, const TargetFacts& target) {
   constexpr int kRows = 4, kMaxRows = 8, kMinLanes = 4, kBitsWithMasks = 512;
-  // With gaps, result rows share few image rows, and a load spans two vectors.
+  // If columns have gaps, result rows share few image rows, and a load spans two vectors, so the
+  // tile is smaller.
   const bool has_gaps = columns.have_gaps();
   const int all = lanes_of(windows.dtype(), target);
   WindowTile tile{has_gaps ? kRows / 2 : kRows, has_gaps ? std::max(all / 2, kMinLanes) : all};
   const std::optional<std::int64_t> height = tir::constant_int(windows.shape()[2]),
                                     width = tir::constant_int(windows.shape()[3]);
-  // Rows of tall windows share more image rows.
+  // More result rows are useful for tall windows, because they share more image rows.
   const bool is_tall = count_of({reduced_extents(windows.op()).front()}).value_or(0) > kRows;
   tile.is_by_columns = is_tall || has_gaps || width.value_or(all + 1) <= all;
   if (height) {
@@ -91,7 +94,7 @@ WindowTile window_tile(const Tensor& windows, const Columns& columns, const Targ
   if (width && target.vector_registers.bits >= kBitsWithMasks) {
     tile.lanes = static_cast<int>(std::clamp<std::int64_t>(*width, 1, tile.lanes));
   } else if (width) {
-    // Narrower vectors are faster than a row with a scalar tail.
+    // A narrower vector that divides the width is faster than a scalar tail of each row.
     while (tile.lanes > kMinLanes && *width % tile.lanes != 0) tile.lanes /= 2;
   }
   return tile;
@@ -105,7 +108,7 @@ void unroll_window(const Stage& sums) {
   for (const IterVar& axis : window) sums.unroll(axis);
 }
 
-/// Separates the columns of the copy by their remainder modulo the stride, so that results read
+/// Groups the columns of the copy by their remainder modulo the stride, so that results read
 /// contiguous elements: {n, c, h, w} becomes {n, c, h, w % stride, w / stride}. Returns the loop
 /// over contiguous elements.
 IterVar separate_columns(const Stage& copy, int stride) {
@@ -209,7 +212,7 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   keep_in_registers(tiled, window, own[2], own[3], tile.lanes);
   unroll_window(tiled);
 
-  // Pads or copies one channel at a time, which stays in the L1 cache until it has been read.
+  // Pads or copies one channel at a time. The channel stays in the L1 cache until it is read.
   const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
                          is_only_for(s, s[source], {tiled.op()});
   if (!is_padded && !columns.are_separated) return;

@@ -21,13 +21,15 @@ using tir::Var;
 
 namespace {
 
-/// The tensors that topi::conv2d_winograd_nchw or _nhwc declares, from the last one back.
+/// The tensors of a Winograd convolution as topi::conv2d_winograd_nchw or conv2d_winograd_nhwc
+/// declares them, from the last one back.
 struct Winograd {
   Tensor out, results, result_rows, products, inputs, input_rows, filters, filter_rows;
-  /// The kernels as a matrix. nullopt for Layout::Nhwc, whose filters are contiguous.
+  /// The kernels as a matrix. Nullopt for Layout::Nhwc, where the filters of a kernel are
+  /// contiguous and need not be transposed.
   std::optional<Tensor> matrix;
 
-  /// Returns all operations except that of `out`.
+  /// Returns the operations of all tensors except `out`.
   std::vector<te::Operation> parts() const {
     std::vector<te::Operation> ops{results.op(),    result_rows.op(), products.op(),   inputs.op(),
                                    input_rows.op(), filters.op(),     filter_rows.op()};
@@ -39,8 +41,8 @@ struct Winograd {
   Tensor kernel() const { return matrix.value_or(filter_rows).op().inputs().front(); }
 };
 
-/// Returns the only input of a compute; nullopt unless that input has the given number of
-/// dimensions.
+/// Returns the only input of the operation of `x`. Nullopt unless it is a compute whose only input
+/// has the given number of dimensions.
 std::optional<Tensor> input_of(const std::optional<Tensor>& x, int dimensions) {
   if (!x || !x->op().as<te::Compute>() || x->op().num_outputs() != 1) return std::nullopt;
   const std::vector<Tensor> inputs = x->op().inputs();
@@ -52,7 +54,8 @@ std::optional<std::int64_t> extent_of(const Tensor& x, std::size_t n) {
   return tir::constant_int(x.shape()[n]);
 }
 
-/// Whether the tiles can be counted: all extents but batch, channels and filters are constant.
+/// Whether the number of tiles is known, apart from the batch size: all extents except batch,
+/// channels and filters are constant.
 bool has_tiles(const Winograd& w) {
   const std::optional<std::int64_t> tile = extent_of(w.result_rows, 0);
   if (!tile || *tile < 1 || !extent_of(w.inputs, 0) || !extent_of(w.inputs, 1)) return false;
@@ -62,7 +65,7 @@ bool has_tiles(const Winograd& w) {
   });
 }
 
-/// Matches the tag and the data flow, since users may set the same tag.
+/// Checks the tag and the data flow, because users may set the same tag.
 std::optional<Winograd> find_winograd(const Tensor& out) {
   const bool is_nchw = out.op().tag() == kConv2dWinogradNchw;
   if ((!is_nchw && out.op().tag() != kConv2dWinogradNhwc) || out.ndim() != 4) return std::nullopt;
@@ -80,30 +83,34 @@ std::optional<Winograd> find_winograd(const Tensor& out) {
   return has_tiles(w) ? std::optional(w) : std::nullopt;
 }
 
-/// Returns the number of lanes of a vector that is not longer than the dimension.
+/// Returns the number of lanes of a vector that does not exceed the extent of dimension `n`.
 int lanes_along(const Tensor& x, std::size_t n, const TargetFacts& target) {
   int lanes = lanes_of(x.dtype(), target);
   while (lanes > 1 && lanes > extent_of(x, n).value_or(lanes)) lanes /= 2;
   return lanes;
 }
 
-/// Returns the number of vectors of filters in a panel, without a tail.
+/// Returns the number of vectors per panel of filters. It divides the number of all vectors, so
+/// that there is no tail.
 int vectors_of(std::int64_t all) {
   for (const int vectors : {2, 3})
     if (all >= vectors && all % vectors == 0) return vectors;
   return 1;
 }
 
-/// The extents of a block of the computation.
+/// The tile sizes of the computation.
 struct WinogradSizes {
-  /// The number of results in a row of a tile, and of tiles in a column and in a row of an image.
+  /// `tile`: the number of results in a row of a tile. `high`, `wide`: the numbers of tiles in a
+  /// column and in a row of an image.
   std::int64_t tile, high, wide;
-  /// Lanes of the vectors of channels and of filters.
+  /// The numbers of lanes in vectors of channels and of filters.
   int channel_lanes, filter_lanes;
-  /// The tile of sums in registers: tiles of results by vectors of filters.
+  /// The block of accumulators in registers: `rows` tiles of results by `vectors` vectors of
+  /// filters.
   int rows, vectors;
-  /// Whether each block of filters is transformed just before it is multiplied, and all inputs in
-  /// advance. Otherwise each block of tiles is, and all filters are transformed in advance.
+  /// Whether all inputs are transformed in advance, and each block of filters just before it is
+  /// multiplied. Otherwise all filters are transformed in advance, and each block of input tiles
+  /// just before it is multiplied.
   bool has_blocks_of_filters;
   /// The number of tiles of a block along the height and the width.
   std::int64_t block_high, block_wide;
@@ -123,8 +130,8 @@ struct WinogradSizes {
     block_high = block_wide < wide
                      ? 1
                      : even_part(high, std::max<std::int64_t>(std::min(most, kTiles) / wide, 1));
-    // The operand that is transformed in advance is read from memory, so it should be the smaller
-    // one.
+    // The operand that is transformed in advance is read back from memory, so it should be the
+    // smaller one.
     const std::optional<std::int64_t> all = extent_of(w.inputs, 2);
     has_blocks_of_filters =
         block_high * block_wide < kFewTiles || (all && *all <= extent_of(w.filters, 3).value_or(0));
@@ -137,7 +144,7 @@ struct WinogradSizes {
   }
 
  private:
-  /// Returns the number of tiles whose inputs and products stay in the L2 cache.
+  /// Returns the number of tiles whose transformed inputs and products fit in the L2 cache.
   std::int64_t tiles_in_cache(const Winograd& w, const TargetFacts& target) const {
     const auto count = [](const Tensor& x, std::size_t n, std::int64_t unknown) {
       return static_cast<double>(extent_of(x, n).value_or(unknown));
@@ -173,7 +180,8 @@ class WinogradSchedule {
  private:
   Stage of(const Tensor& x) const { return schedule_[x]; }
 
-  /// Transforms the results of a block and transposes them by tiles. Returns the loop over blocks.
+  /// Arranges the result of Layout::Nchw. It is transposed in register tiles, because the products
+  /// have filters in vectors. Returns the loop over blocks.
   IterVar transpose_results(const Stage& out) const {
     const Tensor rows = schedule_.cache_read(w_.results, "local", {w_.out.op()});
     const std::vector<IterVar> axes = out.op().axis();
@@ -198,8 +206,8 @@ class WinogradSchedule {
     return block;
   }
 
-  /// Transforms the results of a block in place: their channels are contiguous, as in the output.
-  /// Returns the loop over blocks.
+  /// Arranges the result of Layout::Nhwc, in which filters are contiguous as in the products. The
+  /// results of a block are stored by their transform. Returns the loop over blocks.
   IterVar transform_results(const Stage& out) const {
     of(w_.results).compute_inline();
     const std::vector<IterVar> axes = out.op().axis();
@@ -225,8 +233,9 @@ class WinogradSchedule {
     return block;
   }
 
-  /// Schedules a transform of vectors: `loops` over the transformed tiles, with all rows and
-  /// columns unrolled. The first half of the transform, by rows, is computed per vector.
+  /// Schedules a vectorized transform. `loops` are the loops over the transformed tiles. The rows
+  /// and columns of a tile are unrolled. The first half of the transform is computed once per
+  /// vector.
   void transform(const Stage& whole, const Tensor& by_rows, std::vector<IterVar> loops,
                  const IterVar& row, const IterVar& column, const IterVar& along, int lanes) const {
     auto [vectors, lane] = whole.split(along, lanes);
@@ -236,8 +245,8 @@ class WinogradSchedule {
     keep_half(by_rows, whole, vectors);
   }
 
-  /// Computes the first half of a transform for one vector, column by column, because the rows of a
-  /// column share sums.
+  /// Computes the first half of a transform for one vector. Proceeds column by column, because the
+  /// rows of a column share partial sums.
   void keep_half(const Tensor& by_rows, const Stage& whole, const IterVar& vectors) const {
     const Stage half = of(by_rows);
     half.compute_at(whole, vectors).set_scope("local");
@@ -285,8 +294,8 @@ class WinogradSchedule {
       stage.parallel(axes[2]);
   }
 
-  /// Lays the filters out in panels as wide as the sums. A matrix of kernels is transposed by
-  /// tiles.
+  /// Packs the filters in panels as wide as a block of accumulators. A matrix of kernels is
+  /// transposed in register tiles first.
   void arrange_filters(const Stage& out, const IterVar& block) const {
     const std::optional<Tensor> turned =
         w_.matrix ? std::optional(schedule_.cache_read(*w_.matrix, "global", {w_.filter_rows.op()}))
@@ -310,7 +319,7 @@ class WinogradSchedule {
       of(*w_.matrix).compute_inline();
       of(*turned).compute_at(stage, panels);
     }
-    // Constant filters are transformed outside of all loops.
+    // A constant kernel is transformed outside of all loops.
     if (sizes_.has_blocks_of_filters && !te::is_constant_input(w_.kernel()))
       stage.compute_at(out, block);
     else if (has_threads_)
@@ -341,7 +350,7 @@ class WinogradSchedule {
       stage.pragma(loops[1], kPartitioned, 1);
   }
 
-  /// Pads the stride between positions of a tile: with a power of two, accesses to all positions
+  /// Pads the stride between the positions of a tile. With a power-of-two stride, all positions
   /// would map to the same few cache sets.
   void leave_room(const Stage& stage, const IterVar& place) const {
     constexpr int kBytes = 1024;

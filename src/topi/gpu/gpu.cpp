@@ -18,11 +18,12 @@ namespace tenon::topi::gpu {
 
 namespace {
 
-/// Inlines all elementwise or injective producers of an operator's operations: padding,
-/// transposition, functions of elements. Stages of cache_read then compute the elements that they
-/// store. Throws ScheduleError, with the function, for any other producer, which would need its own
-/// threads.
-///   inline_maps(s, "schedule_softmax", out, {greatest, sum, power, out.op()}, where);
+/// Inlines all elementwise or injective producers of an operator's operations, for example padding,
+/// transposition and functions of elements. Stages of cache_read then compute the elements that
+/// they store. Throws ScheduleError for any other producer, which would need threads of its own.
+/// `function` names the schedule in the message.
+///
+///    inline_maps(s, "schedule_softmax", out, {greatest, sum, power, out.op()}, where);
 void inline_maps(const te::Schedule& s, const char* function, const te::Tensor& out,
                  const std::vector<te::Operation>& operations, const SourceLocation& where) {
   const auto is_in = [](const std::vector<te::Operation>& all, const te::Operation& op) {
@@ -59,7 +60,7 @@ using te::IterVar;
 using te::Schedule;
 using te::Stage;
 
-/// Thread axes that loops of several stages are bound to.
+/// The thread axes that the loops of all stages are bound to.
 struct Threads {
   IterVar bx = te::thread_axis("blockIdx.x"), by = te::thread_axis("blockIdx.y"),
           bz = te::thread_axis("blockIdx.z");
@@ -67,8 +68,8 @@ struct Threads {
           tz = te::thread_axis("threadIdx.z");
 };
 
-/// The caches of a product: its factors in shared memory and in registers (or fragments), and its
-/// sums.
+/// The cached tensors of a product: the sums, the factors in shared memory (`a`, `b`), and the
+/// factors in registers or fragments (`own_a`, `own_b`).
 struct Caches {
   Tensor sums, a, b, own_a, own_b;
 };
@@ -98,7 +99,8 @@ void check_factors(const char* function, const Tensor& out, const SourceLocation
            where);
 }
 
-/// Distributes the loads of a tile over the threads of a block, in vectors of `lanes`.
+/// Distributes the loads of a tile over the threads of a block. Each thread loads vectors of
+/// `lanes` elements.
 void fetch(const Stage& tile, const std::vector<std::pair<IterVar, int>>& threads, int lanes) {
   IterVar elements = tile.fuse(tile.op().axis());
   if (lanes > 1) {
@@ -113,27 +115,28 @@ void fetch(const Stage& tile, const std::vector<std::pair<IterVar, int>>& thread
   }
 }
 
-/// Whether the rows of the tensor's tiles start at multiples of the vector.
+/// Whether each row of the tensor starts at a multiple of the vector length.
 bool has_whole_vectors(const Tensor& x, int lanes) {
   const auto last = tir::constant_int(x.shape().back());
   return last && *last % lanes == 0;
 }
 
-/// The tiles of C that a block and a warp compute, and the resident blocks per multiprocessor. A
-/// warp is 4 x 8 threads. A thread computes warp_rows / 4 rows and 4 of every 32 columns.
+/// The tiles of C that a block and a warp compute, and the number of resident blocks per
+/// multiprocessor. A warp has 4 x 8 threads. Each thread computes warp_rows / 4 rows and 4 of every
+/// 32 columns.
 struct BlockTiles {
   int rows, columns, warp_rows, warp_columns, blocks;
 
   int warps() const { return rows / warp_rows * (columns / warp_columns); }
 };
 
-/// Tile sizes. Large tiles need fewer loads per multiply-add. Small tiles are used for products
-/// with fewer than kMinLargeBlocks large tiles, which would leave multiprocessors idle. Measured on
+/// Large tiles need fewer loads per multiply-add. Small tiles are used if there would be fewer than
+/// kMinLargeBlocks large tiles, which would leave multiprocessors idle. The sizes were measured on
 /// an H200 (tests/cuda/results).
 constexpr BlockTiles kLargeTiles{128, 128, 64, 64, 2}, kSmallTiles{64, 64, 32, 64, 4};
 constexpr std::int64_t kMinLargeBlocks = 512;
 
-// Applies the schedule of the last step of the tutorial gpu_matmul, whose comments explain it.
+// Applies the schedule of the last step of the tutorial gpu_matmul, where it is explained.
 Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   constexpr int kDepth = 16;
   Schedule s = te::create_schedule(out);
@@ -177,8 +180,9 @@ Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   return s;
 }
 
-/// Schedules 8 x 8 threads with `each` x `each` elements, in steps of eight terms, with guards if
-/// tiles do not divide the extents.
+/// Schedules a product of any extents with 8 x 8 threads per block. Each thread computes `each` x
+/// `each` elements, in steps of eight terms. Accesses are guarded if tiles do not divide the
+/// extents.
 Schedule schedule_any_tiles(const Tensor& out, int each) {
   constexpr int kThreads = 8, kDepth = 8;
   Schedule s = te::create_schedule(out);
@@ -213,17 +217,17 @@ Schedule schedule_any_tiles(const Tensor& out, int each) {
 
 // ---- tensor cores -------------------------------------------------------------------------------
 
-/// The tile of a block and of one of its warps, and the number of terms per step.
+/// The tile of a block, the tile of one of its warps, and the number of terms per step.
 struct WarpTiles {
   int rows, columns, warp_rows, warp_columns, depth;
 };
 
-/// Warp tiles, from the largest to the smallest.
+/// The candidates for warp tiles, from the largest to the smallest.
 constexpr WarpTiles kWarpTiles[] = {
     {128, 128, 64, 32, 32}, {64, 64, 32, 32, 32}, {64, 64, 32, 32, 16}};
 
-/// Returns the tile for tensor cores; nullopt if they do not support such products or would round
-/// the sums.
+/// Returns the tile for tensor cores. Nullopt if they do not support the types or would round the
+/// accumulators.
 std::optional<MatrixTile> tile_for_tensor_cores(const Tensor& out, const TargetFacts& target) {
   if (target.kind != tir::TargetKind::Cuda) return std::nullopt;
   int capability = 0;
@@ -242,7 +246,7 @@ std::optional<MatrixTile> tile_for_tensor_cores(const Tensor& out, const TargetF
                     .transpose_b = is_transposed(out, 1)};
 }
 
-/// Tensorizes the last two dimensions of a fragment by tiles.
+/// Tensorizes the last two dimensions of a fragment with tiles of the given size.
 void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
                      const te::TensorIntrin& intrin) {
   const std::vector<IterVar> axes = stage.op().axis();
@@ -250,9 +254,9 @@ void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
   stage.unroll(yo).unroll(xo).tensorize(yi, intrin);
 }
 
-/// Schedules warps with tiles of sums in fragments. The block loads the factors into shared memory.
-/// Its rows are padded by a vector, so that eight rows that are read together lie in different
-/// banks.
+/// Schedules warps whose accumulators are tiles in fragments. The block loads the factors into
+/// shared memory. Rows there are padded by one vector, so that eight rows that are read together
+/// are in different banks.
 Schedule schedule_warp_tiles(const Tensor& out, const WarpTiles& tiles, const MatrixTile& tile) {
   Schedule s = te::create_schedule(out);
   const Caches c = caches_of(s, out, "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator");
@@ -319,7 +323,7 @@ std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const Target
   return std::nullopt;
 }
 
-/// Schedules the product, without the producers of its factors.
+/// Schedules the product. The producers of its factors are not scheduled.
 Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
   if (const std::optional<Schedule> s = schedule_on_tensor_cores(out, target)) return *s;
   const ProductExtents extents(out);
@@ -355,12 +359,13 @@ Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLoc
 
 namespace {
 
-/// The positions and filters of a block, and the channels that are in shared memory at a time.
+/// The filters and positions that a block computes, and the number of channels in shared memory at
+/// a time.
 struct ConvolutionBlock {
   int filters, rows = 8, columns = 8, channels = 4;
 };
 
-/// Returns the largest block whose window and coefficients fit in shared memory.
+/// Returns the largest block whose window of the image and coefficients fit in shared memory.
 ConvolutionBlock block_of(const Tensor& convolution, const TargetFacts& target) {
   const te::Operation& op = convolution.op();
   const Tensor image = op.inputs().front(), weights = op.inputs().back();
@@ -371,7 +376,8 @@ ConvolutionBlock block_of(const Tensor& convolution, const TargetFacts& target) 
   const auto points = [&](std::size_t n) {
     return tir::constant_int(weights.shape()[n]).value_or(1);
   };
-  // Returns the number of image rows (2) or columns (3) that span what the results read.
+  // Returns the number of image rows (n = 2) or columns (n = 3) that `results` adjacent results
+  // read.
   const auto span = [&](std::size_t n, int results) {
     const auto at = [&](std::int64_t result, std::int64_t point) {
       const tir::Var &of_result = op.axis()[n].var(), &of_point = op.reduce_axis()[n - 1].var();
@@ -448,7 +454,7 @@ std::optional<std::int64_t> count_of(const std::vector<te::Expr>& extents) {
   return count;
 }
 
-/// Returns the greatest power of two that exceeds neither argument.
+/// Returns the greatest power of two that is at most `most` and at most `count`.
 int power_of_two(std::int64_t most, std::int64_t count) {
   int power = 1;
   while (power * 2 <= most && power * 2 <= count) power *= 2;
@@ -510,7 +516,7 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
   auto [more, line] = from.split(own[own.size() - 2], rows);
   from.reorder({more, rest, line, column});
   from.bind(line, ty).bind(column, tx);
-  // Rows are padded by one element, so that a column spans all banks.
+  // Pads each row by one element, so that the elements of a column are in different banks.
   from.storage_align(own[own.size() - 2], kTile, 1);
   return s;
 }
@@ -519,8 +525,8 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
 
 namespace {
 
-/// Distributes the reduction of an element over threads. Each thread adds every `threads`-th term,
-/// and the sums of the threads are combined.
+/// Distributes the reduction of an element over threads. Each thread reduces every `threads`-th
+/// term, and the results of the threads are then combined.
 void reduce_by_threads(const Stage& stage, int threads, const IterVar& tx) {
   const std::vector<IterVar> axes = stage.op().reduce_axis();
   const IterVar all = axes.size() > 1 ? stage.fuse(axes) : axes.front();
@@ -533,8 +539,8 @@ int threads_for(const te::Operation& op, int most) {
   return power_of_two(most, count_of(extents).value_or(most));
 }
 
-/// Returns the operation that reduces: the tensor's own operation, or the one that computes the
-/// pairs of an argmax.
+/// Returns the reduction operation of `out`. It is the operation of `out` itself or, for an argmax,
+/// the producer of `out` that computes the pairs of position and value.
 te::Operation reduction_of(const Tensor& out) {
   if (!out.op().reduce_axis().empty() || out.op().inputs().empty()) return out.op();
   return out.op().inputs()[0].op();
@@ -550,7 +556,7 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   Stage stage = s[out], sums = s[op];
   const IterVar tx = thread("threadIdx.x"), ty = thread("threadIdx.y");
   const IterVar bx = thread("blockIdx.x");
-  // If the last dimension of the input is not reduced, it is the last one of the result.
+  // The last dimension of the input is reduced if the last reduction axis has its name.
   const std::vector<Tensor>& inputs = op.inputs();
   const auto& name = op.reduce_axis().back().name();
   const std::string last = "k" + std::to_string(inputs.empty() ? 0 : inputs[0].ndim() - 1);
@@ -566,7 +572,8 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   auto [block, column] = stage.split(elements, 32);
   stage.bind(block, bx).bind(column, tx);
   if (!stage.same_as(sums)) {
-    // For pairs of position and value, the threads share the pairs of a block's columns.
+    // The pairs of position and value are computed in a separate stage. Threads compute the pairs
+    // of a block's columns together.
     sums.compute_at(stage, block).set_scope("shared");
     sums.bind(sums.fuse(op.axis()), tx);
   }

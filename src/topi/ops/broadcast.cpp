@@ -14,7 +14,7 @@ namespace tenon::topi {
 
 namespace {
 
-/// A tensor broadcast to a shape, aligned with it at the last dimension.
+/// A tensor that is broadcast to a shape. The last dimensions are aligned.
 class Repeated {
  public:
   Repeated(const Tensor& tensor, const std::vector<Expr>& shape) : tensor_(tensor), shape_(shape) {}
@@ -41,7 +41,7 @@ std::string extent_of(const Tensor& tensor, std::size_t n) {
          tir::print_expr(tensor.shape()[n]);
 }
 
-/// Returns the extent that both are broadcast to, or nullopt if there is no such extent.
+/// Returns the extent to which both extents are broadcast; nullopt if they are incompatible.
 std::optional<Expr> common_extent(const Expr& a, const Expr& b) {
   if (same_extent(a, b)) return a.dtype().bits >= b.dtype().bits ? a : b;
   if (tir::is_one(a)) return b;
@@ -79,7 +79,7 @@ std::string describe_term(const Term& term) {
 
 using BinaryFunction = Expr (*)(const Operand& a, const Operand& b);
 
-/// Returns the operand for an element: an element of the tensor, or the value as given.
+/// Returns the operand at the given indices: an element of the tensor, or the scalar value.
 Operand operand_at(const Term& term, const std::vector<Expr>& shape, std::span<const Var> indices) {
   if (!term.tensor()) return *term.value();
   return {Repeated(*term.tensor(), shape)(indices, term.where()), term.where()};
@@ -100,7 +100,8 @@ Tensor binary(const std::string& function, BinaryFunction f, const Term& a, cons
                  a.where());
 }
 
-/// Implements `/`; the error for integers names the functions that divide whole tensors.
+/// Implements the operator `/`. The error for integers suggests functions that divide whole
+/// tensors.
 Expr divide_elements(const Operand& a, const Operand& b) {
   const tir::Promoted operands = tir::promote(a, b);
   if (!operands.a.dtype().is_floating())

@@ -12,7 +12,7 @@ namespace {
 
 using Indices = std::span<const Var>;
 
-/// The inputs and options of a convolution, with its name for errors.
+/// The inputs and options of a convolution. `what` describes it in errors.
 struct Convolution {
   const Tensor &x, &kernel;
   const ConvolutionOptions& options;
@@ -22,7 +22,7 @@ struct Convolution {
   Tensor source;
   te::IterVar h, w;
 
-  /// `size` holds the positions of the kernel's height and width among its dimensions.
+  /// `size` contains the positions of the kernel's height and width among the kernel's dimensions.
   Convolution(const char* function, const char* unnamed, const Tensor& x, const Tensor& kernel,
               const std::array<std::size_t, 2>& size, Layout layout,
               const ConvolutionOptions& options, const SourceLocation& where)
@@ -40,7 +40,7 @@ struct Convolution {
   /// Returns the number of windows along the height (0) or the width (1).
   Expr count(std::size_t n) const { return window_count(what, window, x, n, where); }
 
-  /// Returns the sum of the products of data elements and kernel elements.
+  /// Returns the sum of products of data elements and kernel elements over the axes.
   Expr sum(const std::vector<Expr>& of_data, const std::vector<Expr>& of_kernel,
            const std::vector<te::IterVar>& axes) const {
     const Expr term =
@@ -48,14 +48,15 @@ struct Convolution {
     return te::sum(Operand(term, where), axes);
   }
 
-  /// The inputs of one result channel: a channel of the data and the two indices of the kernel
-  /// other than those of its height and width.
+  /// The indices from which one result channel is computed: a channel of the data, and the two
+  /// indices of the kernel that are not its height and width.
   struct Channel {
     Expr of_data;
     std::array<Expr, 2> of_kernel;
   };
 
-  /// Returns the result with `extent` channels. The sum runs over `axes`.
+  /// Declares the result with `extent` channels, in the layout of the image. The sum runs over
+  /// `axes`.
   Tensor declare(const Expr& extent, const std::function<Channel(const Var&)>& channel,
                  const std::vector<te::IterVar>& axes, const char* tag) const {
     const Layout layout = window.layout;
@@ -92,7 +93,7 @@ Tensor depthwise(const Convolution& c, std::size_t channels, const char* tag) {
   check_same(c.what, c.x, of_x, c.kernel, channels, c.where);
   const Expr& multiplier = c.kernel.shape()[channels + 1];
   const bool is_one = tir::is_one(multiplier);
-  // If the result is empty, nothing is divided.
+  // A multiplier of 0 gives an empty result, so the divisor is never used.
   const Expr divisor = tir::is_zero(multiplier) ? tir::make_int(multiplier.dtype(), 1) : multiplier;
   const auto channel = [&](const Var& out) -> Convolution::Channel {
     if (is_one) return {out, {out, zero_like(out)}};
@@ -104,7 +105,8 @@ Tensor depthwise(const Convolution& c, std::size_t channels, const char* tag) {
   return c.declare(outs, channel, {c.h, c.w}, tag);
 }
 
-/// Returns the exact quotient of an extent and `groups`: the channels of a group.
+/// Returns the number of channels per group. Throws unless the extent is a constant multiple of
+/// `groups`.
 std::int64_t multiple_of(const std::string& what, const Tensor& x, std::size_t dimension,
                          int groups, const SourceLocation& where) {
   const std::optional<std::int64_t> extent = tir::constant_int(x.shape()[dimension]);

@@ -83,13 +83,13 @@ void check_given(const std::string& what, const std::string& role, const std::ve
 
 namespace {
 
-/// The combined constants of a list, and its other expressions.
+/// The combined constant of a list of expressions, and the expressions that are not constant.
 struct Parts {
   std::optional<std::int64_t> constant;
   std::vector<Expr> others;
 };
 
-/// Combines the constants; `constant` is nullopt if the result needs more than 64 bits.
+/// Combines the constants of the list. `constant` is nullopt if the result needs more than 64 bits.
 Parts part_constants(const std::vector<Expr>& list, std::int64_t start,
                      bool (*combine)(std::int64_t a, std::int64_t b, std::int64_t* result)) {
   Parts parts{start, {}};
@@ -121,7 +121,7 @@ Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
   return tir::make_int(Int(is_wide ? 64 : 32), value);
 }
 
-/// Combines the other expressions, then the constant.
+/// Combines the expressions that are not constant, and then the constant.
 Expr put_together(const std::string& what, const std::vector<Expr>& extents, const Parts& parts,
                   std::int64_t neutral, Expr (*combine)(const Operand&, const Operand&),
                   const SourceLocation& where) {

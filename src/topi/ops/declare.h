@@ -1,4 +1,4 @@
-// Helpers of the functions that declare the library's operations.
+// Helpers for functions that declare the operations of the library.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ using tir::Var;
 /// A function that returns the element of an operation at the given indices.
 using Element = std::function<Expr(std::span<const Var> indices)>;
 
-/// Declares an operation with axes ax0, ax1, .... Errors of its element contain `what` and the line
+/// Declares an operation with axes ax0, ax1, .... `what` describes it in errors, which point to
 /// `where`.
 Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element,
                std::string name, std::string tag, const SourceLocation& where);
 
-/// Like declare, with the tag of operations that only move elements.
+/// Like declare, with the tag of operations that only move elements (injective operations).
 Tensor declare_injective(const std::string& what, std::vector<Expr> shape, const Element& element,
                          std::string name, const SourceLocation& where);
 
@@ -46,34 +46,36 @@ std::string or_else(const std::string& name, const char* unnamed);
 Expr product(const Expr& a, const Expr& b, std::optional<DataType> type,
              const SourceLocation& where);
 
-/// Throws TypeError if the tensor does not have `rank` dimensions.
+/// Throws TypeError unless the tensor has `rank` dimensions.
 void check_rank(const std::string& what, const Tensor& x, int rank, const SourceLocation& where);
 
-/// Returns the dimension for `axis`, which counts from the end if negative. Throws TypeError if it
-/// is not below the rank.
+/// Returns the dimension that `axis` denotes. A negative `axis` counts from the end. Throws
+/// TypeError if it is out of range.
 std::size_t dimension_of(const std::string& what, int axis, std::size_t rank,
                          const SourceLocation& where);
-/// Returns the dimensions of a list, in its order. Throws TypeError for a duplicate.
+/// Returns the dimensions that a list denotes, in the order of the list. Throws TypeError for a
+/// duplicate.
 std::vector<std::size_t> dimensions_of(const std::string& what, const std::vector<int>& axes,
                                        std::size_t rank, const SourceLocation& where);
 
-/// Throws TypeError for an expression without a value; `role` describes it: "extent".
+/// Throws TypeError if one of the expressions is undefined. `role` describes the expressions in the
+/// message, for example "extent".
 void check_given(const std::string& what, const std::string& role, const std::vector<Expr>& values,
                  const SourceLocation& where);
 
-/// Return the sum or product of extents, with constants in a type that represents the result.
-/// Throws TypeError if no type does.
+/// Return the sum or product of extents. Constants get a type that represents the result. Throw
+/// TypeError if there is no such type.
 Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where);
 Expr product_of(const std::string& what, const std::vector<Expr>& extents,
                 const SourceLocation& where);
 
-/// Returns 0 in the type of the expression.
+/// Returns 0 in the type of `e`.
 Expr zero_like(const Expr& e);
 
-/// Returns an integer type that can always count the elements of the shape.
+/// Returns an integer type that can represent the number of elements of any tensor of the shape.
 DataType counting_type(const std::vector<Expr>& shape);
 
-/// Whether the extents are provably equal: constants of one value, or the same expression.
+/// Whether the extents are provably equal: equal constants, or the same expression.
 bool same_extent(const Expr& a, const Expr& b);
 /// Throws TypeError unless dimension `n` of `a` and `m` of `b` have the same extent.
 void check_same(const std::string& what, const Tensor& a, std::size_t n, const Tensor& b,

@@ -23,8 +23,8 @@ Expr sign_of(const Operand& operand) {
   if (!type.is_floating() && !type.is_integral())
     throw TypeError("sign takes numbers, got " + type.str());
   const Expr zero = tir::make_const(type, 0), one = tir::make_const(type, 1);
-  // An unsigned type has no constant -1, and its values are never below zero. A float that is
-  // neither above nor below zero is a zero or a NaN.
+  // Values of an unsigned type are never negative, and the type has no constant -1. A float that is
+  // neither positive nor negative is a zero or a NaN, which is returned unchanged.
   const Expr same = type.is_floating() ? x : zero;
   const Expr below = type.is_uint() ? zero : tir::select(x < zero, tir::make_const(type, -1), same);
   return tir::select(x > zero, one, below);
@@ -154,7 +154,7 @@ Tensor reinterpret(const Tensor& x, DataType type, Name name, SourceLocation whe
 
 Tensor clip(const Tensor& x, const Operand& low, const Operand& high, Name name,
             SourceLocation where) {
-  // In this order of operands a NaN, which compares false to the limits, is kept.
+  // This order of operands preserves a NaN, because all comparisons with a NaN are false.
   const auto f = [&](const Operand& e) { return tir::min(high, tir::max(low, e)); };
   return unary("clip", f, x, std::move(name), where);
 }

@@ -30,7 +30,8 @@ struct ProductNames {
   const char* tag;
 };
 
-/// Declares a product over the last two dimensions; a preceding dimension, if any, is the batch.
+/// Declares a matrix product over the last two dimensions. A preceding dimension, if any, is the
+/// batch.
 Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Tensor& b,
                            bool transpose_a, bool transpose_b, std::optional<DataType> type,
                            const SourceLocation& where) {
@@ -158,7 +159,7 @@ Window pooling_window(const std::string& what, const Tensor& x, const std::array
 
 using Reduce = std::function<Expr(const Operand& term, const std::vector<te::IterVar>& axes)>;
 
-/// Declares a reduction of every window of every channel.
+/// Declares a reduction over each window of each channel.
 Tensor reduce_windows(const std::string& what, const Tensor& x, const Window& window,
                       const Operand& outside, const Reduce& reduce, const std::string& name,
                       const char* tag, const SourceLocation& where) {
@@ -203,7 +204,8 @@ Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
     return te::sum(term, axes);
   };
   const Tensor sums = reduce_windows(what, x, window, 0, reduce, name + "_sum", kSumPool, where);
-  // Returns the number of points of the window that lie within the dimension.
+  // Returns the number of points of a window that are inside of the dimension, and not in the
+  // padding.
   const auto inside = [&](std::size_t n, const Expr& index) -> Expr {
     if (window.padding[n] == 0 && window.padding[2 + n] == 0) return window.size[n];
     const Expr begin = index * window.stride[n] - window.padding[n];

@@ -26,8 +26,8 @@ std::int64_t constant_extent(const std::string& what, const Tensor& x, std::size
 
 namespace {
 
-/// Checks that all tensors have the type of the first, and its extents in all dimensions but
-/// `except`.
+/// Throws unless all tensors have the type and the extents of the first one. Dimension `except` is
+/// not compared.
 void check_alike(const std::string& what, const std::vector<Tensor>& tensors,
                  std::optional<std::size_t> except, const SourceLocation& where) {
   const Tensor& first = tensors.front();
@@ -61,7 +61,7 @@ Tensor concatenate(std::vector<Tensor> tensors, int axis, Name name, SourceLocat
   const std::string what = describe_all("concatenate", name, tensors, where);
   const std::size_t along = dimension_of(what, axis, tensors.front().shape().size(), where);
   check_alike(what, tensors, along, where);
-  // The start of each tensor, and the end of the last one.
+  // The start of each tensor in the result, and the end of the last tensor.
   std::vector<Expr> begins{zero_like(tensors.front().shape()[along])};
   for (const Tensor& tensor : tensors)
     begins.push_back(sum_of(what, {begins.back(), tensor.shape()[along]}, where));
@@ -104,7 +104,7 @@ Tensor stack(std::vector<Tensor> tensors, int axis, Name name, SourceLocation wh
 
 namespace {
 
-/// Declares the part of a dimension that starts at `begin`.
+/// Declares the slice of dimension `along` that starts at `begin`.
 Tensor part(const std::string& what, const Tensor& x, std::size_t along, const Expr& begin,
             const Expr& extent, std::string name, const SourceLocation& where) {
   std::vector<Expr> shape = x.shape();
@@ -162,7 +162,7 @@ struct SliceOf {
   std::int64_t begin, stride, count;
 };
 
-/// Returns a slice of a dimension of constant extent, with the semantics of Python slices.
+/// Returns a slice of a dimension of constant extent, as Python defines it.
 SliceOf slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t stride) {
   // A slice with a negative stride may end at -1, before the first element.
   const std::int64_t least = stride > 0 ? 0 : -1, greatest = stride > 0 ? extent : extent - 1;
@@ -209,14 +209,14 @@ Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> e
 
 namespace {
 
-/// Returns the index clamped to the extent, in a type that counts the whole dimension.
+/// Returns the index clamped to the valid indices of the dimension.
 Expr clamped(const Expr& index, const Expr& extent) {
   const bool is_wide =
       extent.dtype().bits > 32 || index.dtype().bits > 32 || index.dtype() == UInt(32);
   const DataType type = Int(is_wide ? 64 : 32);
   const Expr last = tir::cast(type, extent) - 1;
-  // A uint64 index is clamped at the upper end first, since int64 does not represent all its
-  // values.
+  // A uint64 index is clamped to the last index before it is converted, because int64 does not
+  // represent all uint64 values.
   const Expr low = index.dtype() == UInt(64) ? tir::min(index, tir::cast(UInt(64), last)) : index;
   return tir::max(tir::min(tir::cast(type, low), last), 0);
 }

@@ -60,7 +60,8 @@ std::vector<std::vector<Expr>> loads_of(const tir::ReduceNode& sum) {
   return loads;
 }
 
-/// Returns the indices of the two loads of a reduction over `axes` axes; empty for anything else.
+/// Returns the indices of the two loads of a sum of products over `axes` axes. Empty for any other
+/// operation.
 std::vector<std::vector<Expr>> factors_of(const Tensor& x, std::size_t axes) {
   if (x.op().num_outputs() != 1 || x.op().reduce_axis().size() != axes ||
       x.op().inputs().size() > 2 || !has_free_terms(x.op()))
@@ -115,7 +116,8 @@ bool is_convolution(const Tensor& x) {
   std::vector<IterVar> of_kernel = x.op().reduce_axis();
   const IterVar& filter = axes[tag == kConv2dNhwc ? 3 : 1];
   of_kernel.insert(tag == kConv2dNhwc ? of_kernel.end() : of_kernel.begin(), filter);
-  // Only the channels of a group depend on the filter.
+  // The channel index of a grouped convolution depends on the filter; other indices of the data
+  // must not.
   const auto has_filter = [&](const Expr& index) { return tir::uses_var(index, filter.var()); };
   return is_axis(factors[0][0], axes[0]) && std::ranges::equal(factors[1], of_kernel, is_axis) &&
          (tag == kGroupConv2dNchw || std::ranges::none_of(factors[0], has_filter));

@@ -1,5 +1,5 @@
-// Recognition of operators, for schedules. Users may set the same tags, so the operations are
-// checked too.
+// Recognition of operators for schedules. The operations are checked in addition to their tags,
+// because users may set the same tags.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace tenon::topi {
 
 using te::Tensor;
 
-/// Whether the operation is a reduction whose terms may be grouped and ordered in any way: its
-/// axes are independent, and no counterexample to the laws of its reducer is found.
+/// Whether the operation is a reduction whose terms may be combined in any order and grouping. Its
+/// axes must be independent, and no counterexample to the laws of its reducer may be found.
 bool has_free_terms(const te::Operation& op);
 
 // ---- products -----------------------------------------------------------------------------------
@@ -20,11 +20,11 @@ bool has_free_terms(const te::Operation& op);
 /// Whether the tensor is a matmul, dense or batch_matmul.
 bool is_product(const Tensor& x);
 
-/// Whether the first (0) or the second (1) factor is stored transposed, with respect to matrices of
-/// (rows, depth) and (depth, columns). Precondition: is_product.
+/// Whether factor 0 or 1 is stored transposed. Factor 0 of shape (rows, depth) and factor 1 of
+/// shape (depth, columns) are not transposed. Precondition: is_product.
 bool is_transposed(const Tensor& product, std::size_t factor);
 
-/// The extents of one matrix product; nullopt if symbolic.
+/// The extents of one matrix product. An extent is nullopt if it is symbolic.
 struct ProductExtents {
   std::optional<std::int64_t> rows, columns, depth;
 
@@ -33,7 +33,7 @@ struct ProductExtents {
 };
 
 /// Whether the tensor is a conv2d_nchw, group_conv2d_nchw or conv2d_nhwc. Its first input is the
-/// image, its last one the kernel.
+/// image, and its last input is the kernel.
 bool is_convolution(const Tensor& x);
 
 // ---- other operators ----------------------------------------------------------------------------
@@ -43,16 +43,18 @@ struct Softmax {
   Tensor greatest, power, sum;
   std::size_t along;
 };
-/// Returns nullopt unless the tensor is a softmax: exp(x - max(x)) divided by its sum.
+/// Returns the tensors of a softmax, exp(x - max(x)) divided by its sum. Nullopt if `out` is not a
+/// softmax.
 std::optional<Softmax> find_softmax(const Tensor& out);
 
-/// The axes that index the dimensions of an input; nullopt for a constant index.
+/// For each dimension of an input, the axis that is its index; nullopt for a constant index.
 using Permutation = std::vector<std::optional<std::size_t>>;
-/// Returns the permutation with which a map reads its only input; nullopt if reads differ or an
-/// index is computed.
+/// Returns the permutation with which a map reads its only input. Nullopt if two reads differ, or
+/// if an index is neither an axis nor constant.
 std::optional<Permutation> find_permutation(const te::Operation& op);
 
-/// Whether the operation copies the elements of its only input in their order, to another shape.
+/// Whether the operation copies the elements of its only input to another shape and keeps their
+/// row-major order.
 bool is_reshape(const te::Operation& op);
 
 }  // namespace tenon::topi

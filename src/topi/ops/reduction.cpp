@@ -12,8 +12,8 @@ namespace tenon::topi {
 
 namespace {
 
-/// A reduction over dimensions of a tensor: the remaining shape, and the indices of the terms of
-/// each element.
+/// A reduction over some dimensions of a tensor. Provides the shape of the result, and the indices
+/// of the terms of each element.
 class Reduction {
  public:
   Reduction(const std::string& function, const Tensor& x, const std::vector<int>& axes,
@@ -61,7 +61,7 @@ class Reduction {
     return x_(read, where);
   }
 
-  /// Returns the position of the term among all reduced terms.
+  /// Returns the row-major position of the term among the reduced dimensions.
   Expr position() const {
     std::vector<Expr> extents;
     for (const te::IterVar& axis : axes_) extents.push_back(axis.dom()->extent);
@@ -74,7 +74,7 @@ class Reduction {
   const Tensor& x_;
   bool keepdims_;
   std::string name_, what_;
-  /// The reduction axes by dimension.
+  /// The reduction axis of each dimension; nullopt for a dimension that is not reduced.
   std::vector<std::optional<te::IterVar>> reduced_;
   std::vector<te::IterVar> axes_;
 };
@@ -95,12 +95,13 @@ Tensor reduce(const std::string& function, F f, const Tensor& x, const std::vect
                  where);
 }
 
-/// Returns a reducer of pairs of position and value. It selects the better value, or the first of
-/// equal values. The identity is a position after all others, with the worst possible value.
+/// Returns a reducer of pairs of position and value, which selects the pair with the better value.
+/// If the values are equal, it selects the smaller position. The identity has the worst value and a
+/// position after all others.
 te::Reducer make_best(Expr (*is_better)(const Operand&, const Operand&), bool greatest) {
   const auto combine = [is_better](std::span<const Var> x,
                                    std::span<const Var> y) -> std::vector<Expr> {
-    // A comparison with a NaN in y is false, so a NaN never replaces a number.
+    // Comparisons with a NaN in y are false, so a NaN never replaces a number.
     const Expr take = is_better(y[1], x[1]) || (y[1] == x[1] && y[0] < x[0]);
     return {tir::select(take, y[0], x[0]), tir::select(take, y[1], x[1])};
   };
@@ -132,7 +133,7 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
           .front();
   const auto element = [&](std::span<const Var> indices) {
     const Expr position = found(indices, where);
-    // If there are no values, or all are NaN, the position is that of the identity.
+    // The position is still that of the identity if there are no values or all values are NaN.
     return tir::select(position == tir::max_value(position.dtype()), 0, position);
   };
   return declare(reduction.what(), shape, element, reduction.name(), kCommReduceIndex, where);

@@ -12,7 +12,7 @@ namespace {
 
 using Indices = std::span<const Var>;
 
-/// Returns the indices with the scanned dimension first.
+/// Returns the indices with that of the scanned dimension moved to the front.
 std::vector<Expr> with_time_first(Indices i, std::size_t axis) {
   std::vector<Expr> at(i.begin(), i.end());
   std::rotate(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(axis),
@@ -37,7 +37,7 @@ Tensor one_after_another(const ScanFunction& function, const Tensor& x, std::siz
   std::vector<Expr> first = shape;
   first[0] = tir::min(shape[0], 1);
 
-  // The element at an index whose first dimension is the time, `steps` earlier.
+  // Returns the element `steps` steps before the indices `i`. The first index is the time.
   const auto element = [&](Indices i, int steps) {
     std::vector<Expr> at(i.begin() + 1, i.end());
     at.insert(at.begin() + static_cast<std::ptrdiff_t>(along), Expr(i[0]) - steps);
@@ -66,7 +66,7 @@ Tensor one_after_another(const ScanFunction& function, const Tensor& x, std::siz
       where);
 }
 
-/// A scan of a dimension by blocks (a blocked prefix sum).
+/// A scan of one dimension, divided into blocks (a blocked prefix sum).
 class Blocks {
  public:
   Blocks(const ScanFunction& function, const Tensor& x, std::size_t along,
@@ -126,8 +126,8 @@ class Blocks {
     return at;
   }
 
-  /// Returns the input as {.., block, element, ..}. For an exclusive sum it is shifted by one
-  /// element, with the identity at the start.
+  /// Returns the input with the scanned dimension split into blocks: {.., block, element, ..}. For
+  /// an exclusive sum, it is shifted by one element and starts with the identity.
   Tensor in_blocks() const {
     const Expr& extent = x_.shape()[along_];
     const std::optional<std::int64_t> known = tir::constant_int(extent);
@@ -151,7 +151,7 @@ class Blocks {
         "_blocks");
   }
 
-  /// Returns the sum of all blocks before each block.
+  /// Returns, for each block, the sum of all preceding blocks.
   Tensor before(const Tensor& blocks) const {
     const te::IterVar element = te::reduce_axis({0, size_}, "k", where_);
     std::vector<Expr> shape = blocks.shape();

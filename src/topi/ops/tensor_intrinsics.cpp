@@ -16,19 +16,19 @@ namespace {
 
 using Buffers = std::span<const Buffer>;
 
-/// The shape of a product of matrices.
+/// The extents of a matrix product: m x k by k x n.
 struct Extents {
   int m, n, k;
 };
 
-/// Returns a buffer whose row pitch, in elements, is a variable named `row`.
+/// Returns a buffer for the tensor whose row stride, in elements, is the variable `row`.
 Buffer in_rows(const std::string& name, const Tensor& tensor, const std::string& scope) {
   return decl_buffer(
       tensor.shape(), tensor.dtype(),
       {.name = name, .strides = {te::var("row"), 1}, .scope = scope, .offset_factor = 1});
 }
 
-/// Returns the number of a tile within a fragment of several, in row-major order.
+/// Returns the row-major number of a tile in a fragment that consists of several tiles.
 Expr tile_number(const Buffer& tile) {
   const Expr &offset = tile->elem_offset, &row = tile->strides[0];
   const Expr tile_row = tile->shape[0] * row;
@@ -44,18 +44,19 @@ Stmt call(Intrin intrin, std::vector<Expr> args) {
   return make_evaluate(make_call(Handle(), intrin, std::move(args)));
 }
 
-/// A copy of a tile between memory and a fragment. The memory's `layout` is that of
+/// A copy of a tile between memory and a fragment. `layout` is the layout in memory, as in
 /// tvm_load_matrix_sync.
 struct Copy {
   std::vector<int> shape;
   DataType type;
   std::string from_scope, to_scope;
   std::string layout;
-  /// Whether the fragment's tensor has the dimensions in the other order than the memory.
+  /// Whether the order of the two dimensions in the fragment's tensor is the reverse of that in
+  /// memory.
   bool is_turned = false;
 };
 
-/// Declares a copy between memory and a fragment. The written buffer determines the direction.
+/// Declares a copy between memory and a fragment. `intrin` determines the direction.
 TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, const Extents& tile,
                           const SourceLocation& where) {
   const bool is_load = intrin == Intrin::tvm_load_matrix_sync;
@@ -85,13 +86,14 @@ TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, con
                                 where);
 }
 
-/// The types and layouts of the factors, and the type of their accumulator.
+/// The types and layouts of the factors, and the type of the accumulator.
 struct Factors {
   DataType a, b, sum;
   bool transpose_a = false, transpose_b = false, transpose_c = false;
 };
 
-/// Declares the product of a tile of a and a tile of b, added to a tile of the accumulator.
+/// Declares the multiply-accumulate of tiles: the product of a tile of a and a tile of b is added
+/// to a tile of the accumulator.
 TensorIntrin product_of_tiles(const char* name, const Extents& tile, const Factors& factors,
                               const SourceLocation& where) {
   const auto [m, n, length] = tile;
@@ -154,8 +156,8 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
                     where);
 }
 
-/// Declares the load of a tile of rows x columns, or of a tile of columns x rows in column-major
-/// order.
+/// Declares the load of a tile of rows x columns. If `is_by_columns`, the tensor is transposed and
+/// the tile is in column-major order.
 TensorIntrin load_matrix(const char* name, const char* fragment, int rows, int columns,
                          bool is_by_columns, const std::string& scope, const MatrixTile& tile,
                          const SourceLocation& where) {
@@ -230,7 +232,7 @@ namespace cpu {
 
 namespace {
 
-/// Returns the extents of the tile. TypeError for a tile that tile registers do not multiply.
+/// Returns the extents of the tile. Throws TypeError if tile registers do not support it.
 Extents checked(const char* function, const RegisterTile& tile, const SourceLocation& where) {
   const auto is_byte = [](DataType t) { return t == Int(8) || t == UInt(8); };
   const std::string what = std::string(function) + ": ";

@@ -43,7 +43,8 @@ Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocati
 
 namespace {
 
-/// A number of elements: a constant times expressions. The constant is nullopt beyond 64 bits.
+/// A number of elements: the product of a constant and expressions. The constant is nullopt if it
+/// needs more than 64 bits.
 struct Count {
   std::optional<std::int64_t> constant = 1;
   std::vector<Expr> factors;
@@ -58,8 +59,8 @@ struct Count {
   }
 };
 
-/// Whether the counts are provably equal: the same constants and, in some order, the same
-/// expressions.
+/// Whether the numbers of elements are provably equal: either both are 0, or they have equal
+/// constants and the same expressions in any order.
 bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   const Count x(a), y(b);
   if (x.constant == 0 && y.constant == 0) return true;
@@ -67,26 +68,27 @@ bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
          std::is_permutation(x.factors.begin(), x.factors.end(), y.factors.begin(), same_extent);
 }
 
-/// Returns the position of an element in row-major order.
+/// Returns the row-major position of an element.
 Expr place_of(const std::vector<Expr>& indices, const std::vector<Expr>& shape, DataType type) {
   Expr place = tir::make_int(type, 0);
   for (std::size_t n = 0; n < shape.size(); ++n) place = place * shape[n] + indices[n];
   return place;
 }
 
-/// Returns the indices of the element at a position in row-major order.
+/// Returns the indices of the element at a row-major position.
 std::vector<Expr> indices_at(Expr place, const std::vector<Expr>& shape) {
   std::vector<Expr> indices(shape.size(), place);
   for (std::size_t n = shape.size(); n-- > 0;) {
-    // The first index needs no remainder: no position is beyond the last element.
+    // The first index needs no remainder, because the position is within the tensor.
     indices[n] = n == 0 ? place : tir::floormod(place, shape[n]);
     if (n > 0) place = tir::floordiv(place, shape[n]);
   }
   return indices;
 }
 
-/// Returns the indices in a shape of `to` that are at the same position as those in `from`. Equal
-/// first and last extents keep their indices, without divisions by extents that may be symbolic.
+/// Returns the indices in shape `to` of the element that has the given indices in shape `from`.
+/// Leading and trailing dimensions of equal extents keep their indices. This avoids divisions by
+/// extents, which may be symbolic.
 std::vector<Expr> reshaped_indices(const std::vector<Expr>& indices, const std::vector<Expr>& from,
                                    const std::vector<Expr>& to) {
   const std::size_t shorter = std::min(from.size(), to.size());
@@ -114,8 +116,7 @@ Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shap
                 const SourceLocation& where) {
   const bool is_empty = Count(x.shape()).constant == 0;
   const auto element = [&](Indices indices) {
-    // An empty tensor has no element to read, and positions in dimensions of extent 0 would divide
-    // by 0.
+    // An empty tensor has no elements to read. Computing their indices would divide by 0.
     if (is_empty) return tir::make_const(x.dtype(), 0);
     return x(reshaped_indices({indices.begin(), indices.end()}, shape, x.shape()), where);
   };
@@ -153,7 +154,7 @@ Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocati
     throw TypeError(what + ": there can be 0 to " + std::to_string(kMaxNewDimensions) +
                         " new dimensions, not " + std::to_string(count),
                     where);
-  // The new dimension may also follow the last one, so there are rank + 1 positions.
+  // There are rank + 1 positions, because the new dimension may also follow the last one.
   const std::size_t first = dimension_of(what, axis, x.shape().size() + 1, where);
   const auto added = static_cast<std::size_t>(count);
   std::vector<Expr> shape = x.shape();

@@ -23,7 +23,7 @@ void check_floats(const std::string& what, const Tensor& x, const SourceLocation
 
 Expr constant(const Tensor& like, double value) { return tir::make_const(like.dtype(), value); }
 
-/// A tensor whose last dimension is normalized.
+/// A tensor that is normalized along its last dimension.
 class Rows {
  public:
   Rows(std::string what, const Tensor& x, const SourceLocation& where)
@@ -32,7 +32,7 @@ class Rows {
     check_floats(what_, x, where);
   }
 
-  /// Checks a weight or bias with one value for each element of a row.
+  /// Throws unless the weight or bias has one value for each element of a row.
   void check_weight(const Tensor& weight) const {
     if (weight.ndim() != 1 || weight.dtype() != x_.dtype())
       throw TypeError(what_ + ": `" + weight.name() + "` must have one dimension and elements of " +
@@ -41,7 +41,7 @@ class Rows {
     check_same(what_, x_, x_.shape().size() - 1, weight, 0, where_);
   }
 
-  /// Declares the sum of each row's terms.
+  /// Declares the sum of `term` over each row.
   Tensor sum(const std::string& name, const std::function<Expr(const Expr& x, Indices row)>& term) {
     const std::vector<Expr> rows(x_.shape().begin(), x_.shape().end() - 1);
     const te::IterVar k = te::reduce_axis({0, x_.shape().back()}, "k", where_);

@@ -42,8 +42,8 @@ Expr window_count(const std::string& what, const Window& window, const Tensor& x
                         " places of dimension " + std::to_string(window.dimension(n)) +
                         ", which has " + std::to_string(*places) + " with its padding",
                     where);
-  // Subtracts the last position of the first window before anything else, so that "same" padding
-  // keeps the extent, even a symbolic one.
+  // `-last` is added in the same sum as the padding. The terms of "same" padding then cancel, and
+  // even a symbolic extent stays unchanged.
   const Expr room =
       last ? sum_of(what, {extent, window.padding[n], window.padding[2 + n], -*last}, where)
            : whole - to_last;

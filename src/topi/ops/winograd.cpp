@@ -19,8 +19,9 @@ using Matrix = std::vector<Row>;
 
 constexpr int kKernel = 3, kPlaces = kKernel * kKernel;
 
-/// The matrices of F(m x m, 3 x 3): filters g, inputs d and products M are transformed to G g G^T,
-/// B^T d B and A^T M A. The points are 0, 1, -1 (2, -2) and infinity, as in Lavin and Gray.
+/// The matrices of F(m x m, 3 x 3). Filters g, inputs d and products M are transformed to G g G^T,
+/// B^T d B and A^T M A. The interpolation points are 0, 1, -1, infinity, and for m = 4 also 2 and
+/// -2, as in Lavin and Gray.
 struct Transforms {
   Matrix filters, inputs, results;
 };
@@ -45,10 +46,10 @@ Transforms transforms_of(int tile) {
           {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
 }
 
-/// A function that returns an element of the vector by which a matrix is multiplied.
+/// A function that returns element `n` of the vector by which a matrix row is multiplied.
 using Part = std::function<Expr(int n)>;
 
-/// A sum of added and subtracted terms; initially empty.
+/// A sum of scaled terms, initially empty. Negative factors subtract the term.
 class Sum {
  public:
   void add(double factor, const Expr& e) {
@@ -67,9 +68,9 @@ class Sum {
   std::optional<Expr> sum_;
 };
 
-/// Sums the even and the odd powers separately. Rows for points p and -p have the same factors for
-/// even powers and opposite factors for odd powers. Both sums therefore serve both rows and are
-/// computed once.
+/// Sums the even and the odd powers of a row separately. The rows for the points p and -p have the
+/// same factors for even powers, and opposite factors for odd powers. Both rows therefore use the
+/// same two sums, which are computed once.
 Expr sum_by_parity(const Row& row, const Part& part) {
   std::array<Sum, 2> sums;
   double sign = 0;
@@ -89,9 +90,9 @@ Expr sum_by_parity(const Row& row, const Part& part) {
   return sign < 0 ? *even - *odd : *even + *odd;
 }
 
-/// Sums pairs of adjacent columns, which belong to points p and -p: in each row, the factors of the
-/// two columns are equal or opposite. The sum and the difference of the two parts therefore serve
-/// all rows.
+/// Sums adjacent columns in pairs. The two columns of a pair belong to the points p and -p, so
+/// their factors are equal or opposite in each row. The sum and the difference of their elements
+/// therefore serve all rows.
 Expr sum_by_pairs(const Row& row, const Part& part) {
   Sum sum;
   const std::size_t last = row.size() - 1;
@@ -106,8 +107,8 @@ Expr sum_by_pairs(const Row& row, const Part& part) {
 
 using SumOfRow = Expr (*)(const Row& row, const Part& part);
 
-/// Returns the element of a product with the matrix, in the row given by an index. In an unrolled
-/// loop only the nonzero terms remain, even without fast_math.
+/// Returns the element of a matrix-vector product in row `index`. The matrix is constant, so only
+/// the nonzero terms remain when the loop over rows is unrolled, even without fast_math.
 Expr multiplied(const Matrix& matrix, const Expr& index, const Part& part, SumOfRow sum) {
   Expr value = sum(matrix.back(), part);
   for (std::size_t n = matrix.size() - 1; n-- > 0;)
@@ -115,10 +116,10 @@ Expr multiplied(const Matrix& matrix, const Expr& index, const Part& part, SumOf
   return value;
 }
 
-/// The convolution, with its name for errors.
+/// A Winograd convolution. `what_` describes it in errors.
 class Winograd {
  public:
-  /// Checks all arguments.
+  /// Throws if an argument is invalid.
   Winograd(const char* function, Layout layout, const Tensor& x, const Tensor& kernel,
            const WinogradOptions& options, const SourceLocation& where)
       : layout_(layout),
@@ -221,7 +222,7 @@ class Winograd {
     return number((extents_[n] + options_.tile - 1) / options_.tile);
   }
 
-  /// Returns the number of channels or filters, rounded up to the multiple.
+  /// Returns the number of channels or filters, rounded up to a multiple.
   Expr filled_up(const Expr& count) const {
     const std::optional<std::int64_t> known = tir::constant_int(count);
     if (!known) return count;
@@ -231,8 +232,8 @@ class Winograd {
 
   // ---- transforms -------------------------------------------------------------------------------
 
-  /// Declares the first of the products with a matrix on the left and its transpose on the right:
-  /// {rows, columns, ...}, for elements at (row, column, other indices).
+  /// Declares the first half of a transform X -> M X M^T, the product M X: {rows, columns, ...}.
+  /// `at(row, column, others)` returns an element of X.
   template <class At>
   Tensor by_rows(const char* suffix, const Matrix& matrix, const std::vector<Expr>& others,
                  SumOfRow sum, At at) const {
@@ -244,7 +245,7 @@ class Winograd {
     });
   }
 
-  /// Declares the second product: {rows, rows, ...}.
+  /// Declares the second half of a transform, the product with M^T on the right: {rows, rows, ...}.
   Tensor by_columns(const char* suffix, const Matrix& matrix, const Tensor& first,
                     SumOfRow sum) const {
     std::vector<Expr> shape = first.shape();
@@ -255,7 +256,7 @@ class Winograd {
     });
   }
 
-  /// Returns the images, padded to all positions and channels that are read.
+  /// Returns the images, padded so that all read positions and channels exist.
   Tensor source() const {
     std::vector<Expr> before(4, 0), after(4, 0);
     if (const std::optional<std::int64_t> known = tir::constant_int(channels()))
@@ -287,7 +288,7 @@ class Winograd {
     return by_columns("_inputs", transforms_.inputs, first, sum_by_parity);
   }
 
-  /// Returns an element of the kernel; 0 for a filter that only fills up their number.
+  /// Returns an element of the kernel, or 0 for a filter that was added to fill a vector.
   Expr weight(const Expr& filter, const std::vector<Expr>& at) const {
     const Expr& given = kernel_.shape()[of_kernel_.filters];
     const Expr element = kernel_(at, where_);
@@ -295,8 +296,8 @@ class Winograd {
     return tir::if_then_else(filter < given, element, tir::make_const(element.dtype(), 0));
   }
 
-  /// Declares kernels of Layout::Nchw as a matrix with a row for each filter, which a schedule can
-  /// transpose by tiles.
+  /// Declares the kernels of Layout::Nchw as a matrix with one row per filter, so that a schedule
+  /// can transpose it in tiles.
   Tensor kernel_matrix(const Expr& filters) const {
     return declare(
         "_kernel", {filters, product_of(what_, {channels(), kPlaces}, where_)},
@@ -321,7 +322,8 @@ class Winograd {
     return by_columns("_filters", transforms_.filters, first, sum_by_parity);
   }
 
-  /// Declares a matrix product for each position of a tile: tiles by channels, channels by filters.
+  /// Declares one matrix product for each position of a tile. It multiplies tiles x channels by
+  /// channels x filters.
   Tensor products(const Tensor& inputs, const Tensor& filters) const {
     const te::IterVar in = te::reduce_axis({0, channels()}, "i", where_);
     std::vector<Expr> shape = inputs.shape();
@@ -333,7 +335,7 @@ class Winograd {
     });
   }
 
-  /// Declares the images of whole tiles, with contiguous channels.
+  /// Declares the result images in whole tiles, with contiguous channels.
   Tensor results(const Tensor& products) const {
     const int tile = options_.tile;
     const auto at = [&](int row, const Expr& column, Indices i) {
@@ -360,10 +362,10 @@ class Winograd {
   const WinogradOptions& options_;
   const SourceLocation& where_;
   const std::string name_, what_;
-  /// Height and width of the results.
+  /// The height and width of the results.
   const std::array<std::int64_t, 2> extents_;
   const Transforms transforms_;
-  /// Tiles of an image along the height and the width.
+  /// The number of tiles of an image along the height and the width.
   const std::array<Expr, 2> tiles_;
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 // ---- files of lines -----------------------------------------------------------------------------
 
-// A file of lines that several processes append to.
+// An append-only file of lines that several processes write.
 
 struct Line {
   /// The number of the line, counted from 1.
@@ -48,15 +48,16 @@ class File {
 
 std::string reason() { return std::strerror(errno); }
 
-/// Whether the file ends in the middle of a line, without a newline. False for files without a
-/// readable end (devices, pipes).
+/// Whether the last line of the file lacks its newline. False if the end of the file cannot be read
+/// (devices, pipes).
 bool lacks_final_newline(int file, off_t size) {
   char last = '\n';
   return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-/// Returns the non-empty lines of the file without their newlines; empty if it is not a regular
-/// file. The last line may be truncated. Throws RuntimeError if the file exists but cannot be read.
+/// Returns the non-empty lines of the file without their newlines. Returns none if it is not a
+/// regular file. The last line may be truncated. Throws RuntimeError if the file exists but cannot
+/// be read.
 std::vector<Line> read_lines(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path)) return {};
   const std::string text = codegen::read_file(path);
@@ -69,9 +70,9 @@ std::vector<Line> read_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-/// Appends a line in a single write under a lock. If the file ends in the middle of a line, a
-/// newline is added first. Returns the error, in which case the file is unchanged; empty on
-/// success.
+/// Appends a line with a single write under a lock. If the last line of the file lacks its newline,
+/// a newline is added first. Returns an empty string on success. Otherwise returns the error, and
+/// the file is unchanged.
 std::string append_line(const std::filesystem::path& path, const std::string& line) {
   const File file(path);
   if (file.get() < 0) return reason();
@@ -82,7 +83,7 @@ std::string append_line(const std::filesystem::path& path, const std::string& li
   const ssize_t written = write(file.get(), bytes.data(), bytes.size());
   if (written == static_cast<ssize_t>(bytes.size())) return "";
   const std::string why = written < 0 ? reason() : "the disk is full";
-  // Removes the partial line, which readers would skip anyway.
+  // Truncates the file to its previous size, because it may end with a part of the new line.
   if (written > 0 && ftruncate(file.get(), size) != 0) return why;
   return why;
 }
@@ -105,9 +106,9 @@ struct Database::State {
   };
 
   mutable std::mutex mutex;
-  /// The folder; empty if the database is only in memory.
+  /// The folder of the database. Empty for a database that exists only in memory.
   std::filesystem::path folder = {};
-  /// The programs in insertion order. The hashes of different programs may be equal.
+  /// The programs in insertion order. Different programs may have the same hash.
   std::vector<Workload> workloads = {};
   std::deque<Pending> pending = {};
   std::string write_error = {};
@@ -124,8 +125,8 @@ struct Database::State {
 
   using Warn = std::function<void(const std::string&)>;
 
-  /// Calls `take` with each line of the file. Skips lines for which it throws: the first ones with
-  /// a warning each, the others with one warning that states their number.
+  /// Calls `take` with each line of the file and skips the lines for which it throws. The first
+  /// kMaxWarnings of them each produce a warning; one more warning states the number of the others.
   void load(const std::filesystem::path& file, const Warn& warn,
             const std::function<void(const std::string&)>& take) {
     constexpr std::size_t kMaxWarnings = 10;
@@ -146,7 +147,7 @@ struct Database::State {
   void load(const Warn& warn) {
     load(workload_file(), warn, [&](const std::string& line) {
       WorkloadLine parsed = parse_workload(line);
-      if (!find(parsed.workload, parsed.hash))  // two tuners may have added it at the same time
+      if (!find(parsed.workload, parsed.hash))  // two tuners may have added the same program
         workloads.push_back({parsed.hash, std::move(parsed.workload)});
     });
     load(record_file(), warn, [&](const std::string& line) {

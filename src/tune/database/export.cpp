@@ -22,7 +22,7 @@ using s_tir::InstructionKind;
 using s_tir::RV;
 using s_tir::TraceValue;
 
-/// Writes a trace step by step.
+/// Writes the steps of a trace as C++ statements.
 class Writer {
  public:
   std::string text;
@@ -35,7 +35,8 @@ class Writer {
   }
 
  private:
-  /// Returns the variable for the step's results, and assigns a name to each of them.
+  /// Returns the name of the variable that holds the results of the step. Also names each result,
+  /// for use in later steps.
   std::string named(const Instruction& step) {
     const RV first = step.outputs.front();
     const std::string name = (first.kind == RV::Kind::Block ? "b" : "l") + std::to_string(count_++);
@@ -76,7 +77,7 @@ class Writer {
   std::string argument(const Instruction& step, std::size_t n) const {
     return value(step.arguments[n]);
   }
-  /// Returns the text of the first `count` arguments.
+  /// Returns the text of the first `count` arguments, in parentheses.
   std::string arguments(const Instruction& step, std::size_t count) const {
     std::string items;
     for (std::size_t n = 0; n < count; ++n) items += (n == 0 ? "" : ", ") + argument(step, n);
@@ -104,7 +105,7 @@ class Writer {
            (options.empty() ? "" : ", {" + options + "}") + ")";
   }
   std::string annotate(const Instruction& step) const {
-    // An int alone would also convert to bool.
+    // Writes the integer type explicitly, because an int could also be converted to bool.
     const bool is_number = std::holds_alternative<std::int64_t>(step.arguments[2].value) ||
                            std::holds_alternative<RV>(step.arguments[2].value);
     const bool is_text = std::holds_alternative<std::string>(step.arguments[2].value);
@@ -115,7 +116,8 @@ class Writer {
                       : own) +
            ")";
   }
-  /// Records the decision of a sample, which is written as a number from here on.
+  /// Records the decision of a sampling step. Later steps use the number instead of the step's
+  /// result.
   void note_decision(const Instruction& step) {
     if (!step.decision) return;
     if (step.kind == InstructionKind::SampleCategorical) {

@@ -1,4 +1,4 @@
-// Structures as JSON text, for messages between processes of one program.
+// Conversion of structures to JSON text and back, for messages between processes of one program.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,13 +8,13 @@
 
 namespace tenon::tune {
 
-/// Serializes the value. Invalid UTF-8, as in the message of an error, is replaced.
+/// Serializes the value. Invalid UTF-8 is replaced, because error messages may contain it.
 template <class T>
 std::string json_text(const T& value) {
   return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Parses the text. Throws RuntimeError if it is malformed, which means that the other process has
+/// Parses the text. Throws RuntimeError if it is malformed, because the other process then has
 /// another version.
 template <class T>
 T from_json_text(const std::string& text) {

@@ -16,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns sixteen hexadecimal digits, because JSON numbers may have less precision than 64 bits.
+/// Returns the number as sixteen hexadecimal digits, because JSON numbers may have less than 64
+/// bits of precision.
 std::string hex(std::uint64_t value) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
@@ -45,7 +46,7 @@ Outcome parse_outcome(const std::string& text) {
   throw TypeError("`" + text + "` is not an outcome");
 }
 
-/// Converts every exception, also out of memory, to an error about the line.
+/// Converts every exception, including std::bad_alloc, to an error about the line.
 template <class Parse>
 auto parsed(const std::string& line, const Parse& parse) -> decltype(parse(json())) {
   try {
@@ -54,7 +55,8 @@ auto parsed(const std::string& line, const Parse& parse) -> decltype(parse(json(
   } catch (const Error& error) {
     throw TypeError(error.sentence());
   } catch (const json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
+    // The message has the form "[json.exception.parse_error.101] parse error at line 1, column 3:
+    // ...".
     const std::string what = error.what();
     throw TypeError(what.substr(std::min(what.find("] ") + 2, what.size())));
   } catch (const std::exception& error) {
@@ -84,7 +86,7 @@ std::string to_line(const Record& record, std::uint64_t workload) {
                {"trace", json::parse(record.trace.json())}};
   if (!record.measurement.reason.empty()) line["reason"] = record.measurement.reason;
   if (record.predicted) line["predicted"] = *record.predicted;
-  // The output of a crashed program may be invalid UTF-8.
+  // The output of a crashed program may contain invalid UTF-8.
   return line.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// The line formats of the database's two files.
+// The formats of the lines in the two files of a database: programs ("workloads") and records.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tenon::tune {
 
-/// Throws TypeError if a name in the program is not UTF-8, which JSON requires.
+/// Return the line. Throw TypeError if a name in the program is not UTF-8, which JSON requires.
 std::string to_line(const tir::IRModule& workload, std::uint64_t hash);
 std::string to_line(const Record& record, std::uint64_t workload);
 
@@ -19,7 +19,7 @@ struct RecordLine {
   std::uint64_t workload;
   Record record;
 };
-/// Throws TypeError, with the reason, for a malformed or truncated line.
+/// Parse a line. Throw TypeError, with the reason, if the line is malformed or truncated.
 WorkloadLine parse_workload(const std::string& line);
 RecordLine parse_record(const std::string& line);
 

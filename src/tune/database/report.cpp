@@ -30,7 +30,7 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-/// The range of the values along an axis, with a margin.
+/// The range of a chart's axis: the range of the values, extended by a margin.
 struct Axis {
   double low = 0, high = 1;
 
@@ -52,7 +52,8 @@ std::string number(double value) {
   return text.str();
 }
 
-/// Draws points. Times that span several powers of ten get a logarithmic axis.
+/// Returns a chart of the points as SVG. An axis of times is logarithmic if the times span several
+/// powers of ten.
 std::string chart(const std::string& title, const std::string& x_name, const std::string& y_name,
                   const std::vector<Point>& points, bool is_line) {
   constexpr double kWidth = 420, kHeight = 260, kLeft = 60, kBottom = 40, kTop = 12;
@@ -97,7 +98,7 @@ std::string chart(const std::string& title, const std::string& x_name, const std
   return svg.str();
 }
 
-/// Reports the records of one program under equal conditions.
+/// Returns the section about one program. `records` were all measured under the same conditions.
 std::string section(const tir::IRModule& mod, const std::vector<Record>& records) {
   std::vector<Point> best, spread, guesses;
   std::vector<double> times, predicted, speeds;

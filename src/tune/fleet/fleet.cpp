@@ -18,10 +18,11 @@
 
 namespace tenon::tune {
 
-/// Sends a heartbeat every second in the background.
+/// Sends heartbeats in the background.
 class Heartbeat {
  public:
-  /// Sends `sign` to each process from a separate thread until destroyed.
+  /// Starts a thread that sends `sign` to each process in `to` once per second until this object is
+  /// destroyed.
   Heartbeat(Channel& channel, std::vector<int> to, std::string sign)
       : thread_([this, &channel, to = std::move(to),
                  sign = std::move(sign)](const std::stop_token& stop) {
@@ -30,7 +31,8 @@ class Heartbeat {
             for (const int n : to) try {
                 channel.send(n, sign);
               } catch (const std::exception&) {
-                // Send errors are ignored: a lost process is detected by its silence.
+                // Ignores the error. If the process is lost, it is detected because it sends
+                // nothing.
               }
             wake_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
           }
@@ -44,7 +46,7 @@ class Heartbeat {
 
 // ---- processes ----------------------------------------------------------------------------------
 
-// The workers, from the point of view of the process that searches.
+// The workers as the searching process knows them.
 
 class FleetMembers {
  public:
@@ -55,12 +57,12 @@ class FleetMembers {
     std::string host = {};
     Clock::time_point last_word = {};
     bool is_lost = false;
-    /// The tasks whose candidates it can measure.
+    /// The tasks whose candidates this worker can measure.
     std::set<int> tasks = {};
-    /// The candidate that it is building or running.
+    /// The candidate that this worker is building or running.
     std::optional<int> ticket = std::nullopt;
 
-    /// Returns "process 2 on host".
+    /// Returns the name for messages: "process 2 on host".
     std::string name() const;
     bool measures(int task) const { return !is_lost && tasks.contains(task); }
   };
@@ -72,16 +74,16 @@ class FleetMembers {
   /// Precondition: `number` is at least 1.
   Member& member(int number) { return members_[static_cast<std::size_t>(number) - 1]; }
 
-  /// Sends an order. Returns the error; empty on success.
+  /// Sends an order. Returns an empty string on success, otherwise the error.
   std::string send(const Member& to, const Order& order);
 
   using OnReport = std::function<void(Member&, const Report&)>;
-  /// Passes all messages that have arrived, except heartbeats, to `on_report`. Returns false if
-  /// no message had arrived.
+  /// Calls `on_report` with each message that has arrived, except heartbeats. Returns false if no
+  /// message has arrived.
   bool receive(const OnReport& on_report);
-  /// Returns the members that are not lost and have been silent for too long, counted from the last
-  /// message or from `since`, whichever is later: messages from before `since` may not have been
-  /// read.
+  /// Returns the members that have been silent for too long and are not yet considered lost. The
+  /// silence of a member starts at its last message, but not before `since`, because messages from
+  /// before `since` may not have been read.
   std::vector<Member*> silent(Clock::time_point since);
 
  private:
@@ -134,8 +136,8 @@ bool FleetMembers::receive(const OnReport& on_report) {
     from.last_word = Clock::now();
     const Report report = parse_report(message->text);
     if (report.kind == Report::Kind::Alive) continue;
-    // Updates the member even if no batch waits for the report: work of a stopped batch may end
-    // during a later one.
+    // Updates the member even if no batch expects this report. A worker may finish a candidate of a
+    // stopped batch during a later batch.
     if (report.kind == Report::Kind::Built || report.kind == Report::Kind::Ran)
       if (from.ticket == report.ticket) from.ticket.reset();
     on_report(from, report);
@@ -153,11 +155,11 @@ std::vector<FleetMembers::Member*> FleetMembers::silent(Clock::time_point since)
 
 // ---- candidates in flight -----------------------------------------------------------------------
 
-// The progress of one batch of candidates through the workers.
+// The progress of the workers on one batch of candidates.
 
 class FleetLot {
  public:
-  /// The candidates' tickets are consecutive numbers from `first_ticket`.
+  /// Candidate n of the batch has the ticket `first_ticket + n`.
   FleetLot(FleetMembers& members, int task, int first_ticket,
            const std::vector<tir::IRModule>& candidates, const Fleet::OnMeasured& on_measured);
 
@@ -171,12 +173,12 @@ class FleetLot {
   enum class State : unsigned char { Waiting, Building, Built, Running, Done };
   struct Slot {
     State state = State::Waiting;
-    /// The worker that builds or runs it, or has built it.
+    /// The worker that has built the candidate, or is building or running it.
     int member = 0;
   };
 
   int ticket(std::size_t n) const { return first_ticket_ + static_cast<int>(n); }
-  /// Whether a candidate has this state: on any host, or on the given one.
+  /// Whether any candidate is in this state. is_any_on: on the given host.
   bool is_any(State state) const;
   bool is_any_on(const std::string& host, State state);
   bool is_done() const;
@@ -186,7 +188,7 @@ class FleetLot {
   void lose(Member& member, const std::string& why);
   void give_work();
   void give(Member& member, std::size_t n, State state, const Order& order);
-  /// Notifies workers to discard builds that are no longer needed.
+  /// Tells the workers to discard builds that are no longer needed.
   void drop_rest();
 
   FleetMembers& members_;
@@ -246,7 +248,8 @@ bool FleetLot::is_done() const {
 void FleetLot::hear(Member& from, const Report& report) {
   if (report.kind != Report::Kind::Built && report.kind != Report::Kind::Ran) return;
   const auto n = static_cast<std::size_t>(report.ticket - first_ticket_);
-  // Ignores a late report: for a batch that was stopped, or from a member that was considered lost.
+  // Ignores a late report. It is about a batch that was stopped, or from a member that was
+  // considered lost.
   if (report.ticket < first_ticket_ || n >= slots_.size() || slots_[n].member != from.number)
     return;
   if (report.kind == Report::Kind::Ran) return finish(n, report.measurement);
@@ -278,7 +281,7 @@ void FleetLot::lose(Member& member, const std::string& why) {
 void FleetLot::give_work() {
   for (Member& member : members_.all()) {
     if (!member.measures(task_) || member.ticket) continue;
-    // While a candidate runs, its host neither runs another one nor compiles.
+    // While a host runs a candidate, it does not run or compile another one.
     if (is_any_on(member.host, State::Running)) continue;
     const auto find = [&](State state) {
       return static_cast<std::size_t>(std::find_if(slots_.begin(), slots_.end(),
@@ -327,7 +330,7 @@ Fleet::Fleet(std::shared_ptr<Channel> channel, const FleetOptions& options)
 
 Fleet::~Fleet() {
   const Order end{.kind = Order::Kind::End, .is_whole = is_whole()};
-  // Lost members are included, because they may only have been slow.
+  // The order is also sent to lost members, because they may only have been slow.
   for (const Member& member : state_->members.all()) state_->members.send(member, end);
 }
 
@@ -408,7 +411,7 @@ std::string host_name() {
   return name;
 }
 
-/// Returns the CPU time, over all processors, of this process and its finished children.
+/// Returns the CPU time of this process and its finished children, summed over all processors.
 double cpu_seconds() {
   double seconds = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -420,7 +423,7 @@ double cpu_seconds() {
   return seconds;
 }
 
-/// A worker: its measurers by task, and the builds that wait to be run.
+/// A worker process. It has one measurer per task, and keeps the builds that are not yet run.
 class Server {
  public:
   Report done(const Order& order) {
@@ -522,8 +525,8 @@ bool serve(Channel& channel) {
     if (order.kind == Order::Kind::End) return order.is_whole;
     const Report report = server.done(order);
     if (report.kind != Report::Kind::Alive) channel.send(0, to_text(report));
-    // The time limit for a silent process 0 starts after the work, because messages that arrived
-    // during the work have not been read yet.
+    // The time limit for a silent process 0 starts after the work. Messages may have arrived during
+    // the work, but have not been read yet.
     last_word = Clock::now();
   }
   return false;

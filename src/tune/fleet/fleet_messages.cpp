@@ -4,7 +4,7 @@
 
 namespace tenon::tune {
 
-// Enumerators are sent as numbers, because both processes run the same program.
+// Enumerators are sent as numbers. Both processes run the same program, so the numbers agree.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measurement, outcome, seconds, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureOptions, build_workers, number, repeat, min_repeat_ms,
                                    slow_factor, run_timeout_s, memory_limit_bytes,

@@ -1,4 +1,4 @@
-// The messages between the process that searches and its workers.
+// The messages between the searching process and its workers.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace tenon::tune {
 
-/// A message from the process that searches.
+/// A message from the searching process to a worker.
 struct Order {
   enum class Kind : unsigned char { Alive, Task, Build, Run, Drop, End };
   Kind kind = Kind::Alive;
-  /// For Task and Build.
+  /// The number of the task, for Task and Build.
   int task = 0;
-  /// For Build, Run and Drop: the candidate.
+  /// The number of the candidate, for Build, Run and Drop.
   int ticket = 0;
-  /// A module as a script. For Task, the unscheduled module.
+  /// A module as a script: the unscheduled module for Task, the candidate for Build.
   std::string script = {};
   /// The candidate's structural_hash, to detect transmission errors.
   std::uint64_t hash = 0;
   std::string target = {};
   MeasureOptions options = {};
-  /// For End: whether no worker was lost.
+  /// Whether no worker was lost, for End.
   bool is_whole = true;
 };
 
@@ -31,19 +31,19 @@ struct Report {
   enum class Kind : unsigned char { Alive, Ready, Unable, Built, Ran };
   Kind kind = Kind::Alive;
   int task = 0, ticket = 0;
-  /// For Ready: the worker's host and processor.
+  /// The worker's host and processor, for Ready.
   std::string host = {}, processor = {};
-  /// For Unable, the reason. For Built, the error; empty on success.
+  /// For Unable, the reason. For Built, the error of the build; empty on success.
   std::string error = {};
-  /// For Built: the CPU time of the build, including the linker.
+  /// The CPU time of the build, including the linker, for Built.
   double cpu_seconds = 0;
-  /// For Ran: the outcome of the candidate's run.
+  /// The result of running the candidate, for Ran.
   Measurement measurement = {};
 };
 
 std::string to_text(const Order& order);
 std::string to_text(const Report& report);
-/// Throw RuntimeError for malformed text.
+/// Parse a message. Throw RuntimeError if the text is malformed.
 Order parse_order(const std::string& text);
 Report parse_report(const std::string& text);
 

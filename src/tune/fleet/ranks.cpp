@@ -11,8 +11,8 @@ namespace tenon::tune {
 
 namespace {
 
-/// The time limit for all processes to reach the end, in seconds: the time after which a silent
-/// process is considered lost.
+/// The time limit, in seconds, for all processes to reach the end. A process that is silent for
+/// this time is considered lost.
 constexpr double kEndLimit = FleetOptions{}.silence_s;
 
 /// Whether an MPI launcher (Open MPI, MPICH, Slurm) has started several processes.
@@ -22,11 +22,11 @@ bool has_others() {
   return false;
 }
 
-/// Opens libtenon_mpi.so, which is built if Boost.MPI is found. It is opened at run time, so that
-/// programs without a fleet do not depend on MPI.
+/// Opens libtenon_mpi.so, which exists only if Boost.MPI was found by the build. It is opened at
+/// run time, so that programs without a fleet do not depend on MPI.
 MakeMpiChannel* mpi_library() {
   const std::filesystem::path path = find_beside_runtime("libtenon_mpi.so");
-  // Open MPI's plugins look up symbols globally.
+  // RTLD_GLOBAL is required, because Open MPI's plugins look up symbols globally.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) throw RuntimeError("`" + path.string() + "` cannot be loaded: " + dlerror());
   void* function = dlsym(library, kMakeMpiChannel);

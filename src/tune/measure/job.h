@@ -1,4 +1,4 @@
-// The text protocol between the tuner and the worker program.
+// The text protocol between the tuner and the worker program that runs a candidate.
 #pragma once
 
 #include <cstdint>
@@ -11,38 +11,38 @@ namespace tenon::tune {
 struct JobArgument {
   std::string dtype;
   std::vector<std::int64_t> shape;
-  /// The accesses of the unscheduled program. They do not depend on the candidate, which therefore
-  /// cannot influence what is compared.
+  /// Whether the unscheduled program reads and writes the array. The candidate's own accesses are
+  /// not used, so that it cannot influence which results are compared.
   bool is_read = false, is_written = false;
 };
 
 struct Job {
-  /// The file of the compiled candidate: a shared library if its name ends in `.so`, else bytes of
-  /// codegen::Artifact::stored.
+  /// The file with the compiled candidate. It is a shared library if its name ends in `.so`.
+  /// Otherwise it contains the bytes of codegen::Artifact::stored.
   std::string code = {};
-  /// The CPU that the code is for, which launches the kernels of a device.
+  /// The CPU target of the code. For a device program, this CPU launches the kernels.
   std::string target = {};
   std::string function = {};
   std::vector<JobArgument> arguments = {};
-  /// The file of the expected bytes of the written arguments, concatenated. A job with `records`
-  /// writes this file.
+  /// The file with the expected bytes of all written arguments, concatenated. A job with `records`
+  /// writes this file; other jobs read it.
   std::string expected = {};
   bool records = false;
-  /// "cuda" or "opencl": arrays are on this device when the function is called. "cpu": they are in
-  /// host memory.
+  /// The device of the arrays when the function is called: "cuda", "opencl", or "cpu" for host
+  /// memory.
   std::string device = "cpu";
   int threads = 1;
   std::int64_t memory_limit_bytes = 0;
   std::uint64_t seed = 1;
   int number = 1, repeat = 3;
   double min_repeat_ms = 100;
-  /// If the first call takes longer, no other calls are timed. 0: no limit.
+  /// A candidate whose first call takes longer than this is not timed any further. 0: no limit.
   double slow_seconds = 0;
   double relative_tolerance = 1e-4, absolute_tolerance = 1e-3;
 };
 
 struct Answer {
-  /// The text of to_string(Outcome).
+  /// The result of to_string(Outcome).
   std::string outcome;
   std::vector<double> seconds = {};
   std::string reason = {};
@@ -50,12 +50,12 @@ struct Answer {
 
 std::string to_text(const Job& job);
 std::string to_text(const Answer& answer);
-/// Throw RuntimeError for malformed text.
+/// Parse the text. Throw RuntimeError if it is malformed.
 Job parse_job(const std::string& text);
 Answer parse_answer(const std::string& text);
 
-/// The descriptor that the worker writes its answer to, because the candidate may write to standard
-/// output.
+/// The descriptor to which the worker writes its answer. Standard output is not used, because the
+/// candidate may write to it.
 inline constexpr int kAnswerDescriptor = 3;
 
 }  // namespace tenon::tune

@@ -37,13 +37,13 @@ namespace {
 // Runs a program under a time limit. The program answers on a separate pipe.
 
 struct EndedChild {
-  /// The text that it has written to descriptor kAnswerDescriptor.
+  /// The text that the program has written to descriptor kAnswerDescriptor.
   std::string answer;
-  /// Whether the program was killed at the time limit.
+  /// Whether the program was killed because it reached the time limit.
   bool timed_out = false;
-  /// The signal that ended the program, unless it was killed at the time limit.
+  /// The signal that ended the program. Nullopt if it exited, or was killed at the time limit.
   std::optional<int> signal = std::nullopt;
-  /// The exit status, if no signal ended it.
+  /// The exit status, if the program exited.
   int status = 0;
 };
 
@@ -110,8 +110,8 @@ class Spawning {
   posix_spawnattr_t attributes_;
 };
 
-/// Reads until the other end is closed, which happens at the latest when the child ends. Returns
-/// false if the time limit is reached first.
+/// Reads until the other end is closed. It is closed when the child ends, or earlier. Returns false
+/// if the time limit is reached before.
 bool read_until(int pipe, Clock::time_point limit, std::string& text) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now());
@@ -130,8 +130,8 @@ bool read_until(int pipe, Clock::time_point limit, std::string& text) {
   }
 }
 
-/// Runs the program at the path `command[0]`. It gets its own process group, so that a terminal's
-/// Ctrl-C does not reach it. Throws RuntimeError if it cannot be started.
+/// Starts the program at the path `command[0]`. The program gets its own process group, so that
+/// Ctrl-C in a terminal does not reach it. Throws RuntimeError if it cannot be started.
 EndedChild run_child(const std::vector<std::string>& command, std::chrono::duration<double> limit) {
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
   Pipe pipe;
@@ -149,9 +149,9 @@ EndedChild run_child(const std::vector<std::string>& command, std::chrono::durat
 constexpr Outcome kAnsweredOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
                                          Outcome::Crashed, Outcome::TimedOut};
 
-/// Returns whether a program reads and writes a parameter. Reads after the first write, by blocks
-/// in textual order, do not count. A block declares reads of its own results only if it does not
-/// initialize them.
+/// Returns whether a program reads and writes a parameter. In textual order of the blocks, only
+/// reads before the first write count. A block that initializes its results does not declare that
+/// it reads them.
 JobArgument access_of(const tir::PrimFunc& func, const tir::Buffer& buffer) {
   JobArgument result;
   const auto touches = [&](const std::vector<tir::BufferRegion>& regions) {
@@ -163,7 +163,7 @@ JobArgument access_of(const tir::PrimFunc& func, const tir::Buffer& buffer) {
     if (!result.is_written && touches(realize.block->reads)) result.is_read = true;
     if (touches(realize.block->writes)) result.is_written = true;
   });
-  // An unused argument is an input that must stay unchanged.
+  // An argument that is not accessed counts as an input, which must stay unchanged.
   if (!result.is_written) result.is_read = true;
   return result;
 }
@@ -196,7 +196,7 @@ const std::pair<const std::string, tir::PrimFunc>& only_function(const tir::IRMo
   return *mod.functions.begin();
 }
 
-/// Returns the host's target: that of the CPU that runs the programs or launches their kernels.
+/// Returns the target of the host CPU, which runs the program or launches its kernels.
 Target host_of(const Target& target) { return target.facts().is_gpu() ? Target("llvm") : target; }
 
 Measurement measurement_of(const EndedChild& child, double limit) {
@@ -316,7 +316,8 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
   recording.code = state_->save(unscheduled, state_->built++, host_of(target)).string();
   if (target.facts().is_gpu()) {
     job.device = to_string(device_of(target).type);
-    // Drivers reserve more address space than there is memory, so there is no limit.
+    // There is no memory limit, because device drivers reserve more address space than there is
+    // memory.
     job.memory_limit_bytes = 0;
   }
   const Measurement result = measurement_of(state_->run(recording), options.run_timeout_s);

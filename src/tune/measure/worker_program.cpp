@@ -14,7 +14,7 @@ std::filesystem::path find_beside_runtime(const std::string& file) {
                        "` is expected, cannot be found");
   const std::filesystem::path folder =
       std::filesystem::weakly_canonical(info.dli_fname).parent_path();
-  // The last location is relative to Debian's library folder (lib/x86_64-linux-gnu).
+  // The last location applies if the library is in Debian's library folder (lib/x86_64-linux-gnu).
   const std::filesystem::path places[] = {
       folder / file, folder.parent_path() / "libexec/tenon" / file,
       folder.parent_path().parent_path() / "libexec/tenon" / file};

@@ -1,4 +1,4 @@
-// Locations of the tuner's separate programs and libraries.
+// Finds the separate programs and libraries of the tuner.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,9 @@
 
 namespace tenon::tune {
 
-/// Returns the path of the file: in the folder of the runtime library that this program uses, or in
-/// libexec/tenon in the parent or grandparent of that folder. Throws RuntimeError, listing these
-/// locations, if it is in none of them.
+/// Returns the path of the file. Searches the folder of the runtime library that this program uses,
+/// and the folder libexec/tenon in the parent and grandparent of that folder. Throws RuntimeError,
+/// which lists these locations, if the file does not exist in any of them.
 std::filesystem::path find_beside_runtime(const std::string& file);
 
 /// Returns the path of the program that runs candidates.

@@ -25,11 +25,11 @@ void check(int status) {
 /// The features of a program, and the analytical estimate of its time.
 struct Known {
   std::vector<float> row;
-  /// Estimated cycles; 1 if there is no estimate.
+  /// The estimated cycles of the program. 1 if there is no estimate.
   double guess = 1;
 };
 
-/// One row per program.
+/// The features as an XGBoost matrix, with one row per program.
 class Matrix {
  public:
   explicit Matrix(const std::vector<const Known*>& programs) : rows_(programs.size()) {
@@ -62,13 +62,14 @@ class Booster {
         {"base_score", "0"},
         {"gamma", "0.001"},
         {"min_child_weight", "0"},
-        // Each tree is trained on half of the programs, because there are few of them and their
-        // times are noisy.
+        // Each tree is trained on a random half of the programs, because there are few programs and
+        // their times are noisy.
         {"subsample", "0.5"},
         {"max_depth", std::to_string(options.max_depth)},
         {"eta", std::to_string(options.eta)},
         {"seed", std::to_string(options.seed % 1000000007)},
-        // With several threads, sums could differ from run to run.
+        // Training uses one thread, because with several threads the order of additions could
+        // differ from run to run.
         {"nthread", "1"}};
     for (const auto& [name, value] : parameters)
       check(XGBoosterSetParam(handle_, name, value.c_str()));
@@ -94,8 +95,8 @@ class Booster {
   BoosterHandle handle_ = nullptr;
 };
 
-/// Returns the logarithm of a speed. The trees predict logarithms. Speeds below 1e-3, also those of
-/// failed candidates, are not distinguished.
+/// Returns the logarithm of a speed, which the trees predict. Speeds below 1e-3, including those of
+/// failed candidates, are treated as equal.
 double logarithm(double speed) { return std::log2(std::max(speed, 1e-3)); }
 
 /// Returns the weight of a program in training. Slow programs have smaller weights, because the
@@ -109,8 +110,9 @@ double deviation(const std::vector<double>& predicted, const std::vector<double>
   return std::sqrt(sum / static_cast<double>(speeds.size()));
 }
 
-/// Returns the maximum speed among the n best predictions relative to the maximum of all, averaged
-/// over n up to 32.
+/// Returns how close the best predictions come to the best speed. For each n up to 32, computes the
+/// maximum speed among the n best predictions, relative to the maximum of all speeds. Returns the
+/// mean over n.
 double average_peak(const std::vector<double>& predicted, const std::vector<double>& speeds) {
   constexpr std::size_t kMax = 32;
   std::vector<std::size_t> order(speeds.size());
@@ -124,8 +126,9 @@ double average_peak(const std::vector<double>& predicted, const std::vector<doub
   return all > 0 ? sum / all / static_cast<double>(order.size()) : 0;
 }
 
-/// Estimates cycles; memory accesses partly overlap with computation. Traffic is limited by the
-/// number of accesses, because data that is loaded once and kept in a register causes no more.
+/// Estimates the cycles of a program. Memory accesses partly overlap with computation. The number
+/// of accesses limits the traffic, because data that is loaded once and kept in a register is not
+/// transferred again.
 double cycles_of(const Work& work, const Traffic& traffic) {
   constexpr double kCyclesOfALine = 2, kShareThatWaits = 0.25;
   const double most = work.loads + work.broadcasts + work.gathered + work.stores;
@@ -165,11 +168,11 @@ class BoostedTrees : public CostModel {
   }
 
  private:
-  /// Trains the model. Returns lines for the log, one for every 25 rounds.
+  /// Trains the model. Returns one line for the log per 25 rounds.
   std::vector<std::string> train(const Matrix& matrix, const std::vector<const Known*>& programs,
                                  const std::vector<double>& speeds) {
     constexpr int kLogged = 25;
-    // The trees predict the error of the analytical estimate; its mean is separate, in `offset_`.
+    // The trees predict the error of the analytical estimate. Its mean is stored in `offset_`.
     std::vector<double> wrong, weights;
     for (std::size_t n = 0; n < speeds.size(); ++n) {
       wrong.push_back(logarithm(speeds[n]) + std::log2(programs[n]->guess));
@@ -216,8 +219,8 @@ class BoostedTrees : public CostModel {
     return text;
   }
 
-  /// Returns the features of each program. They are memoized, because measured programs recur in
-  /// every round.
+  /// Returns the features of each program. Features are memoized, because measured programs recur
+  /// in every round.
   std::vector<const Known*> known(const std::vector<tir::IRModule>& mods) {
     std::vector<std::uint64_t> hashes(mods.size());
     std::vector<Known> made(mods.size());
@@ -245,7 +248,7 @@ class BoostedTrees : public CostModel {
         result.row.push_back(static_cast<float>(std::log2(1 + amount)));
       result.guess = std::max(cycles_of(work, traffic), 1.0);
     }
-    // The features are those of the store that is executed most often, which usually dominates the
+    // Uses the features of the store that is executed most often, because it usually dominates the
     // time.
     std::vector<float> row(feature_count(), 0);
     const auto busiest = std::max_element(
@@ -260,7 +263,8 @@ class BoostedTrees : public CostModel {
   /// Used for look-up only.
   std::unordered_map<std::uint64_t, Known> known_;
   std::unique_ptr<Booster> booster_;
-  /// The logarithm of the mean factor from 1 / estimated cycles to speeds relative to the best.
+  /// The mean logarithm of the ratio between relative speed (1 is the best) and 1 / estimated
+  /// cycles.
   double offset_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Candidates: schedules from a space with all samples drawn and all postprocessors applied.
+// A candidate: a schedule from the search space whose samples have been drawn and to which all
+// postprocessors have been applied.
 #pragma once
 
 #include <optional>
@@ -10,12 +11,13 @@ namespace tenon::tune {
 
 struct Candidate {
   s_tir::Schedule schedule;
-  /// Structural hash of the postprocessed module.
+  /// The structural hash of the module after postprocessing.
   std::uint64_t hash;
   std::optional<double> predicted = std::nullopt;
 };
 
-/// Makes candidates from the designs of one task.
+/// Makes candidates from the designs of one task. A design is a trace whose samples are still to be
+/// drawn.
 class CandidateMaker {
  public:
   CandidateMaker(tir::IRModule mod, Target target, std::vector<Postprocessor> postprocessors)
@@ -23,10 +25,12 @@ class CandidateMaker {
         target_(std::move(target)),
         postprocessors_(std::move(postprocessors)) {}
 
-  /// Returns the design with new samples. Nullopt if a step or a postprocessor refuses.
+  /// Returns the candidate that a design gives with newly drawn samples. Nullopt if a step or a
+  /// postprocessor fails.
   std::optional<Candidate> drawn(const s_tir::Trace& design, std::uint64_t seed) const;
-  /// Replays the trace up to enter_postproc with its decisions. Samples without a decision are
-  /// drawn.
+  /// Returns the candidate that the trace describes. Replays the steps before enter_postproc with
+  /// their recorded decisions, and draws the samples that have no decision. Nullopt if a step or a
+  /// postprocessor fails.
   std::optional<Candidate> replayed(const s_tir::Trace& trace, std::uint64_t seed = 0) const;
 
   const tir::IRModule& mod() const { return mod_; }
@@ -40,7 +44,7 @@ class CandidateMaker {
   std::vector<Postprocessor> postprocessors_;
 };
 
-/// Returns the steps before enter_postproc.
+/// Returns the steps of the trace before enter_postproc.
 s_tir::Trace without_postproc(const s_tir::Trace& trace);
 
 }  // namespace tenon::tune

@@ -25,13 +25,13 @@ using namespace tir;
 // Typical throughputs per cycle, and latencies in cycles, of current processors.
 constexpr double kOperationsPerCycle = 2, kReadsPerCycle = 2, kStoresPerCycle = 1,
                  kIndicesPerCycle = 4, kSumLatency = 4, kMemoryLatency = 9, kCallCycles = 20;
-/// Most processors split wider operations into halves, or combine two units for one.
+/// The assumed width of vector units. Most processors split wider operations, or combine two units
+/// for them.
 constexpr int kWholeBits = 256;
-/// Code generators unroll innermost loops of at most this number of iterations.
+/// Code generators unroll innermost loops with at most this number of iterations.
 constexpr double kUnrolledLater = 16;
 
-/// A computed value: its live range, from the first store that uses it to the last, and its number
-/// of uses.
+/// A loaded or computed value: the number of its uses, and the stores that use it first and last.
 struct Known {
   Expr value;
   std::size_t first, last, uses = 1;
@@ -39,14 +39,15 @@ struct Known {
 
 /// The work of one iteration of a loop, excluding its inner loops.
 struct Piece {
-  /// Total number of iterations.
+  /// The total number of iterations in one run of the program.
   double times = 1;
   Work work = {};
-  /// Computed values, by hash.
+  /// The values that have been counted in this loop, by hash.
   std::unordered_multimap<std::size_t, Known> known = {};
-  /// Number of stores so far, including the current one.
+  /// The number of stores so far, including the current one.
   std::size_t stores = 0;
-  /// The lengths of the dependence chains of sums, by element.
+  /// The length of each dependence chain of additions, by element. `memory_chains`: chains through
+  /// memory instead of registers.
   std::unordered_map<std::size_t, double> chains = {}, memory_chains = {};
 };
 
@@ -96,8 +97,8 @@ class Counter {
     close();
   }
 
-  /// Treats memory that fits into all registers together as registers: code generators promote such
-  /// accumulators.
+  /// Treats an allocation as registers if it fits into all vector registers together, because code
+  /// generators promote such accumulators to registers.
   void keep_in_registers(const Allocate& memory) {
     if (registers_.bits == 0) return;
     double bits = memory.dtype.bits * memory.dtype.lanes;
@@ -128,8 +129,8 @@ class Counter {
                           structural_equal(load.indices[0], s.indices[0]));
     });
     if (is_sum) {
-      // If iterations accumulate into different elements, the first addition of an iteration starts
-      // a new dependence chain and is not counted.
+      // If iterations accumulate into different elements, each iteration starts a new dependence
+      // chain. Its first addition is not counted.
       const bool is_the_same = depth_of(s.indices[0]) < depth();
       auto& chains = is_register ? here().chains : here().memory_chains;
       const std::size_t element =
@@ -142,7 +143,7 @@ class Counter {
   void access(DataType type, const Expr& index, Work& work, bool is_store) const {
     const Ramp* ramp = index.as<Ramp>();
     const bool is_vector = type.lanes > 1;
-    // The elements of a buffer may be vectors themselves.
+    // A scalar index also accesses a vector if the elements of the buffer are vectors.
     if (is_vector && ((ramp && is_one(ramp->stride)) || !index.dtype().is_vector()))
       (is_store ? work.stores : work.loads) += registers_for(type);
     else if (is_vector)
@@ -170,7 +171,7 @@ class Counter {
     for_each_child(e, [&](const Expr& child) { value(child); });
   }
 
-  /// Whether the sum belongs to a multiply-add, which is counted with the product.
+  /// Whether the sum is part of a multiply-add, which is already counted with the product.
   static bool is_fused(const Expr& e) {
     const auto is = [](const Expr& of, BinaryOp op) {
       const Binary* binary = of.as<Binary>();
@@ -180,15 +181,15 @@ class Counter {
            (is(e.as<Binary>()->a, BinaryOp::Mul) || is(e.as<Binary>()->b, BinaryOp::Mul));
   }
 
-  /// Whether the expression is a sum or a multiple, which changes by a constant per iteration of a
-  /// loop.
+  /// Whether the expression is a sum or a multiple by a constant. Such an index changes by a
+  /// constant per loop iteration.
   static bool is_step(const Expr& e) {
     const Binary* binary = e.as<Binary>();
     return binary && (binary->op == BinaryOp::Add || binary->op == BinaryOp::Sub ||
                       (binary->op == BinaryOp::Mul && constant_int(binary->b)));
   }
 
-  /// Records that the piece computes the value. Returns whether it is new.
+  /// Records that `piece` computes the value. Returns whether the value is new there.
   static bool is_new(const Expr& e, Piece& piece) {
     const auto [begin, end] = piece.known.equal_range(e.node().hash);
     const auto known = std::find_if(
@@ -203,8 +204,8 @@ class Counter {
   }
 
   /// Estimates spills. A loaded value is live from its first use to its last. If there are not
-  /// enough registers, the value whose last use is furthest is stored on the stack and reloaded for
-  /// each further use (Belady).
+  /// enough registers, the value whose last use is furthest away is spilled and reloaded for each
+  /// further use (Belady).
   void add_spills(const Piece& piece, Work& own) const {
     if (registers_.count == 0) return;
     std::vector<const Known*> kept;
@@ -216,7 +217,7 @@ class Counter {
     constexpr double kOthers = 2;
     const double free = registers_.count - kOthers - static_cast<double>(piece.chains.size());
     const auto room = static_cast<std::size_t>(std::max(free, 1.0));
-    // An accumulator without a register is stored and loaded for each addition.
+    // An accumulator without a register is loaded and stored for each addition.
     if (free < 1) {
       own.spills += 1 - free;
       own.stores += 1 - free;
@@ -282,11 +283,12 @@ class Counter {
   }
 
   VectorRegisters registers_;
-  /// The pieces of the enclosing loops, outermost first.
+  /// The work of each enclosing loop, outermost first.
   std::vector<Piece> pieces_;
-  /// The depths at which variables of loops and lets change.
+  /// The depth of the loop in which each variable of a loop or let changes.
   std::unordered_map<const ExprNode*, std::size_t> depths_;
-  /// Data pointers of memory that is stored to, and of memory that is kept in registers.
+  /// The data pointers of memory that the program stores to, and of memory that is kept in
+  /// registers.
   std::unordered_set<const ExprNode*> stored_, in_registers_;
 };
 
@@ -315,12 +317,13 @@ Work work_of(const IRModule& loops, const TargetFacts& target) {
 
 namespace {
 
-/// Typical associativity (lines per set) of the caches of current processors.
+/// The associativity (cache lines per set) that is typical of current processors.
 constexpr std::int64_t kWays = 8;
 
-/// Returns the distance in bytes between the rows of the footprint; 0 if the footprint is one row
-/// or the memory is no larger. The innermost dimension, other than the last, in which more than one
-/// index is accessed counts the rows; a row consists of the dimensions after it.
+/// Returns the distance in bytes between the rows of the footprint. A row consists of the innermost
+/// dimensions. The dimension before them is the innermost one, other than the last, in which more
+/// than one index is accessed. Returns 0 if there is only one row, or if the memory is allocated
+/// inside a loop and thus not larger than the footprint.
 std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, std::size_t first) {
   if (access.loops_around_memory > 0) return 0;
   const std::vector<tir::Expr>& shape = access.buffer->shape;
@@ -334,8 +337,8 @@ std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, 
 }
 
 /// Whether the footprint of the access in the loops from `first` inwards fits the sets of the
-/// cache. If the distance of rows and the size of a way have a large common divisor, all rows map
-/// to a few sets.
+/// cache. If the distance between rows and the size of a way have a large common divisor, all rows
+/// map to a few sets.
 bool has_sets_for(const Access& access, const std::vector<Loop>& loops, std::size_t first,
                   std::int64_t cache_bytes) {
   const std::int64_t distance = row_distance(access, loops, first);
@@ -349,7 +352,7 @@ bool has_sets_for(const Access& access, const std::vector<Loop>& loops, std::siz
   return rows * std::max(apart, row_bytes) <= static_cast<double>(cache_bytes);
 }
 
-/// Returns the number of lines that a store's loops load into the cache.
+/// Returns the number of cache lines that the loops of a store load into the cache.
 double lines_into(std::int64_t cache_bytes, const StoreInLoops& at,
                   const std::vector<Access>& accesses) {
   const auto fits = [&](std::size_t first) {
@@ -362,7 +365,7 @@ double lines_into(std::int64_t cache_bytes, const StoreInLoops& at,
   };
   std::size_t first = at.loops.size();
   while (first > 0 && fits(first - 1)) --first;
-  // The next outer loop reuses the data that does not depend on it.
+  // Data that does not depend on the next outer loop is reused by its iterations.
   if (first > 0) --first;
   const double times = at.iterations_from(0) / at.iterations_from(first);
   double lines = 0;
@@ -389,7 +392,7 @@ namespace {
 
 constexpr std::size_t kOperations = 8, kLoopFacts = 13, kBuffers = 5, kBufferFacts = 10,
                       kIntensities = 10, kOutput = 2;
-/// The index of the iteration count within the loop features of a row.
+/// The position of the iteration count among the features of a loop.
 constexpr std::size_t kIterations = 11;
 
 enum Operation { kAdd, kMul, kDivide, kExtremum, kCompare, kLogic, kInteger, kCall };
@@ -463,8 +466,8 @@ void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<A
     const Box box = touched(access, loops, 0);
     const double moved =
         iterations * static_cast<double>(access.places.size()) * access.buffer->dtype.bytes();
-    // Finds the innermost loop whose iterations access the same elements, and the bytes that one of
-    // its iterations accesses.
+    // Finds the innermost loop whose iterations all access the same elements, and the number of
+    // bytes that one of its iterations accesses.
     double again = 1, between = 0;
     for (std::size_t depth = loops.size(); depth-- > 0;) {
       const double inside = bytes_of(access, touched(access, loops, depth + 1));
@@ -483,7 +486,8 @@ void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<A
   }
 }
 
-/// Adds the operations per byte accessed by the loops from a depth inwards, for several depths.
+/// Adds features for the arithmetic intensity: operations per byte accessed, for the loops inside
+/// of several depths.
 void add_intensity(std::vector<float>& row, const StoreInLoops& at, const std::vector<Access>& all,
                    double operations) {
   for (std::size_t n = 0; n < kIntensities; ++n) {

@@ -1,4 +1,5 @@
-// Features of programs for the learned cost model: work, memory traffic, and vectors of numbers.
+// Features of programs for the learned cost model: the work, the memory traffic, and vectors of
+// numbers.
 #pragma once
 
 #include <vector>
@@ -8,71 +9,73 @@
 
 namespace tenon::tune {
 
-/// One row of feature_count() numbers per store, in textual order. A quantity x is represented as
-/// log2(1 + |x|).
+/// The features of a program: one row of feature_count() numbers per store, in textual order. A
+/// quantity x is represented as log2(1 + |x|).
 using Features = std::vector<std::vector<float>>;
 std::size_t feature_count();
 
-/// Returns the iteration count of a store from its row, as log2(1 + |x|).
+/// Returns the number of iterations from the row of a store, as log2(1 + |x|).
 float iterations_of(const std::vector<float>& row);
 
-/// Returns the features of loops without blocks, as returned by loops_of.
+/// Returns the features of a program that loops_of has lowered to loops without blocks.
 Features features_of(const tir::IRModule& loops);
 
-// Estimate of the data that a program's loops move into the caches of a core, from the footprint of
-// each loop.
+// Estimates the data that a program moves into the caches of a core, from the footprint of each
+// loop.
 //
-// If the footprint of a loop fits a cache, it is fetched once and reused by the loop around; data
-// that does not depend on that loop is fetched again only by loops further out (the working sets of
-// Wolf and Lam, "A Data Locality Optimizing Algorithm", PLDI 1991). Rows at distances that map to a
-// few sets of the cache need as many ways of those sets.
+//  If the footprint of a loop fits a cache, the data is fetched once and reused by the iterations of
+//  the next outer loop. Data that does not depend on this outer loop is only fetched again by loops
+//  further out (the working sets of Wolf and Lam, "A Data Locality Optimizing Algorithm", PLDI 1991).
+//  If rows map to a few sets of the cache, they must fit the ways of these sets.
 
 /// Traffic in cache lines of 64 bytes.
 struct Traffic {
   double into_l1 = 0, into_l2 = 0;
 };
 
-/// Estimates the traffic of loops without blocks, as returned by loops_of, on one core.
+/// Estimates the traffic on one core of a program that loops_of has lowered.
 Traffic traffic_of(const tir::IRModule& loops, const tir::CacheBytes& caches);
 
-// Estimate of the instructions that a program executes, counted on the final loops.
+// Estimates the instructions that a program executes.
 //
-// The loops of a candidate differ from its final code: loops are vectorized and jammed, and
-// accumulators are promoted to registers. Instructions are therefore counted after these passes,
-// per full register, times the iteration counts of their loops. Typical throughputs and latencies
-// give an estimate of the time, from which a cost model starts. The method is that of llvm-mca,
-// without a table of the instructions of one processor.
+//  The loops of a candidate differ from its final code, in which loops are vectorized and jammed and
+//  accumulators are promoted to registers. Instructions are therefore counted after these passes, per
+//  full register, and multiplied by the iteration counts of the loops. Typical throughputs and
+//  latencies give an estimate of the time, which the cost model refines. The method is that of
+//  llvm-mca, but without the instruction tables of a particular processor.
 
-/// Counts of executed instructions. Repeated loads of a value count once, and loop-invariant loads
-/// are counted outside the loop.
+/// The numbers of executed instructions. Repeated loads of a value count once. Loop-invariant loads
+/// count outside the loop.
 struct Work {
-  /// Arithmetic on values, per register; a multiply-add counts once.
+  /// Arithmetic instructions on values; one instruction processes a full register. A multiply-add
+  /// counts once.
   double operations = 0;
-  /// Accesses: loads and stores of consecutive elements, per register; broadcasts of single
-  /// elements; and gathers of strided elements, per element.
+  /// Memory accesses. Loads and stores of consecutive elements count per register, broadcasts per
+  /// element that is broadcast, and gathers of strided elements per element.
   double loads = 0, broadcasts = 0, gathered = 0, stores = 0;
-  /// Calls of functions such as exp.
+  /// Calls of math functions such as exp.
   double calls = 0;
-  /// Index arithmetic, except for values that change by a constant per iteration.
+  /// Index arithmetic. Values that change by a constant per iteration do not count.
   double indices = 0;
   double iterations = 0, guards = 0;
-  /// Registers spilled; their loads and stores are included above.
+  /// The number of spilled registers. Their loads and stores are included above.
   double spills = 0;
-  /// Additions that depend on the previous one, in registers and in memory.
+  /// Additions that have to wait for the previous addition to the same element, in registers and in
+  /// memory.
   double waits = 0, memory_waits = 0;
-  /// Estimated cycles of all these instructions, if all data is in the first-level cache.
+  /// The estimated cycles of all these instructions, if all data is in the L1 cache.
   double cycles = 0;
-  /// Number of stores in the program text.
+  /// The number of stores in the program text.
   double statements = 0;
-  /// Maximum number of registers used by accumulators.
+  /// The maximum number of registers that accumulators occupy at the same time.
   double sums = 0;
 
-  /// Returns all these numbers, as features of the cost model.
+  /// Returns all these numbers as features for the cost model.
   std::vector<double> amounts() const;
 };
 
-/// Estimates loops without blocks, as returned by loops_of, on a processor with these registers.
-/// Throws LowerError for a program that cannot be lowered.
+/// Estimates the work of a program that loops_of has lowered, on the vector registers of the
+/// target. Throws LowerError if the program cannot be lowered.
 Work work_of(const tir::IRModule& loops, const tir::TargetFacts& target);
 
 }  // namespace tenon::tune

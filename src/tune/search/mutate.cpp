@@ -41,7 +41,7 @@ std::int64_t some_divisor(std::int64_t number, Random& random) {
 
 bool mutate_tile(Instruction& step, Random& random) {
   std::vector<std::int64_t> tile = integers(*step.decision);
-  // Arguments of the instruction: loop, n, max_innermost_factor.
+  // The arguments of the instruction are: loop, n, max_innermost_factor.
   const auto* limit = std::get_if<std::int64_t>(&step.arguments[2].value);
   if (tile.size() < 2 || !limit) return false;
   constexpr int kTries = 20;
@@ -67,7 +67,7 @@ bool mutate_categorical(Instruction& step, Random& random) {
   return true;
 }
 
-/// Halves or doubles the number of jobs.
+/// Halves or doubles the number of parallel jobs.
 bool mutate_parallel(Instruction& step, Random& random) {
   auto* jobs = std::get_if<std::int64_t>(&step.arguments[2].value);
   if (!jobs) return false;
@@ -119,7 +119,7 @@ std::optional<Trace> mutated(const Trace& trace, Random& random) {
   else if (mutator == kParallel)
     is_changed = mutate_parallel(step, random);
   else
-    step.decision = std::nullopt;  // sampled again on replay
+    step.decision = std::nullopt;  // the replay draws a new sample
   if (!is_changed) return std::nullopt;
   return result;
 }

@@ -1,5 +1,5 @@
-// Random numbers in independent streams, equal on every machine: the samples of candidate 17 of
-// round 3 do not depend on the thread that draws them, or on the time.
+// Independent streams of random numbers, which are equal on every machine. For example, the samples
+// of candidate 17 of round 3 do not depend on the thread or the time at which they are drawn.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace tenon::tune {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(mixed(seed)) {}
-  /// Returns the stream at this path: Random::stream(seed, {task, round, index}).
+  /// Returns the stream that belongs to a path of numbers: Random::stream(seed, {task, round,
+  /// index}).
   static Random stream(std::uint64_t seed, std::initializer_list<std::uint64_t> path) {
     std::uint64_t state = mixed(seed);
     for (const std::uint64_t step : path) state = mixed(state ^ mixed(step + kStep));
@@ -19,16 +20,16 @@ class Random {
   }
 
   std::uint64_t next() { return mixed(state_ += kStep); }
-  /// Returns a uniform number in [0, n). Precondition: n > 0.
+  /// Returns a uniformly distributed number in [0, n). Precondition: n > 0.
   std::uint64_t below(std::uint64_t n) {
     const std::uint64_t limit = ~std::uint64_t{0} / n * n;
     for (;;)
       if (const std::uint64_t drawn = next(); drawn < limit) return drawn % n;
   }
-  /// Returns a uniform number in [0, 1).
+  /// Returns a uniformly distributed number in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  /// Returns an index with probability proportional to its weight. Precondition: the sum is
-  /// positive.
+  /// Returns a random index. Its probability is proportional to its weight. Precondition: the sum
+  /// of the weights is positive.
   std::size_t weighted(const std::vector<double>& weights) {
     double total = 0;
     for (const double weight : weights) total += weight;

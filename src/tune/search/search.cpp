@@ -12,11 +12,12 @@ namespace tenon::tune {
 
 namespace {
 
-/// The purposes of random streams.
+/// The purposes of random numbers. Each purpose has its own stream.
 enum Purpose : std::uint64_t { kDraw, kBreed, kExplore, kNeighbours };
 
-/// Returns the probabilities of selection as parents: positive for all candidates, highest for the
-/// best prediction. Predictions are only meaningful relative to each other.
+/// Returns the probability, up to a common factor, with which each candidate is selected as a
+/// parent. It is positive for all candidates and highest for the best prediction. It depends only
+/// on differences between predictions, because their absolute values have no meaning.
 std::vector<double> likelihoods(const std::vector<Candidate>& population) {
   double low = population.front().predicted.value_or(0), high = low;
   for (const Candidate& candidate : population) {
@@ -179,7 +180,8 @@ std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel&
     result = drawn(size);
     std::erase_if(result, [&](const Candidate& candidate) { return given_.contains(candidate); });
     if (!result.empty()) predict(result, model);
-    // Without measurements the model is inaccurate, and it learns most from diverse candidates.
+    // The first round has no measurements, so the model is inaccurate. It learns most from diverse
+    // candidates.
     constexpr double kAtRandom = 0.5;
     if (result.size() > count) choose(result, count, kAtRandom);
   } else {

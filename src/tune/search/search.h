@@ -1,10 +1,10 @@
 // Evolutionary search among the candidates of one task.
 //
-// A round starts from the best measured candidates and from new samples, mutates those that the
-// model prefers for several generations, and returns the unmeasured ones with the best predictions.
-// A fraction of a round are neighbours of the fastest measured candidates, with one or two changed
-// decisions; for such similar programs, measurements are more informative than the model. The first
-// round has only new samples: half by prediction, half at random.
+//  A round starts from the best measured candidates and from new samples. For several generations, it
+//  mutates the candidates that the model prefers. It then returns the unmeasured candidates with the
+//  best predictions. Some candidates of a round are neighbours of the fastest measured candidates,
+//  with one or two changed decisions, because the model cannot rank such similar programs. The first
+//  round only has new samples: half are chosen by prediction, half at random.
 #pragma once
 
 #include <unordered_map>
@@ -17,16 +17,16 @@ namespace tenon::tune {
 
 class Search {
  public:
-  /// `seed` must be specific to this task.
+  /// `seed` must be different for each task.
   Search(const CandidateMaker& maker, std::vector<s_tir::Trace> designs,
          const SearchOptions& options, std::uint64_t seed);
 
-  /// Returns at most `count` new candidates. Nullopt after the configured number of consecutive
-  /// rounds without any.
+  /// Returns at most `count` new candidates. Nullopt if no new candidate was found in the
+  /// configured number of consecutive rounds.
   std::optional<std::vector<Candidate>> next(std::size_t count, CostModel& model);
 
-  /// Records the time of a candidate, returned by next() or known from an earlier run. Nullopt: the
-  /// candidate failed.
+  /// Records the time of a candidate that next() has returned or that an earlier run has measured.
+  /// `seconds` is nullopt if the candidate failed.
   void tell(const Candidate& candidate, std::optional<double> seconds);
 
  private:
@@ -42,20 +42,20 @@ class Search {
     bool contains(const Candidate& candidate) const;
 
    private:
-    /// Modules by hash. Used for look-up only.
+    /// The modules by hash. Used for look-up only, because the order is unspecified.
     std::unordered_map<std::uint64_t, std::vector<tir::IRModule>> modules_;
   };
 
-  /// Returns the candidates that are not nullopt, without duplicates.
+  /// Returns the candidates that are not nullopt, and removes duplicates.
   static std::vector<Candidate> distinct(std::vector<std::optional<Candidate>> made);
   std::vector<Candidate> drawn(std::size_t count);
   std::vector<Candidate> bred(const std::vector<Candidate>& population, int generation);
-  /// Returns at most `count` neighbours of the fastest candidates. If there are more, they are
-  /// chosen by prediction.
+  /// Returns at most `count` neighbours of the fastest candidates, those with the best predictions.
   std::vector<Candidate> neighbours(std::size_t count, CostModel& model) const;
   void predict(std::vector<Candidate>& candidates, CostModel& model) const;
   std::vector<Candidate> evolved(std::size_t count, CostModel& model);
-  /// Reduces the list to `count` candidates: the best predictions, and a fraction at random.
+  /// Reduces the list to `count` candidates. A fraction `at_random` is chosen at random; the others
+  /// have the best predictions.
   void choose(std::vector<Candidate>& candidates, std::size_t count, double at_random) const;
 
   const CandidateMaker& maker_;

@@ -13,14 +13,14 @@ namespace {
 
 using namespace tir;
 
-/// Hashes the nodes of a walk in textual order. Variables and buffers are represented by the order
-/// of their first occurrence.
+/// Hashes the nodes of a program in textual order. A variable or buffer is represented by the
+/// number of distinct variables or buffers before its first occurrence.
 class Hasher {
  public:
   std::uint64_t value() const { return value_; }
 
   void number(std::uint64_t n) {
-    value_ = (value_ ^ n) * 0x100000001B3ull;  // FNV-1a on words
+    value_ = (value_ ^ n) * 0x100000001B3ull;  // FNV-1a, applied to words instead of bytes
     value_ ^= value_ >> 29;
   }
   void text(std::string_view text) {
@@ -100,7 +100,7 @@ class Hasher {
   }
 
   std::uint64_t value_ = 0xCBF29CE484222325ull;
-  /// Used for look-up only.
+  /// Used for look-up only, because the order is unspecified.
   std::unordered_map<const void*, std::uint64_t> order_;
 };
 

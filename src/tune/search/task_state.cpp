@@ -60,7 +60,7 @@ void Log::line(LogLevel level, const std::string& text) {
 
 namespace {
 
-/// The project's version, which is part of records.
+/// The version of Tenon, which is part of each record.
 constexpr const char* kVersion = "0.1";
 
 std::vector<std::string> argument_texts(const tir::IRModule& mod) {
@@ -159,8 +159,9 @@ void TaskState::measure(const std::vector<Candidate>& candidates, const Say& say
   measure_here(mods, left, say, on_measured);
 }
 
-/// Measures the candidates by the fleet. Returns false if all are measured or `on_measured` ended
-/// the batch; otherwise `left` has the candidates that no worker could measure.
+/// Measures the candidates on the fleet. Returns false if all are measured, or if `on_measured` has
+/// ended the batch. Otherwise returns true, and `left` contains the candidates that no worker could
+/// measure.
 bool TaskState::measure_by_fleet(const std::vector<tir::IRModule>& mods, const Say& say,
                                  const OnMeasured& on_measured, std::vector<std::size_t>& left) {
   say(LogLevel::Info,
@@ -194,8 +195,8 @@ void TaskState::measure_here(const std::vector<tir::IRModule>& mods,
   std::vector<tir::IRModule> chosen;
   for (const std::size_t n : which) chosen.push_back(mods[n]);
   const std::vector<Build> builds = measurer_->build(chosen);
-  // Ctrl-C also ends programs that a build runs, so a failed build does not mean that the candidate
-  // is invalid.
+  // Returns if the user has pressed Ctrl-C. It also ends programs that a build runs, so a failed
+  // build does not mean that the candidate is invalid.
   if (!on_measured(std::nullopt, {})) return;
   say(LogLevel::Info,
       "[task_scheduler.cc:195] Sending " + std::to_string(chosen.size()) + " sample(s) to runner");

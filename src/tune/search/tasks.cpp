@@ -17,7 +17,7 @@ namespace {
 
 using namespace tir;
 
-/// A statement at the outermost level of the program, and the buffers that it accesses.
+/// A top-level statement of the program, with the buffers that it accesses.
 struct Nest {
   Stmt stmt;
   std::vector<Buffer> reads, writes;
@@ -58,7 +58,8 @@ class Divider {
     for (std::size_t n = nests_.size(); n-- > 0;) join_the_only_reader(nests_[n].group);
     Division result;
     std::set<std::size_t> done;
-    // A group becomes a step at the position of its last statement, where all its inputs exist.
+    // A group becomes a step of the program at the position of its last statement. All inputs of
+    // the group exist there.
     for (std::size_t n = 0; n < nests_.size(); ++n) {
       const std::size_t group = nests_[n].group;
       const bool is_last =
@@ -82,8 +83,9 @@ class Divider {
     return result;
   }
 
-  /// Returns the group of a producer of which this statement is the only reader; otherwise a new
-  /// group.
+  /// Returns the group that the statement joins: the group of a producer whose only reader is this
+  /// statement. Returns a new group if there is no such producer, or if the statement is a
+  /// reduction.
   std::size_t group_behind(std::size_t n) const {
     if (nests_[n].is_reduction) return n;
     for (std::size_t p = n; p-- > 0;)
@@ -93,8 +95,7 @@ class Divider {
     return n;
   }
 
-  /// Merges a group without a reduction into the group that reads its results, if there is only
-  /// one.
+  /// Merges a group without a reduction into its consumer group, if there is exactly one.
   void join_the_only_reader(std::size_t group) {
     std::set<std::size_t> others;
     for (const Nest& nest : nests_) {
@@ -143,7 +144,7 @@ class Divider {
                        [&](std::size_t n) { return nests_[n].group != group; });
   }
 
-  /// Returns "T_dense" for "T_dense_1".
+  /// Returns the name without a numeric suffix: "T_dense" for "T_dense_1".
   static std::string base_of(const std::string& name) {
     const std::size_t at = name.find_last_not_of("0123456789");
     return at != std::string::npos && at + 1 < name.size() && name[at] == '_' ? name.substr(0, at)
@@ -278,7 +279,7 @@ std::string table_text(const std::vector<TaskRow>& rows) {
     trials += row.trials;
     microseconds += *row.seconds * 1e6 * row.weight;
   }
-  // Six digits, the default of streams.
+  // Prints six digits, which is the default of C++ streams.
   std::ostringstream sums;
   sums << "Total trials: " << trials << "\nTotal latency (us): " << microseconds << "\n";
   return text + sums.str();

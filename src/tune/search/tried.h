@@ -1,4 +1,4 @@
-// Optional steps of a rule, which may be refused.
+// Execution of optional schedule steps, which may fail.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace tenon::tune {
 
-/// Returns the schedule after the steps. Nullopt if one of them is refused.
+/// Returns a copy of the schedule after the steps. Nullopt if one of them throws ScheduleError.
 template <class Steps>
 std::optional<s_tir::Schedule> tried(const s_tir::Schedule& sch, const Steps& steps) {
   s_tir::Schedule own = sch;

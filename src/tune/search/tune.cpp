@@ -17,10 +17,10 @@ namespace tenon::tune {
 
 namespace {
 
-// Deferred handling of Ctrl-C while a tuner works.
+// Deferred handling of Ctrl-C during tuning.
 
-/// Handles SIGINT during its lifetime. A handler of the program is called too. A second SIGINT has
-/// its default effect.
+/// Handles SIGINT while the object exists. The program's own handler is called too. A second SIGINT
+/// has its default effect.
 class InterruptGuard {
  public:
   explicit InterruptGuard(bool is_wanted);
@@ -28,7 +28,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// Whether SIGINT has been received since construction.
+  /// Whether SIGINT has been received since the object was constructed.
   bool is_interrupted() const;
 
  private:
@@ -36,12 +36,13 @@ class InterruptGuard {
   struct sigaction before_ {};
 };
 
-// The state is global, because a signal handler receives only the signal's number.
+// The state is global, because a signal handler receives only the number of the signal.
 volatile std::sig_atomic_t interrupted = 0;
-/// The program's own handler; null if the program has none.
+/// The program's own handler. Null if the program has none.
 void (*own_handler)(int) = nullptr;
 
-/// Sets the flag last: the handler may run on another thread than the search, which the flag ends.
+/// Sets the flag after calling the program's handler. The handler may run on another thread than
+/// the search, and the search ends as soon as the flag is set.
 void note(int signal) {
   if (own_handler) own_handler(signal);
   interrupted = 1;
@@ -60,7 +61,7 @@ InterruptGuard::InterruptGuard(bool is_wanted) : is_wanted_(is_wanted) {
   own_handler = handler_of(before_);
   struct sigaction action {};
   action.sa_handler = note;
-  // The second Ctrl-C ends the program.
+  // The default action is restored after the first Ctrl-C, so the second one ends the program.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
@@ -72,11 +73,11 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::is_interrupted() const { return is_wanted_ && interrupted != 0; }
 
-/// A descriptor that is not a terminal. It disables the progress line if the user receives the
-/// lines of the log.
+/// Not a terminal's descriptor, which disables the progress line. Used if a callback receives the
+/// log lines.
 constexpr int kNowhere = -1;
 
-/// Runs the rounds of all tasks under one budget.
+/// Runs the rounds of all tasks with a common budget of trials.
 class Tuner {
  public:
   Tuner(const std::vector<Task>& tasks, const TuneOptions& options)
@@ -152,8 +153,8 @@ class Tuner {
     return table_text(rows);
   }
 
-  /// Returns the next task: first each task once, in order, and then the one with the largest
-  /// expected gain.
+  /// Returns the next task. Each task is returned once in order. After that, the task with the
+  /// largest expected gain is returned.
   std::optional<std::size_t> pick() {
     std::optional<std::size_t> best;
     for (std::size_t n = 0; n < tasks_.size(); ++n) {
@@ -189,7 +190,8 @@ class Tuner {
     task.measure(
         *candidates, [&](LogLevel level, const std::string& line) { log_.line(level, line); },
         [&](std::optional<std::size_t> c, const Measurement& measurement) {
-          // A candidate's process may have received Ctrl-C too, before it had a group of its own.
+          // After Ctrl-C, a failure is not recorded. The candidate's process may have received the
+          // signal, too, before it had its own process group.
           if (c && (measurement.is_valid() || !interrupt_.is_interrupted())) {
             task.tell((*candidates)[*c], measurement, database_);
             if (!measurement.is_valid()) failures.push_back(failure(*c, measurement));
@@ -247,7 +249,8 @@ class Tuner {
   Database database_;
   std::deque<TaskState> tasks_;
   Progress progress_;
-  /// Number of measured candidates, including those of earlier runs in the database.
+  /// The number of measured candidates, including those that earlier runs have recorded in the
+  /// database.
   int trials_ = 0;
   std::set<std::size_t> was_picked_;
 };

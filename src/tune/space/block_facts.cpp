@@ -53,7 +53,8 @@ LoopClass class_of(const BlockRealize& realize, const For& loop) {
     spatial = spatial && is_spatial(realize.block->iters[n]);
     reduction = reduction && is_reduction(realize.block->iters[n]);
   }
-  // A loop of one iteration may be missing from the bindings.
+  // A loop with one iteration may be missing from the bindings, because its variable has been
+  // simplified away.
   if (!is_used) return extent_of(loop) == 1 ? LoopClass::Spatial : LoopClass::Other;
   return spatial ? LoopClass::Spatial : reduction ? LoopClass::Reduction : LoopClass::Other;
 }
@@ -164,8 +165,8 @@ class Visitor {
   std::unordered_map<const BufferNode*, std::size_t> loops_around_memory_;
 };
 
-/// Returns the value of an index in the last iteration of the loops from `first` inwards and the
-/// first iteration of the others. Loads count as 0.
+/// Returns the value of an index if the loops from `first` inwards are in their last iteration and
+/// the other loops are in their first. Loads count as 0.
 std::int64_t value_at(const Expr& index, const std::vector<Loop>& loops, std::size_t first) {
   const Expr without_loads =
       rewrite(index, [](const Load&, const Expr& self) -> std::optional<Expr> {

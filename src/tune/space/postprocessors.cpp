@@ -20,7 +20,8 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Tries an optional step. Returns false, and leaves the schedule unchanged, if it is refused.
+/// Applies an optional step to the schedule. If the step throws ScheduleError, returns false and
+/// leaves the schedule unchanged.
 template <class Step>
 bool replaced(Schedule& sch, const Step& step) {
   std::optional<Schedule> done = tried(sch, step);
@@ -40,7 +41,7 @@ const tir::Annotations& root_notes(const Schedule& sch) {
   return tir::root_block(sch.mod().functions.begin()->second.body).annotations;
 }
 
-/// Removes the annotations from the root and returns them.
+/// Removes the annotations from the root block and returns them.
 std::optional<Notes> taken_notes(Schedule& sch) {
   const tir::Annotations noted = root_notes(sch);
   constexpr const char* kKeys[] = {kParallelKey, kVectorizeKey, kUnrollExplicitKey,
@@ -72,8 +73,8 @@ bool is_only_statement_of(const tir::For& inner, const tir::For& outer) {
   return body && body->var.same_as(inner.var);
 }
 
-/// Returns the number of outer loops to fuse. It ends at a loop that is not spatial, or that is not
-/// the only statement of the previous loop, or when there are enough jobs.
+/// Returns the number of outer loops to fuse. The loops must be spatial, and each must be the only
+/// statement in the previous one. No further loop is added if there are enough jobs.
 std::size_t outer_loops(const Schedule& sch, const tir::BlockRealize& realize,
                         const std::vector<LoopRV>& loops, std::int64_t jobs) {
   std::size_t count = 0;
@@ -87,8 +88,8 @@ std::size_t outer_loops(const Schedule& sch, const tir::BlockRealize& realize,
   return extent > 1 ? count : 0;
 }
 
-/// Whether consecutive iterations write adjacent elements: every iterator that depends on the loop
-/// is used in the index of the last dimension.
+/// Whether consecutive iterations of the loop write adjacent elements. Every iterator that depends
+/// on the loop must be used in the index of the last dimension.
 bool is_over_neighbours(const tir::BlockRealize& realize, const tir::For& loop) {
   if (realize.block->writes.empty() || realize.block->writes.front().region.empty()) return false;
   const tir::Expr& last = realize.block->writes.front().region.back().min;
@@ -102,7 +103,7 @@ bool is_over_neighbours(const tir::BlockRealize& realize, const tir::For& loop) 
 void annotate_unrolling(Schedule& sch, LoopRV loop, const Notes& notes) {
   if (notes.unroll <= 0) return;
   const tir::Annotations& noted = tir::traits_of(sch.get(loop)).annotations;
-  // Another block in the same loop has already annotated it.
+  // Another block in the same loop has already annotated the loop.
   if (noted.contains("pragma_auto_unroll_max_step")) return;
   sch.annotate(loop, "pragma_auto_unroll_max_step", notes.unroll);
   sch.annotate(loop, "pragma_unroll_explicit", std::int64_t{notes.is_unroll_explicit});
@@ -189,8 +190,8 @@ Postprocessor rewrite_parallel_vectorize_unroll() {
 
 Postprocessor rewrite_reduction_blocks() {
   return {"rewrite_reduction_blocks", [](Schedule& sch, const Target&) {
-            // A reduction that keeps its init is correct but slower, so a refusal does not reject
-            // the candidate.
+            // A reduction that keeps its init is correct, only slower. The candidate is therefore
+            // not rejected if decompose_reduction fails.
             for (const std::string& name : reduction_names(sch))
               replaced(sch, [&](Schedule& own) { decompose(own, name); });
           }};
@@ -205,8 +206,8 @@ Postprocessor rewrite_intrinsics() {
           if (note == realize.block->annotations.end()) return;
           wanted.emplace_back(realize.block->name, tir::annotation_text(note->second).value_or(""));
         });
-        // If a separate block initializes the sums, it has the annotation too. It is not
-        // tensorized, so one success is sufficient.
+        // A separate init block of a reduction has the annotation too, but cannot be tensorized.
+        // One tensorized block is therefore sufficient.
         bool is_called = wanted.empty();
         for (const auto& note : wanted) {
           const BlockRV block = sch.get_block(note.first, function_name(sch));
@@ -231,7 +232,7 @@ std::vector<Postprocessor> default_postprocessors(const Target& target) {
 
 // ---- devices ------------------------------------------------------------------------------------
 
-// The postprocessors for candidates on devices.
+// Postprocessors for GPU targets.
 
 namespace {
 
@@ -258,8 +259,8 @@ std::vector<std::pair<std::string, std::int64_t>> fetches(const Schedule& sch) {
   return found;
 }
 
-/// Distributes the loop of a copy over all threads. Each thread copies a vector of `length`
-/// elements at a time if `length` divides the extent.
+/// Distributes the loop of a copy over all threads of a block. If `length` divides the extent, each
+/// thread copies vectors of `length` elements.
 void share(Schedule& sch, BlockRV copy, std::int64_t length) {
   sch.unannotate(copy, kCooperativeFetchKey);
   const std::vector<LoopRV> loops = sch.get_loops(copy);
@@ -274,7 +275,8 @@ void share(Schedule& sch, BlockRV copy, std::int64_t length) {
   }
 }
 
-/// Binds the unbound spatial loops of a nest to blocks, and to threads if the nest has none.
+/// Binds the spatial loops of a nest that are not bound yet: to thread blocks, and to threads if
+/// the nest does not use threads.
 void bind_nest(Schedule& sch, BlockRV block, std::int64_t most_threads) {
   const std::vector<LoopRV> loops = sch.get_loops(block);
   bool has_blocks = false, has_threads = false;

@@ -40,8 +40,8 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::Schedule;
 
-/// Whether the expression contains calls (exponentials, the choice in a padding), which should not
-/// be duplicated by inlining.
+/// Whether the expression contains calls, for example of exp, or the condition of a padding.
+/// Inlining should not duplicate them.
 bool has_calls(const tir::Expr& value) {
   bool result = false;
   tir::walk(value, [&](const tir::Call&) { result = true; });
@@ -85,8 +85,9 @@ namespace {
 
 using s_tir::LoopRV;
 
-/// Whether the block is a reduction with fewer independent elements than jobs. If data is reused,
-/// which makes tiling an alternative, there must also be fewer elements than terms per element.
+/// Whether rfactor is worthwhile: the block is a reduction with fewer independent elements than
+/// jobs. If it also reuses data, tiling is an alternative. There must then also be fewer elements
+/// than terms per element.
 bool is_worth_rfactor(const Schedule& sch, BlockRV block, double jobs) {
   const tir::BlockRealize realize = sch.get(block);
   if (!realize.block->init || realize.block->writes.size() != 1) return false;
@@ -122,9 +123,9 @@ ScheduleRule add_rfactor(const RFactorOptions& options) {
 
 namespace {
 
-/// Whether sums are longer than a warp. If data is reused, which makes tiling an alternative, the
-/// condition is instead that there are fewer elements than terms per element, and at most as many
-/// elements as threads in a block.
+/// Whether threads should reduce cooperatively: each element has more terms than a warp has
+/// threads. If the block reuses data, tiling is an alternative. There must then be fewer elements
+/// than terms per element, and at most as many elements as threads in a block.
 bool is_worth_threads(const Schedule& sch, BlockRV block, const tir::TargetFacts& target) {
   constexpr double kWarp = 32;
   const tir::BlockRealize realize = sch.get(block);
@@ -188,7 +189,8 @@ ScheduleRule parallelize_vectorize_unroll(const ParallelizeOptions& options) {
 
 namespace {
 
-/// Whether the block is spatial, has consumers, and does not share its loops with other blocks.
+/// Whether the block can be moved into a loop of its consumers: it is spatial, has consumers, and
+/// does not share its loops with other blocks.
 bool can_move(const Schedule& sch, BlockRV block) {
   Schedule look = sch;
   const tir::BlockRealize realize = look.get(block);

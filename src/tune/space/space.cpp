@@ -13,12 +13,13 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::Schedule;
 
-/// Returns the blocks with unique names, inner blocks before outer ones, the root last.
+/// Returns the blocks whose names are unique. Inner blocks precede outer ones, and the root is
+/// last.
 std::vector<BlockRV> found_blocks(Schedule& sch) {
   std::vector<std::string> names;
   tir::walk(sch.mod().functions.begin()->second.body,
             [&](const tir::BlockRealize& realize) { names.push_back(realize.block->name); });
-  // The walk visits outer blocks first.
+  // The walk visits the root first, so it is moved to the end.
   std::rotate(names.begin(), names.begin() + 1, names.end());
   std::vector<BlockRV> result;
   for (const std::string& name : names)
@@ -27,7 +28,8 @@ std::vector<BlockRV> found_blocks(Schedule& sch) {
   return result;
 }
 
-/// Whether the block is inside a block to be tensorized, whose contents must not change.
+/// Whether the block is inside a block that will be tensorized. The contents of such a block must
+/// not change.
 bool is_for_intrinsic(const Schedule& sch, BlockRV block) {
   const tir::Block& own = *sch.get(block).block;
   bool result = false;

@@ -70,14 +70,14 @@ namespace {
 
 using s_tir::BlockRV;
 
-/// Whether the consumer is elementwise. It can then write back the results, so that a write cache
-/// is unnecessary.
+/// Whether the consumer is elementwise. It can then be fused as the write-back of the results, and
+/// a write cache is unnecessary.
 bool passes_results_on(const Schedule& sch, BlockRV consumer) {
   return is_elementwise(*sch.get(consumer).block);
 }
 
-/// Returns one design per level: `writer` is computed at that level, and `block`'s buffer collects
-/// the results until then.
+/// Returns one design per write-back level: `writer` is computed at the end of that level's tile.
+/// `block` accumulates its results in its own buffer until then.
 std::vector<Schedule> with_writer(const Tiled& own, BlockRV writer, const TilingOptions& options) {
   std::vector<Schedule> designs;
   for (auto level = options.write_reuse_levels.rbegin(); level != options.write_reuse_levels.rend();
@@ -115,8 +115,8 @@ std::int64_t bytes_of(const tir::Buffer& buffer) {
   return bytes;
 }
 
-/// Whether the last dimension of the buffer is indexed by spatial iterators and another one by
-/// reduction iterators, so that the rows of a tile are far from each other in memory.
+/// Whether spatial iterators index the last dimension of the buffer, and reduction iterators index
+/// another dimension. The rows of a tile are then far from each other in memory.
 bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) {
   const auto uses = [&](const tir::Range& range, tir::IterKind kind) {
     return std::any_of(block.iters.begin(), block.iters.end(), [&](const tir::IterVar& iter) {
@@ -128,7 +128,8 @@ bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) 
                      [&](const tir::Range& range) { return uses(range, tir::IterKind::Reduce); });
 }
 
-/// Returns the design with large inputs packed below the level. Nullopt if no input is packed.
+/// Returns the design in which large inputs are packed inside the loops of the level. Nullopt if no
+/// input is packed.
 std::optional<Schedule> with_read_reuse(const Schedule& design, BlockRV block,
                                         const std::vector<LoopRV>& level,
                                         std::int64_t cache_bytes) {
@@ -170,7 +171,7 @@ ScheduleRule multi_level_tiling(const TilingOptions& options) {
 
 namespace {
 
-/// A loop of an intrinsic's description.
+/// A loop of the description of an intrinsic.
 struct IntrinsicLoop {
   std::int64_t extent;
   LoopClass kind;
@@ -190,8 +191,8 @@ std::vector<IntrinsicLoop> loops_of(const tir::PrimFunc& description) {
   return result;
 }
 
-/// Enumerates mappings of the intrinsic's loops to loops of the block of the same kind, innermost
-/// first. Calls `f` with each mapping until it returns true.
+/// Enumerates mappings from the intrinsic's loops to loops of the block that have the same kind.
+/// Inner loops are tried first. Calls `f` with each mapping until it returns true.
 class Choices {
  public:
   Choices(const std::vector<IntrinsicLoop>& wanted, const std::vector<IntrinsicLoop>& present)
@@ -217,7 +218,8 @@ class Choices {
   std::vector<std::size_t> chosen_;
 };
 
-/// Returns a new block around tiles of the intrinsic's size.
+/// Makes a new block of the size of the intrinsic from the inner tile of the chosen loops, and
+/// returns it.
 BlockRV blockized(Schedule& sch, BlockRV block, const std::vector<IntrinsicLoop>& wanted,
                   const std::vector<std::size_t>& chosen) {
   std::vector<LoopRV> outer = sch.get_loops(block), inner;
@@ -267,7 +269,7 @@ ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
 
 namespace {
 
-/// Fuses the loops of each of the outer levels and binds them to the thread axes.
+/// Fuses the loops of each outer level, and binds the fused loop to the thread axis of the level.
 void bind_levels(Tiled& own, const std::vector<std::string>& thread_axes) {
   for (std::size_t n = 0; n < thread_axes.size(); ++n) {
     std::vector<LoopRV>& loops = own.levels[n];
@@ -277,8 +279,8 @@ void bind_levels(Tiled& own, const std::vector<std::string>& thread_axes) {
   }
 }
 
-/// Keeps sums in local memory until they are complete, and fuses elementwise consumers into the
-/// write-back.
+/// Accumulates in local memory, and writes the complete results back. Fuses an elementwise consumer
+/// into the write-back.
 void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
   const BlockRV writer = sch.cache_write(block, 0, "local");
   const std::vector<BlockRV> readers = sch.get_consumers(writer);
@@ -288,8 +290,8 @@ void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
   sch.reverse_compute_at(writer, thread, {.preserve_unit_loops = true});
 }
 
-/// Makes the threads of a block copy the elements of each input that they all need, in vectors of a
-/// sampled length.
+/// Caches each input in shared memory. The threads of a block copy its elements cooperatively, in
+/// vectors of a sampled length.
 void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
                   const std::vector<std::int64_t>& vector_loads) {
   const tir::BlockRealize realize = sch.get(block);

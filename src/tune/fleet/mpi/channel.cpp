@@ -12,9 +12,10 @@ namespace {
 
 namespace mpi = boost::mpi;
 
-/// Makes processes on one machine communicate by sockets, unless the user has chosen otherwise:
-/// with shared memory, a sender that is killed while writing corrupts the reader's queue. Returns
-/// its argument, so that it can run in an initializer before MPI is initialized.
+/// Selects sockets for communication between processes on one machine, unless the user has chosen
+/// otherwise. With shared memory, a sender that is killed while it writes would corrupt the
+/// reader's queue. Returns its argument, so that the function can be called in an initializer
+/// before MPI is initialized.
 int& without_shared_memory(int& argc) {
   setenv("OMPI_MCA_btl", "self,tcp", /*overwrite=*/0);
   return argc;
@@ -28,7 +29,7 @@ class BoostChannel : public MpiChannel {
                                                         /*abort_on_exception=*/false)) {
     if (mpi::environment::thread_level() < mpi::threading::serialized)
       throw std::runtime_error("it serves programs of one thread only");
-    // The default error handler ends the whole program when one process is lost.
+    // Replaces the default error handler, which ends the whole program when one process is lost.
     MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
   }
 
@@ -65,8 +66,8 @@ class BoostChannel : public MpiChannel {
       forget_sent();
       return sent_.empty();
     });
-    // MPI_Finalize waits for all processes without a time limit, so it is called only if all
-    // processes have announced that they will call it.
+    // MPI_Finalize waits for all processes without a time limit. It is called only if all processes
+    // have announced that they will call it.
     if (together && all_left && all_are_here(limit))
       environment_.reset();
     else
@@ -76,7 +77,7 @@ class BoostChannel : public MpiChannel {
  private:
   static constexpr int kTag = 1;
 
-  /// A text being sent. MPI reads it until the request is complete.
+  /// A text that is being sent. It must exist until the request is complete, because MPI reads it.
   struct Sending {
     explicit Sending(std::string own) : text(std::move(own)) {}
     std::string text;

@@ -34,12 +34,13 @@ namespace {
 
 // ---- arrays between inaccessible pages ----------------------------------------------------------
 
-// Arrays between inaccessible guard pages. An access far out of bounds ends the program with a
-// signal, and writes close to the array are detected.
+// Memory for arrays between inaccessible guard pages. An access far out of bounds ends the program
+// with a signal. Writes close to the array are detected afterwards.
 
 class FencedArray {
  public:
-  /// Copies the array. The copy ends at a guard page, up to the alignment of arrays (128 bytes).
+  /// Copies the array to memory before a guard page. The distance from the end of the copy to the
+  /// guard page is less than the alignment of arrays (128 bytes).
   explicit FencedArray(const runtime::NDArray& values);
   ~FencedArray();
   FencedArray(const FencedArray&) = delete;
@@ -51,8 +52,8 @@ class FencedArray {
 
  private:
   struct Memory {
-    unsigned char* begin;  // the first guard page
-    std::size_t size;      // including both guard pages
+    unsigned char* begin;  // begins at the first guard page
+    std::size_t size;      // includes both guard pages
     unsigned char* data;
     std::size_t bytes;
   };
@@ -62,7 +63,8 @@ class FencedArray {
   runtime::NDArray array_;
 };
 
-/// The fill byte around arrays. It is unlikely in results: it belongs neither to zero nor to NaN.
+/// The byte that fills the space between an array and its guard pages. Results are unlikely to
+/// contain it, because it does not occur in zero or NaN.
 constexpr unsigned char kUntouched = 0xA5;
 constexpr std::size_t kAlignment = 128;
 
@@ -109,7 +111,7 @@ bool FencedArray::is_intact() const {
 
 // ---- outputs ------------------------------------------------------------------------------------
 
-// The arrays that a candidate is called with, and checks of its results.
+// Makes the arrays that a candidate is called with, and checks its results.
 
 using runtime::NDArray;
 
@@ -117,7 +119,8 @@ const char* bytes_of(const NDArray& array) {
   return static_cast<const char*>(array.dl_tensor().data);
 }
 
-/// Returns small random integers, stored least significant byte first, as on all supported targets.
+/// Returns small pseudo-random integers. They are stored with the least significant byte first, as
+/// on all supported targets.
 NDArray small_integers(const NDArray::Shape& shape, DataType dtype, std::uint64_t seed) {
   const NDArray array = NDArray::zeros(shape, dtype);
   auto* bytes = static_cast<unsigned char*>(array.dl_tensor().data);
@@ -142,7 +145,8 @@ double number(DataType dtype, const char* bytes, std::int64_t n) {
   return static_cast<double>(element<runtime::BFloat16>(bytes, n));
 }
 
-/// Returns the tolerance, at least 16 units in the last place of the result type.
+/// Returns the relative tolerance: the requested one, but at least 16 units in the last place of
+/// the result type.
 double relative_tolerance(DataType dtype, double asked) {
   const int digits = dtype == Float(64)   ? 52
                      : dtype == Float(32) ? 23
@@ -178,9 +182,9 @@ std::optional<std::string> difference(const Job& job, std::size_t n, const NDArr
   return std::nullopt;
 }
 
-/// Returns the initial value of argument n. Inputs are random, determined by the seed: floats in
-/// [0, 1), and integers from 0 to 3, which are valid indices. Outputs are filled with NaN, or with
-/// an unlikely integer.
+/// Returns the initial value of argument n. Inputs are random numbers that depend on the seed:
+/// floats in [0, 1), or integers from 0 to 3, which are valid indices. Outputs are filled with NaN,
+/// or with an unlikely integer.
 NDArray initial_array(const Job& job, std::size_t n) {
   const JobArgument& argument = job.arguments[n];
   const DataType dtype = DataType::parse(argument.dtype);
@@ -194,7 +198,7 @@ NDArray initial_array(const Job& job, std::size_t n) {
   return small_integers(argument.shape, dtype, seed);
 }
 
-/// Returns the bytes of the written arguments.
+/// Returns the concatenated bytes of the written arguments.
 std::string bytes_of_outputs(const Job& job, const std::vector<NDArray>& arrays) {
   std::string bytes;
   for (std::size_t n = 0; n < arrays.size(); ++n)
@@ -202,8 +206,8 @@ std::string bytes_of_outputs(const Job& job, const std::vector<NDArray>& arrays)
   return bytes;
 }
 
-/// Returns the first difference: "argument 2 is wrong at element 17: 3.5 instead of 4". Nullopt if
-/// all elements are right.
+/// Returns a description of the first difference: "argument 2 is wrong at element 17: 3.5 instead
+/// of 4". Nullopt if all elements are correct.
 std::optional<std::string> fault(const Job& job, const std::vector<NDArray>& arrays,
                                  const std::string& expected) {
   std::size_t at = 0;
@@ -237,7 +241,8 @@ void answer(const Answer& answer) {
   }
 }
 
-/// Pins the process to the last allowed processors, because the first ones handle most interrupts.
+/// Pins the process to the last processors that it may use, because the first ones handle most
+/// interrupts.
 void pin(int threads) {
   cpu_set_t allowed, chosen;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -286,7 +291,7 @@ runtime::Module load(const Job& job) {
   return codegen::load(*artifact);
 }
 
-/// Runs a function whose arrays are on a device; they have no guard pages.
+/// Runs a function whose arrays are on a device. These arrays have no guard pages.
 Answer run_there(const Job& job, Device device) {
   if (std::string missing = device.why_missing(); !missing.empty()) throw RuntimeError(missing);
   const runtime::Module module = load(job);
@@ -339,14 +344,16 @@ Answer run(const Job& job) {
   if (job.slow_seconds > 0 && first > job.slow_seconds)
     return {.outcome = "measured", .seconds = {first}};
 
-  // Times with ordinary arrays, because guard pages change the mapping of arrays to cache sets.
+  // Uses ordinary arrays for the measurement, because guard pages change the mapping of arrays to
+  // cache sets.
   const std::vector<NDArray> own = initial_arrays(job);
   const runtime::Timing timing = function
                                      .time_evaluator(cpu(0), {.number = job.number,
                                                               .repeat = job.repeat,
                                                               .min_repeat_ms = job.min_repeat_ms})
                                      .evaluate(as_call(own));
-  // If a function accumulates into its results, the values after several calls are not checked.
+  // If the function accumulates into its results, their values depend on the number of calls and
+  // are not checked.
   for (const JobArgument& argument : job.arguments)
     if (argument.is_read && argument.is_written)
       return {.outcome = "measured", .seconds = timing.results};
@@ -373,6 +380,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     tune::answer({.outcome = "crashed", .reason = error.what()});
   }
-  // Skips destructors, so that memory corrupted by a candidate cannot change the answer.
+  // Exits without running destructors, so that memory corrupted by a candidate cannot change the
+  // answer.
   _exit(0);
 }
