@@ -11,8 +11,9 @@ namespace tenon::lowering {
 
 class ThreadDependence {
  public:
-  /// Finds everything in `body` that is written or defined in terms of `thread`: directly, through
-  /// other variables or memory, or under a condition that depends on it.
+  /// Finds everything in `body` that depends on `thread`. A variable or memory depends on it if its
+  /// definition or a store uses the thread, another dependent variable or dependent memory, or is
+  /// under a dependent condition.
   ThreadDependence(const tir::Stmt& body, const tir::Var& thread);
 
   bool depends(const tir::Var& var) const { return dependent_.contains(&var.node()); }
