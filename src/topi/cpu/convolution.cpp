@@ -140,31 +140,38 @@ void arrange_source(const Schedule& s, const Tensor& source, const te::Operation
   if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
 }
 
-/// Returns the number of result rows for which the image rows that they read are copied together.
-/// The copy places the channels of a row next to each other. Without it, each channel is on another
-/// page, and each block of filters reads all channels. The copy takes a third of the L2 cache.
-/// Returns nullopt if there are few channels, or if the image stays in the L2 cache anyway.
-std::optional<int> rows_of_a_copy(const Tensor& convolution, const TargetFacts& target) {
+/// Returns the number of result rows that are computed for all blocks of filters before the next
+/// rows, so that the image rows that they read stay in a third of the L2 cache. Returns nullopt if
+/// there are few channels, if the image stays in the L2 cache anyway, or if the kernels of
+/// Layout::Nhwc do not. (The image rows of Layout::Nchw are worth the loads of the kernels, because
+/// each of their channels is on another page.)
+std::optional<int> rows_of_a_group(const Tensor& convolution, const TargetFacts& target) {
   constexpr double kManyChannels = 64, kShare = 3, kGroupsOfACore = 2;
   // If one tensor is both the image and the kernel, it is only copied as the kernel.
-  if (convolution.op().tag() != kConv2dNchw || convolution.op().inputs().size() != 2)
+  if (convolution.op().tag() == kGroupConv2dNchw || convolution.op().inputs().size() != 2)
     return std::nullopt;
-  const Tensor image = convolution.op().inputs().front();
-  const std::optional<double> channels = count_of({image.shape()[1]}),
-                              row = count_of({image.shape()[1], image.shape()[3]}),
-                              height = count_of({image.shape()[2]}),
-                              rows = count_of({convolution.shape()[2]}),
-                              all_rows = count_of({convolution.shape()[0], convolution.shape()[2]});
+  const Dimensions at = dimensions_of(convolution);
+  const Tensor image = convolution.op().inputs().front(), kernel = convolution.op().inputs().back();
+  const std::optional<double> channels = count_of({image.shape()[at.filters]}),
+                              row = count_of({image.shape()[at.filters], image.shape()[at.width]}),
+                              height = count_of({image.shape()[at.height]}),
+                              rows = count_of({convolution.shape()[at.height]}),
+                              all_rows = count_of(
+                                  {convolution.shape()[0], convolution.shape()[at.height]});
   if (!row || !height || !all_rows) return std::nullopt;
-  const double bytes = *row * image.dtype().bytes();
-  if (*channels < kManyChannels || bytes * *height <= target.caches.l2 / 2.0) return std::nullopt;
+  const double bytes = *row * image.dtype().bytes(), half = target.caches.l2 / 2.0;
+  if (*channels < kManyChannels || bytes * *height <= half) return std::nullopt;
+  if (at.has_filters_side_by_side() &&
+      count_of(kernel.shape()).value_or(half) * kernel.dtype().bytes() > half)
+    return std::nullopt;
   const double most = std::min(target.caches.l2 / kShare / bytes * *rows / *height,
                                *all_rows / (kGroupsOfACore * target.cores));
   return static_cast<int>(
       even_part(static_cast<std::int64_t>(*rows), static_cast<std::int64_t>(std::max(most, 1.0))));
 }
 
-/// Copies the image rows that a group of result rows reads.
+/// Copies the image rows that a group of result rows reads, with the channels of a row next to each
+/// other. Without the copy, each channel is on another page.
 void copy_rows(const Schedule& s, const Tensor& image, const Tensor& sums, const Stage& out,
                const IterVar& group, int lanes) {
   const Stage copy = s[s.cache_read(image, "global", {sums})];
@@ -236,11 +243,14 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
                              is_by_filters ? place : filter,
                              is_by_filters ? filter : place};
   std::vector<IterVar> tasks{axes[0], blocks, axes[layout.height]};
-  if (const auto rows = turns_around ? rows_of_a_copy(request.core, target) : std::nullopt) {
+  if (const auto rows =
+          tile.has_vectors_of_filters ? rows_of_a_group(request.core, target) : std::nullopt) {
     auto [group, row] = stage.split(axes[layout.height], *rows);
-    order = {axes[0], group, blocks, row, tiles, filter, place};
+    order[1] = group;
+    order[2] = blocks;
+    order.insert(order.begin() + 3, row);
     tasks = {axes[0], group};
-    copy_rows(s, inputs.front(), sums, stage, group, tile.lanes);
+    if (turns_around) copy_rows(s, inputs.front(), sums, stage, group, tile.lanes);
   }
   stage.reorder(order);
   stage.pragma(tiles, kPartitioned, 1);
