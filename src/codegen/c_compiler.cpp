@@ -10,7 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// x86 features whose flag in GCC and clang, including old versions, has LLVM's name.
+/// x86 features whose compiler flag is LLVM's feature name, also in old versions of GCC and clang.
 constexpr std::string_view kFlagsOfX86[] = {
     "sse3",       "ssse3",      "sse4.1",      "sse4.2",     "sse4a",        "avx",
     "avx2",       "fma",        "f16c",        "bmi",        "bmi2",         "lzcnt",
@@ -94,8 +94,9 @@ void CCompiler::run(const std::vector<std::string>& arguments, const std::string
 
 namespace {
 
-/// Returns the folder in which the loader should look for a library. It is relative to the saved
-/// file if the library is in the same folder or below, so that the folder can be moved as a whole.
+/// Returns the folder in which the loader should look for a library. If the library is in the
+/// folder of the saved file or below it, the result is relative to that file, so that the folder
+/// can be moved as a whole.
 std::string search_path(const std::filesystem::path& library, const std::filesystem::path& saved) {
   const std::filesystem::path folder = library.parent_path();
   const std::filesystem::path relative = folder.lexically_relative(saved.parent_path());

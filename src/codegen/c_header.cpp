@@ -24,7 +24,7 @@ std::string type_of(const ParamSpec& param) {
   return type.is_uint() && type.bits == 64 ? "uint64_t " : "int64_t ";
 }
 
-/// Returns the statements that set args[n] and codes[n] for a scalar.
+/// Returns the C statements that pass a scalar: they set args[n] and codes[n].
 std::string pass_scalar(DataType type, const std::string& at, const std::string& name) {
   const std::string value = "  tenon_args" + at, code = ";\n  tenon_codes" + at;
   if (type.is_handle())

@@ -14,7 +14,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || is_upper(c) || is_digit(c) || c == '_'; }
 
-/// Whether the name is one of the words of a text with a space before and after each.
+/// Whether `words` contains the name as a whole word. Each word has a space before and after it.
 bool is_word_of(std::string_view text, std::string_view name) {
   return text.find(" " + std::string(name) + " ") != std::string_view::npos;
 }
@@ -43,7 +43,7 @@ constexpr std::string_view kReserved =
     " strtoull strtouq system u_char u_int u_long u_short uint ulong unix unsetenv ushort"
     " valloc vfprintf vprintf vsnprintf vsprintf wcstombs wctomb ";
 
-/// Prefixes of the macro names of those headers, of float.h, limits.h and OpenCL, and of the
+/// Reserved prefixes: of macros of the headers above, of float.h, limits.h and OpenCL, and of
 /// declarations in the runtime's headers.
 constexpr auto kReservedBeginnings = std::to_array<std::string_view>(
     {"tenon_", "Tenon",   "kTenon",   "kDL",     "__",       "CHAR_",   "CLK_",     "CL_",
@@ -53,7 +53,7 @@ constexpr auto kReservedBeginnings = std::to_array<std::string_view>(
      "SIZE_",  "UCHAR_",  "UINT16_",  "UINT32_", "UINT64_",  "UINT8_",  "UINTMAX_", "UINTPTR_",
      "UINT_",  "ULLONG_", "ULONG_",   "USHRT_",  "WCHAR_",   "WINT_"});
 
-/// Math functions. Each may also exist with the suffix f and with the suffix l.
+/// Math functions. Variants with the suffixes f and l may also exist.
 constexpr std::string_view kMath =
     " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp"
     " exp10 exp2 expm1 fabs fdim finite floor fma fmax fmin fmod fpclassify frexp gamma hypot"
@@ -65,7 +65,7 @@ constexpr std::string_view kMath =
 
 bool is_math(std::string_view name) { return is_word_of(kMath, name); }
 
-/// Whether the name is written like a macro's. There is no complete list of macros.
+/// Whether the name is spelled like a macro. Macros cannot be listed completely.
 bool is_like_a_macro(std::string_view name) {
   constexpr int kMinLetters = 3;
   return std::ranges::count_if(name, is_upper) >= kMinLetters &&

@@ -29,7 +29,7 @@ TemporaryFolder::~TemporaryFolder() {
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  // A folder can be opened but not read.
+  // Opening a folder succeeds, but reading it fails.
   if (!file.is_open() || file.bad()) throw RuntimeError("cannot read `" + path.string() + "`");
   return bytes;
 }

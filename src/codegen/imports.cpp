@@ -65,7 +65,7 @@ ImportedC compile_c(const std::string& source, const CTarget& target,
   const auto [compiler, is_clang] = choose_compiler(target, options);
   const TemporaryFolder folder;
   std::filesystem::path text = folder.file("import.c");
-  // Makes the path absolute, because a leading dash would make it an option.
+  // An absolute path cannot be mistaken for an option, as a path with a leading dash would be.
   if (is_source_path(source, {".c"}))
     text = std::filesystem::absolute(source);
   else
@@ -86,7 +86,7 @@ ImportedC compile_c(const std::string& source, const CTarget& target,
               .bytes = read_file(result),
               .how = std::move(how)};
     if (!problem) problem = failed;
-    // If the compiler accepts the flags, the source is at fault.
+    // If the compiler accepts the flags, the source caused the error, so other flags are not tried.
     if (flags.empty() || compiler.accepts(flags)) break;
   }
   throw RuntimeError("the C compiler `" + compiler.name() +

@@ -10,7 +10,7 @@ IndexUses::IndexUses(const Stmt& body) { visit(body); }
 
 void IndexUses::visit(const Stmt& s) {
   if (const Let* let = s.as<Let>()) {
-    // The body comes first, because it determines how the value is used.
+    // Visits the body first: the uses of the variable determine whether its value is an index.
     visit(let->body);
     return visit(let->value, is_index_only(let->var));
   }
@@ -19,7 +19,7 @@ void IndexUses::visit(const Stmt& s) {
     for (const Expr& e : store->indices) visit(e, true);
     return;
   }
-  // Bounds, sizes, and guards that keep positions within bounds.
+  // Loop bounds, allocation sizes and guard conditions are index arithmetic.
   const bool as_index = s.as<For>() || s.as<Allocate>() || s.as<If>();
   for_each_child(
       s, [&](const Expr& e) { visit(e, as_index); }, [&](const Stmt& c) { visit(c); });

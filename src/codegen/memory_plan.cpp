@@ -46,7 +46,7 @@ StackPlan::StackPlan(const Stmt& body) {
   };
   std::vector<Temporary> temporaries;
   const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
-    // The body of a parallel loop is a separate function with its own plan.
+    // A parallel loop's body becomes a separate function, which has its own memory plan.
     if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Parallel) return;
     if (const Allocate* n = s.as<Allocate>())
       if (const auto bytes = constant_bytes(*n)) temporaries.push_back({&n->data.node(), *bytes});

@@ -34,8 +34,8 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
-/// The exit status that indicates a failed exec in C libraries whose posix_spawn does not report
-/// it.
+/// In C libraries whose posix_spawn does not report a failed exec, the child exits with this
+/// status.
 constexpr int kNoSuchProgram = 127;
 
 }  // namespace

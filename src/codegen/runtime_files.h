@@ -1,4 +1,4 @@
-// The runtime's C files as texts; the build generates the source of this header.
+// The runtime's C files as strings. The build generates the source file that defines them.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 namespace tenon::codegen {
 
 struct RuntimeFile {
-  /// The name in `#include` lines.
+  /// The name that `#include` lines use for the file.
   std::string_view name;
   std::string_view text;
 };

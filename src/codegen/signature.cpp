@@ -25,7 +25,7 @@ class Accesses {
     bool reads = false;
     bool writes = false;
     bool has_narrow_index = false;
-    /// In bytes; required by the kernels.
+    /// The alignment in bytes that kernels require.
     int alignment = 1;
   };
   Use of(const Var& data) const {
@@ -45,7 +45,7 @@ class Accesses {
 
   void visit(const Expr& e) {
     if (e.as<VarNode>()) {
-      // Through a pointer that escapes, memory may be read and written.
+      // If the pointer itself is used as a value, the memory may be read and written anywhere.
       if (e.dtype().is_handle()) touch(Var::of(e)) = {.reads = true, .writes = true};
       return;
     }
@@ -72,7 +72,8 @@ class Accesses {
     in_prefetch_ = outer;
   }
 
-  /// Adds the kernel's uses of its parameters as uses of the arguments.
+  /// Adds the kernel's uses of its parameters to the uses of the arguments that are passed for
+  /// them.
   void visit_launch(const Call& call) {
     const auto& name = call.args[kLaunchName].as<StringImm>()->value;
     const runtime::FunctionSpec& kernel = kernels_->functions[number_of_kernel(*kernels_, name)];
@@ -185,7 +186,8 @@ class SignatureMaker {
     if (const auto constant = constant_int(size)) return *constant;
     if (const Expr* var = as_variable(size)) {
       const DataType t = var->dtype();
-      // An extent is not negative, so that one of uint8 fits a signed integer of 9 bits.
+      // Extents are nonnegative. An unsigned extent of 8 bits is therefore described as a signed
+      // integer of 9 bits.
       const bool uses_sign_bit = t.is_uint() && t.bits < 32 && part == ArrayPart::Extent;
       return runtime::Symbol{.name = symbols_.at(&var->node()),
                              .bits = t.bits + (uses_sign_bit ? 1 : 0)};

@@ -12,7 +12,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Returns the runtime file that the line includes, or null.
+/// Returns the runtime file that an `#include` line names; null for other lines.
 const RuntimeFile* included(std::string_view line) {
   constexpr std::string_view kInclude = "#include \"";
   if (!line.starts_with(kInclude)) return nullptr;
@@ -22,8 +22,8 @@ const RuntimeFile* included(std::string_view line) {
   return file == runtime_files().end() ? nullptr : &*file;
 }
 
-/// Appends a file with its includes expanded. Headers are included once, other files each time,
-/// because their contents depend on preceding definitions.
+/// Appends a file in which runtime includes are expanded. A header is expanded once. Other files
+/// are expanded each time, because their contents depend on preceding definitions.
 void append(std::string& out, std::string_view text, std::set<std::string_view>& headers) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;

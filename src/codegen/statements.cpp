@@ -87,8 +87,8 @@ std::optional<std::string> libm_name(Intrin intrin) {
   const bool is_in_libm = intrin <= Intrin::ldexp && intrin != Intrin::rsqrt &&
                           intrin != Intrin::sigmoid && intrin != Intrin::exp10;
   if (!is_in_libm) return std::nullopt;
-  // Tenon's round rounds halves to even, as the reference interpreter does; C's round rounds them
-  // away from zero.
+  // Tenon's round rounds halves to even, like the reference interpreter, so it maps to nearbyint.
+  // C's round rounds halves away from zero.
   return std::string(to_string(intrin == Intrin::round ? Intrin::nearbyint : intrin));
 }
 

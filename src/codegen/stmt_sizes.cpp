@@ -13,7 +13,7 @@ using namespace tir;
 StmtSizes::Size StmtSizes::measure(const Stmt& s) {
   if (is_stack_low()) return with_deep_stack([&] { return measure(s); });
   Size size;
-  // The size at which counting stops.
+  // The size at which counting saturates.
   constexpr int kMax = 1 << 30;
   const auto add = [&](int nodes) { size.nodes = std::min(size.nodes + nodes, kMax); };
   const std::function<void(const Expr&)> visit_expr = [&](const Expr& e) {

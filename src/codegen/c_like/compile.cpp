@@ -63,7 +63,7 @@ void run_compiler(const CCode& code, const std::vector<std::string>& flags,
   std::vector<std::string> own = flags_of(code);
   for (const char* flag : kAgainstErrors)
     if (compiler.accepts({flag})) own.emplace_back(flag);
-  // Without a triple the processor is unspecified.
+  // A target without a triple specifies no processor.
   const CTarget target{.triple = code.target.triple,
                        .cpu = code.target.cpu,
                        .is_this_processor = !code.target.triple.empty()};
@@ -227,7 +227,7 @@ std::vector<std::string> imported_texts(const std::vector<CompileUnit>& units) {
   return texts;
 }
 
-/// Returns the required features that a program can query when it loads the code.
+/// Returns the features that the code requires and whose presence can be tested when it is loaded.
 std::vector<std::string> needed_features(const tir::TargetFacts& target) {
   std::vector<std::string> needed;
   for (const std::string_view feature : runtime::processor_features())
@@ -243,7 +243,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   CCode code;
   code.target = units.front().target;
   code.options = options;
-  code.options.on_step = {};  // The callback may refer to objects that the artifact outlives.
+  code.options.on_step = {};  // The artifact may outlive the objects that the callback refers to.
   for (const CompileUnit& unit : units)
     if (unit.target.cpu != code.target.cpu || unit.target.features != code.target.features)
       throw TargetError(

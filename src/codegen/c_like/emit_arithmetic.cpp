@@ -98,8 +98,8 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
   if (is_comparison(op)) return comparison(op, expr(n.a, lane), expr(n.b, lane));
   if (t.is_floating()) {
     const bool is_extremum = op == BinaryOp::Min || op == BinaryOp::Max;
-    // A constant becomes the second operand, which the helpers test for NaN, because the C compiler
-    // removes the test of a constant.
+    // The helpers test their second operand for NaN. Passing a constant there lets the C compiler
+    // remove the test.
     const bool swaps = is_extremum && is_constant_number(n.a);
     const Expr &first = swaps ? n.b : n.a, &second = swaps ? n.a : n.b;
     if (is_native_half(t) && (is_wrapping(op) || op == BinaryOp::Div || is_extremum))
@@ -135,13 +135,15 @@ Text CFunctionEmitter::integer_extremum(bool is_min, const Expr& a, const Expr& 
   return call(module_.helpers().use(helper, t), {expr(a, lane), expr(b, lane)});
 }
 
-/// Whether a device's compiler may have instructions for the extremum of three values of the type.
+/// Whether the device compiler may have instructions for the minimum or maximum of three values of
+/// this type.
 bool CFunctionEmitter::may_merge_extrema(DataType t) const {
   return module_.dialect().device && t.is_int() && t.bits <= 32;
 }
 
-/// Returns a choice between its two compared values as an extremum, because the device's compiler
-/// turns it into one; nullopt for other choices.
+/// Returns the extremum that the choice computes: it compares its two values and selects one of
+/// them. The device compiler would recognize the extremum anyway. Returns nullopt for other
+/// choices.
 std::optional<Text> CFunctionEmitter::choice_as_extremum(const Expr& condition, const Expr& a,
                                                          const Expr& b, const Lane& lane) {
   const Binary* order = condition.as<Binary>();
@@ -154,7 +156,8 @@ std::optional<Text> CFunctionEmitter::choice_as_extremum(const Expr& condition, 
   return integer_extremum(is_less == keeps, a, b, lane);
 }
 
-/// Emits signed sums and products in the unsigned type of the same width, which wraps in C.
+/// Emits a signed sum or product as unsigned arithmetic of the same width, because only unsigned
+/// arithmetic wraps in C.
 Text CFunctionEmitter::wrapping(const Expr& e, const Lane& lane) {
   const Binary& n = *e.as<Binary>();
   return infix(wrapping_operand(n.a, lane), sign_of(n.op), wrapping_operand(n.b, lane),
@@ -246,7 +249,7 @@ Text CFunctionEmitter::cast(const Text& value, DataType from, DataType to) {
     if (to.is_floating()) {
       if (to.bits == 16)
         return rounded(from.bits == 64 ? call(helpers.use(Helper::ToOdd), {value}) : value, to);
-      // 16-bit floats are float32 values here.
+      // The C type of a 16-bit float in computations is float.
       return type_of(from) == type ? value : cast_to(type, value);
     }
     const Helper helper = from.bits == 64 ? Helper::OfFloat64 : Helper::OfFloat32;
@@ -254,7 +257,8 @@ Text CFunctionEmitter::cast(const Text& value, DataType from, DataType to) {
   }
   if (to.is_bool()) return comparison(BinaryOp::Ne, value, {"0"});
   if (!to.is_floating() || to.bits != 16) return cast_to(type, value);
-  // Every integer below float16's infinity is exact in float32; bfloat16 has a larger range.
+  // Integers that do not overflow float16 are exact in float32, so converting through float32
+  // rounds once. bfloat16 has a larger range.
   if (to.is_float() || from.bits <= 16) return rounded(cast_to("float", value), to);
   if (from.bits == 32)
     return rounded(call(helpers.use(Helper::ToOdd), {cast_to("double", value)}), to);

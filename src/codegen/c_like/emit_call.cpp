@@ -103,7 +103,8 @@ Text CFunctionEmitter::address_of(const Expr& e) {
   const Load* load = e.as<Load>();
   if (!load) throw LowerError("address_of takes an element of a buffer, got " + print_expr(e));
   const Expr position = flat_index(load->buffer, load->indices);
-  // A float16 element that is accessed by vload_half is not an lvalue, so its address is a sum.
+  // A float16 element that vload_half accesses is not an lvalue, so its address is emitted as
+  // pointer + offset.
   if (const Place place = place_of(load->buffer, position, Lane::at(0));
       is_loaded_by_function(load->buffer->dtype.element()))
     return infix(place.base, "+", place.at, Level::Sum);
@@ -151,8 +152,8 @@ Text CFunctionEmitter::stack_shape(const Call& n) {
   return {name};
 }
 
-/// Emits (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a
-/// DLTensor.
+/// Emits a DLTensor from the arguments (data, shape, strides or 0, rank, a value of the element
+/// type, offset in elements).
 Text CFunctionEmitter::stack_array(const Call& n) {
   module_.use_call_types();
   const auto rank = constant_int(n.args[3]);
@@ -162,7 +163,7 @@ Text CFunctionEmitter::stack_array(const Call& n) {
   if (n.args[2].dtype().is_handle()) {
     strides = expr(n.args[2]).text;
   } else {
-    // c_api.h guarantees that strides are set, so a compact array gets them here.
+    // c_api.h guarantees non-null strides, so the strides of a compact array are computed here.
     strides = names_.take("strides");
     out_.add("int64_t " + strides + "[" + std::to_string(std::max<std::int64_t>(1, *rank)) + "];");
     for (std::int64_t d = *rank; d-- > 0;) {

@@ -88,8 +88,8 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   stmt(n.body);
 }
 
-/// Emits an allocation of dynamic shared memory (its size is set at launch). Allocations are placed
-/// one after another, in the order in which the launch sums their sizes.
+/// Emits an allocation of dynamic shared memory, whose total size is set at launch. Allocations are
+/// placed consecutively, in the order in which the launch adds up their sizes.
 void CFunctionEmitter::dynamic_shared_memory(const Allocate& n) {
   has_dynamic_shared_ = true;
   const std::string type = memory_type(module_.dialect(), n.dtype);
@@ -123,7 +123,7 @@ Text CFunctionEmitter::asynchronous_copy(Intrin intrin, const Call& n) {
   return {"0"};
 }
 
-/// Emits an intrinsic that exists on devices only.
+/// Emits an intrinsic that only exists on devices.
 Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type,
                                      const Lane& lane) {
   const DeviceDialect& device = *module_.dialect().device;
@@ -171,8 +171,8 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
       return shuffle("__shfl_down_sync", Helper::ShuffleDown);
     case Intrin::tvm_warp_activemask:
       if (device.has_cuda_shuffles) return {"__activemask()"};
-      // The mask is a constant, because exchanges of this language take no mask: all threads that
-      // execute an exchange take part.
+      // Exchanges of this language take no mask, because all threads that reach an exchange take
+      // part. The mask is therefore a constant.
       if (!device.shuffle.empty()) return integer(0xffffffff, UInt(32));
       refuse_in_kernel("the mask of a warp's threads");
     case Intrin::tvm_thread_allreduce:
@@ -196,8 +196,8 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
 
 namespace {
 
-/// Returns the position of the first element if the elements are contiguous: a ramp of stride 1 in
-/// a buffer of scalars, or one element of a buffer of vectors.
+/// Returns the position of the first element if the accessed elements are contiguous. They are for
+/// a ramp of stride 1 in a buffer of scalars, and for one element of a buffer of vectors.
 std::optional<Expr> first_element(const Buffer& buffer, const Expr& position) {
   if (!buffer->dtype.is_scalar()) {
     if (!position.dtype().is_scalar()) return std::nullopt;
@@ -212,8 +212,8 @@ bool is_contiguous_load(const Expr& e) {
   return load && first_element(load->buffer, flat_index(load->buffer, load->indices));
 }
 
-/// Collects loads that are evaluated in every lane and do not use variables that the expression
-/// binds.
+/// Collects the loads that every lane evaluates and that do not depend on variables bound inside
+/// the expression.
 void collect_loads(const Expr& e, std::vector<Expr>& loads) {
   if (is_lazy(e) || e.as<LetExpr>() || e.as<Shuffle>()) return;
   if (is_contiguous_load(e)) loads.push_back(e);
@@ -239,14 +239,15 @@ std::string filled(std::string_view words, const VectorParts& parts) {
 
 }  // namespace
 
-/// Returns the address of the first lane and requests the alignment that the language needs.
+/// Returns the address of the first lane. Also aligns the memory if vector accesses of the language
+/// require it.
 std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& base) {
   if (module_.dialect().device->vectors->needs_alignment) align(buffer->data, 16);
   const Text first = pointer(buffer->data, buffer->dtype.element());
   return is_zero(base) ? first.text : infix(first, "+", index(base), Level::Sum).text;
 }
 
-/// Returns a provable divisor of the index, from the structure of the expression.
+/// Returns a number that provably divides the index, found from the structure of the expression.
 std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
   // The magnitude of the minimum does not fit in int64.
   if (const auto value = constant_int(e))
@@ -281,8 +282,8 @@ std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
   return std::string(name) + std::to_string(lanes);
 }
 
-/// Emits a copy of elements that have no vector type as a copy of their bytes. Returns false if the
-/// store is not a copy.
+/// Emits a copy of contiguous elements that have no vector type as a copy of bytes. Returns false
+/// if the store is not such a copy.
 bool CFunctionEmitter::copy_vector(const Store& n, const Expr& to) {
   const VectorWords* words = module_.dialect().device->vectors;
   const DataType element = n.buffer->dtype.element();
@@ -337,7 +338,8 @@ bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
   return true;
 }
 
-/// Returns four 8-bit integers as one 32-bit integer, loaded together if they are contiguous.
+/// Returns four 8-bit integers as one 32-bit integer. Contiguous, aligned bytes are loaded
+/// together.
 Text CFunctionEmitter::four_bytes(const Expr& e) {
   if (is_contiguous_load(e)) {
     const Load& load = *e.as<Load>();
@@ -354,7 +356,7 @@ Text CFunctionEmitter::four_bytes(const Expr& e) {
   return call(module_.helpers().use(Helper::FourBytes), bytes);
 }
 
-/// Emits dp4a(a, b, c): by CUDA's function if both factors are signed, otherwise by a PTX
+/// Emits dp4a(a, b, c). CUDA has a function for two signed factors; other cases use a PTX
 /// instruction.
 Text CFunctionEmitter::dot_product(const Call& n) {
   const DataType a = n.args[0].dtype(), b = n.args[1].dtype(), t = n.args[2].dtype();
@@ -398,7 +400,7 @@ void CFunctionEmitter::load_vector(const Expr& e) {
 //   nvcuda::wmma::mma_sync(c[0], a[0], b[0], c[0]);
 //
 // The verifier of lowered kernels (lower/gpu/matrix_operations.h) has already checked that shapes,
-// types and layouts exist and that a fragment has one of each.
+// types and layouts are supported and that each fragment has exactly one shape, type and layout.
 
 namespace {
 
@@ -406,7 +408,7 @@ constexpr std::string_view kWmma = "nvcuda::wmma::";
 
 DataType element_of(const Var& data) { return data.as<VarNode>()->pointer->element.element(); }
 
-/// Returns wmma's name of a type. It differs from the memory type for 16-bit floats.
+/// Returns the name of a type in wmma. It differs from memory_type for 16-bit floats.
 std::string wmma_type(const Dialect& dialect, DataType t) {
   if (t == Float(16)) return "half";
   if (t == BFloat(16)) return "__nv_bfloat16";
@@ -420,8 +422,8 @@ bool is_by_columns(const Expr& layout) {
 
 }  // namespace
 
-/// Collects the kernel's fragments, from their loads and fills, and the shared memory that must be
-/// aligned for matrix accesses.
+/// Collects the kernel's fragments from the operations that load and fill them. Also collects the
+/// shared memory that must be aligned for matrix accesses.
 void CFunctionEmitter::read_fragments(const Stmt& kernel) {
   walk(kernel, [&](const Call& n) {
     const bool is_load = n.is(Intrin::tvm_load_matrix_sync);
@@ -503,7 +505,7 @@ Text CFunctionEmitter::matrix_operation(Intrin intrin, const Call& n) {
   const Text layout{is_by_columns(n.args[7]) ? "nvcuda::wmma::mem_col_major"
                                              : "nvcuda::wmma::mem_row_major"};
   if (!is_load) return wmma("store_matrix_sync", {memory, fragment, stride, layout});
-  // The memory layout of a factor is part of the fragment's type.
+  // The type of a factor's fragment includes its memory layout.
   return is_sum ? wmma("load_matrix_sync", {fragment, memory, stride, layout})
                 : wmma("load_matrix_sync", {fragment, memory, stride});
 }

@@ -30,7 +30,8 @@ Text CFunctionEmitter::expr(const Expr& e, const Lane& lane) {
       [&](const Select& n) {
         if (auto extremum = choice_as_extremum(n.condition, n.if_true, n.if_false, lane))
           return *extremum;
-        // A select permits evaluation of both sides, so evaluating only one is correct, too.
+        // A select permits both sides to be evaluated, but evaluating only the selected side is
+        // also correct.
         return choose(
             expr(n.condition, lane), [&] { return expr(n.if_true, lane); },
             [&] { return expr(n.if_false, lane); }, type_of(t));
@@ -65,7 +66,7 @@ Text CFunctionEmitter::variable(const Expr& e, const Lane& lane) {
   return {variable.name + "[" + lane.text.text + "]"};
 }
 
-/// Divides a lane number by `divisor`: returns the quotient or the remainder.
+/// Divides a lane number by `divisor`. Returns the quotient or the remainder.
 Lane CFunctionEmitter::scaled(const Lane& lane, int divisor, bool wants_remainder) {
   if (divisor == 1) return wants_remainder ? Lane::at(0) : lane;
   if (lane.number)
@@ -129,7 +130,7 @@ Text CFunctionEmitter::emit(const LetExpr& n, const Lane& lane) {
     keep_lanes(name, n.value);
     define(n.var, {.name = name, .is_lanes = true});
   } else {
-    // Only one lane of a vector is needed here.
+    // Only one lane of the vector is used, so only that lane is emitted.
     const Text value = expr(n.value, lane);
     define(n.var, {.name = bind(n.var.name(), t.element(), value), .is_index = is_index(n.value)});
   }

@@ -26,7 +26,7 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
     if (intrin != Intrin::fabs || type.is_uint()) return args[0];
     return call(module_.helpers().use(Helper::Abs, type), args);
   }
-  // The next float16 is not the rounded next float32.
+  // nextafter in float16: the neighbor of a float16 is not the rounded neighbor of a float32.
   if (intrin == Intrin::nextafter && type.bits == 16)
     throw LowerError("nextafter is supported for float32 and float64, not for " + type.str());
   // A square is emitted as a product, which is correctly rounded.
@@ -47,7 +47,8 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
     const Text power = call("pow", {{"10.0"}, args[0]});
     return rounded(type.bits == 64 ? power : cast_to("float", power), type);
   }
-  // These ignore a quiet NaN beside 0, 1 or infinity, but not a signalling one.
+  // pow and hypot ignore a quiet NaN if the other argument is 0, 1 or infinity, but not a
+  // signalling NaN. Quieting the arguments makes both behave alike.
   if (!is_kernel() && (intrin == Intrin::pow || intrin == Intrin::hypot)) {
     const DataType computed = t.bits == 64 ? t : Float(32);
     for (Text& arg : args) arg = call(module_.helpers().use(Helper::Quiet, computed), {arg});
@@ -65,7 +66,7 @@ Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, 
     if (t.is_bool()) return {"!" + x.within(Level::Unary), Level::Unary};
     return cast_to(type_of(t), {"~" + x.within(Level::Unary), Level::Unary});
   }
-  // Shifts in the unsigned type of the same width, where the sign bit is not special.
+  // Bit operations use the unsigned type of the same width, where the sign bit is an ordinary bit.
   const std::string as_unsigned = t.is_bool() ? "" : type_of(UInt(t.bits));
   const auto low_bits = [&](const Text& value) {
     return t.is_int() ? cast_to(as_unsigned, value) : value;

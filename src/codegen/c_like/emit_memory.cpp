@@ -48,7 +48,7 @@ void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lan
   out_.add(call("vstore_half", {value, place.at, place.base}).text + ";");
 }
 
-/// Stores a 16-bit float constant as its bits.
+/// Stores a value. A constant of a 16-bit float type is emitted as its bit pattern.
 void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lane& lane,
                            const Expr& value) {
   const Broadcast* same = value.as<Broadcast>();
@@ -94,7 +94,7 @@ namespace {
 /// Whether the expression contains shuffles, which select lanes by number.
 bool picks_lanes(const Expr& e) { return contains<Shuffle>(e); }
 
-/// Whether the lanes of the position are provably distinct elements.
+/// Whether the lanes of the position provably address distinct elements.
 bool names_different_elements(const Expr& position) {
   if (position.dtype().is_scalar()) return true;
   const Ramp* ramp = position.as<Ramp>();
@@ -135,11 +135,11 @@ void CFunctionEmitter::keep_lanes(const std::string& name, const Expr& value) {
   });
 }
 
-/// Whether storing some lanes may change elements that the expression reads for later lanes.
+/// Whether storing the first lanes may change elements that `read` loads for later lanes.
 bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
                                   const Expr& position) const {
   const CVariable& target = find(stored->data);
-  // A shuffle may use the element of one lane in several lanes.
+  // With a shuffle, several lanes may use the same element.
   const bool is_one_each = names_different_elements(position) && !picks_lanes(read);
   bool changes = false;
   walk(
@@ -150,7 +150,7 @@ bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
           changes |= !noalias_ && !source.is_local && !target.is_local;
           return;
         }
-        // Each lane reads only the element that it stores itself.
+        // In this case, each lane only reads the element that the lane itself stores.
         const bool is_same = n.buffer->dtype == stored->dtype && is_one_each &&
                              structural_equal(flat_index(n.buffer, n.indices), position);
         changes |= !is_same;
@@ -166,7 +166,7 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
   if (stored_lanes_.empty() && store_vector(n, position)) return;
   const DataType t = n.value.dtype();
   LaneOrder order = std::max(order_of(n.value), order_of(position));
-  // If several lanes store to the same element, the value of the last lane remains.
+  // If several lanes store to one element, the last lane's value must remain.
   if (!names_different_elements(position)) order = std::max(order, LaneOrder::Ascending);
   const bool moves = may_change(position, n.buffer, position);
   if (!moves && !may_change(n.value, n.buffer, position))
@@ -191,7 +191,7 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
   });
 }
 
-/// Emits the statement for the lanes that take the enclosing branch.
+/// Emits the statement. Inside a per-lane branch, only lanes that take the branch execute it.
 void CFunctionEmitter::where_stored(const Lane& lane, const std::function<void()>& statement) {
   if (stored_lanes_.empty()) return statement();
   block("if (" + stored_lanes_ + "[" + lane.text.text + "])", statement);

@@ -15,8 +15,8 @@ std::string CFunctionEmitter::declaration(const std::string& type,
          (is_alone ? std::string(module_.dialect().restrict_word) + " " : "") + variable.name;
 }
 
-/// Defines in `inner` the variables of this function that the body uses. Calls `add` for each of
-/// them except constants, with its name in this function, the variable in `inner`, and the type.
+/// Defines in `inner` the variables of this function that the body uses. Calls `add` for each one
+/// that is not a constant, with its name in this function, its definition in `inner` and its type.
 void CFunctionEmitter::capture(
     const Stmt& body, CFunctionEmitter& inner,
     FunctionRef<void(const std::string&, const CVariable&, const std::string&)> add) {

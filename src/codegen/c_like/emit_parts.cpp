@@ -10,9 +10,10 @@ using namespace tir;
 
 namespace {
 
-/// kPart is the number of IR nodes per part. A sequence of more than kLongest nodes is divided;
-/// inside loops the limit is larger, because the cost of calls may matter there. A statement of
-/// more than kLongest nodes is not a part by itself: the sequences in it are divided.
+/// kPart is the number of IR nodes per part. A sequence of more than kLongest nodes is divided into
+/// parts. Inside loops the limit is kLongestInLoops, because calls may be costly there. A single
+/// statement of more than kLongest nodes does not become a part; the sequences inside it are
+/// divided instead.
 constexpr int kPart = 600;
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 8'000;
@@ -20,7 +21,8 @@ constexpr int kLongestInLoops = 8'000;
 }  // namespace
 
 void CFunctionEmitter::emit(const Seq& n) {
-  // The tasks of a region share loops and synchronize at barriers, so the region is not divided.
+  // Tasks of a parallel region share loops and synchronize at barriers, so the region must remain
+  // one function.
   const bool divides =
       sizes_ && !task_ &&
       sizes_->nodes_that_fit(n.stmts, kLongest) > (loop_depth_ > 0 ? kLongestInLoops : kLongest);

@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-/// The value of a call that was emitted as statements.
+/// The expression text of a call that has already been emitted as statements.
 constexpr std::string_view kNothing = "0";
 
 }  // namespace
@@ -37,9 +37,10 @@ void CFunctionEmitter::stmt(const Stmt& s) {
   if (is_of_several) commented_ = std::nullopt;
 }
 
-/// Emits a comment once per stage, before the outermost statement that computes only this stage.
-/// Returns whether the statement is a loop or a branch of several stages; within it and after it
-/// the previous comment no longer applies.
+/// Emits a comment that names a stage, before the outermost statement that computes only this
+/// stage. The comment is not repeated for later statements of the stage. Returns whether the
+/// statement is a loop or branch that computes several stages; the previous comment does not apply
+/// inside it or after it.
 bool CFunctionEmitter::comment(const Stmt& s) {
   if (!comments_) return false;
   const StageComments::Stored stored = comments_->stored_by(s);
@@ -104,7 +105,8 @@ void CFunctionEmitter::emit(const Let& n) {
 void CFunctionEmitter::emit(const Evaluate& n) {
   if (effect_of(n.value) != Effect::UpdateState) return;
   const Text value = expr(n.value);
-  // The text of a call without effect, or of one that was emitted earlier, is only a number.
+  // Calls that were already emitted as statements, and calls without effect, leave only this
+  // constant.
   if (std::string_view(value.text) != kNothing) out_.add(value.text + ";");
 }
 
@@ -114,7 +116,7 @@ void CFunctionEmitter::emit(const For& n) {
   if (n.kind == ForKind::Parallel && is_kernel()) refuse_in_kernel("a parallel loop");
   if (n.kind == ForKind::Parallel) {
     if (!task_) return parallel_loop(n);
-    // Loops within the body are not shared with other tasks.
+    // Parallel loops inside the body are not divided among the tasks of the region.
     const std::optional<Task> task = std::exchange(task_, std::nullopt);
     block("", [&] { stmt(share_of_task(n, *task)); });
     task_ = task;
@@ -133,7 +135,8 @@ void CFunctionEmitter::emit(const For& n) {
   Text end = is_zero(n.min) ? extent : infix(begin, "+", extent, Level::Sum);
   const auto first = constant_int(n.min), count = constant_int(n.extent);
   if (first && count) end = integer(*first + *count, type);
-  // A bound other than a name or a number is computed once.
+  // An end that is not a variable or a constant is stored in a variable, so that it is computed
+  // once.
   const bool is_plain = (first && count) || (is_zero(n.min) && n.extent.as<VarNode>());
   if (is_plain || n.extent.dtype().bits > type.bits) return serial_loop(n.var, begin, end, n.body);
   block("", [&] {
@@ -186,7 +189,7 @@ void CFunctionEmitter::emit(const If& n) {
   if (n.else_case) block("else", [&] { stmt(*n.else_case); });
 }
 
-/// Emits both sides; their stores test for each lane whether it takes the side.
+/// Emits both sides. The stores in a side test, for each lane, whether the lane takes that side.
 void CFunctionEmitter::branch_by_lanes(const If& n) {
   const auto side = [&](const Expr& condition, const Stmt& s) {
     block("", [&] {

@@ -27,7 +27,7 @@
 
 namespace tenon::codegen {
 
-/// A lane of a vector: a number, or the variable of a loop over lanes.
+/// A lane of a vector. Its number is a constant, or the variable of a loop over the lanes.
 struct Lane {
   Text text = {"0"};
   std::optional<int> number = 0;
@@ -36,10 +36,10 @@ struct Lane {
   static Lane variable(std::string name) { return {{std::move(name)}, std::nullopt}; }
 };
 
-/// The text's representation of an IR variable.
+/// The C variable that represents an IR variable.
 struct CVariable {
   std::string name;
-  /// The pointee type of a pointer, "const float"; empty for other variables.
+  /// The pointee type of a pointer, such as "const float"; empty if the variable is not a pointer.
   std::string pointee = {};
   /// Whether the variable is a vector, which is stored in an array of its lanes.
   bool is_lanes = false;
@@ -51,7 +51,7 @@ struct CVariable {
   bool is_local = false;
   /// A known divisor of an index.
   std::int64_t factor = 1;
-  /// The address space of a pointer in a kernel, "__global ".
+  /// The address space qualifier of a pointer in a kernel, such as "__global ".
   std::string space = {};
   /// Whether the pointer is declared restrict even if other parameters of the function are not.
   bool is_restrict = false;
@@ -73,7 +73,7 @@ class CFunctionEmitter {
   }
 
   Names& names() { return names_; }
-  /// Adds a comment with the computed stage before statements, if this option is on.
+  /// Adds a comment with the computed stage before the statement, if stage comments are enabled.
   void comment_stages(const tir::PrimFunc& func) {
     if (module_.comments_stages()) comments_ = std::make_shared<StageComments>(func);
   }
@@ -91,7 +91,7 @@ class CFunctionEmitter {
   friend class PackedTextEmitter;
   friend class KernelTextEmitter;
 
-  // Statements.
+  // Emission of statements.
   void stmt(const tir::Stmt& s);
   bool comment(const tir::Stmt& s);
   void emit(const tir::Store& n);
@@ -111,11 +111,11 @@ class CFunctionEmitter {
   void serial_loop(const tir::Var& var, const Text& begin, const Text& end, const tir::Stmt& body);
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
-  /// Returns the name of a function that this function calls. No other function and no variable of
-  /// this function has it.
+  /// Returns a unique name for an outlined function that this function calls. No variable and no
+  /// other function has the same name.
   std::string take_callee_name(const std::string& what);
-  /// Outlining of a body to a function that the runtime calls, and capture of the variables that it
-  /// uses in a closure.
+  /// Outlining: the body becomes a function that the runtime calls. The variables that the body
+  /// uses are captured in a closure.
   void capture(const tir::Stmt& body, CFunctionEmitter& inner,
                FunctionRef<void(const std::string&, const CVariable&, const std::string&)> add);
   struct Outlined {
@@ -132,7 +132,7 @@ class CFunctionEmitter {
   void leave(const std::string& status);
   void return_value(const Text& value);
 
-  // Kernels.
+  // Emission of constructs that only kernels have.
   bool is_kernel() const { return module_.dialect().device != nullptr; }
   void kernel_body(const tir::Stmt& body);
   void thread_axis(const tir::Attr& n);
@@ -167,7 +167,7 @@ class CFunctionEmitter {
   const CVariable& find(const tir::Expr& var) const;
   Lane scaled(const Lane& lane, int divisor, bool wants_remainder);
 
-  // Arithmetic.
+  // Emission of arithmetic.
   Text arithmetic(tir::BinaryOp op, const tir::Binary& n, const Lane& lane);
   Text float_arithmetic(tir::BinaryOp op, const Text& a, const Text& b, DataType t);
   Text comparison(tir::BinaryOp op, const Text& a, const Text& b);
@@ -184,7 +184,7 @@ class CFunctionEmitter {
   Text floating(double value, DataType t) const;
   Text rounded(const Text& value, DataType t);
 
-  // Memory.
+  // Emission of memory accesses.
   Text load(const tir::Load& n, const Lane& lane);
   Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   Text pointer(const tir::Expr& data, DataType element);
@@ -201,20 +201,20 @@ class CFunctionEmitter {
            const Text& value);
   void put(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane,
            const tir::Expr& value);
-  /// The order in which the lanes of a store are emitted. OneByOne: one statement for each lane,
-  /// whose number is then known. The others are loops.
+  /// The order in which the lanes of a store are emitted. OneByOne emits one statement per lane, so
+  /// the lane number is a constant. The other orders emit a loop.
   enum class LaneOrder : unsigned char { Any, Ascending, OneByOne };
   static LaneOrder order_of(const tir::Expr& value);
   /// Emits `statement(lane)` for every lane.
   void for_lanes(int lanes, LaneOrder order, const std::function<void(const Lane&)>& statement);
   void store_lanes(const tir::Store& n, const tir::Expr& position);
   void where_stored(const Lane& lane, const std::function<void()>& statement);
-  /// Stores the lanes of a vector in an array of this name.
+  /// Stores the lanes of a vector in a new array with this name.
   void keep_lanes(const std::string& name, const tir::Expr& value);
   bool may_change(const tir::Expr& read, const tir::Buffer& stored,
                   const tir::Expr& position) const;
 
-  // Calls.
+  // Emission of calls.
   Text emit(const tir::Call& n, DataType type, const Lane& lane);
   Text device_intrin(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
   Text asynchronous_copy(tir::Intrin intrin, const tir::Call& n);
@@ -237,7 +237,7 @@ class CFunctionEmitter {
   bool is_loaded_by_function(DataType t) const {
     return t.is_float() && t.bits == 16 && module_.dialect().half == HalfType::LoadedAndStored;
   }
-  /// Returns the value in a type that math functions accept.
+  /// Returns the value converted to a type that math functions accept.
   Text widened(const Text& value, DataType t) const {
     return is_native_half(t) ? cast_to("float", value) : value;
   }
@@ -252,45 +252,47 @@ class CFunctionEmitter {
   StackPlan stack_;
   bool index_mode_ = false;
   bool uses_status_ = false;
-  /// Whether the function may return another status than kTenonOk.
+  /// Whether the function may return a status other than kTenonOk.
   bool may_fail_ = false;
-  /// The sizes of the whole computation that this function belongs to; null if it is not to be
-  /// divided.
+  /// The statement sizes of the whole computation that this function is part of; null if the
+  /// computation must not be divided.
   const StmtSizes* sizes_ = nullptr;
-  /// The number of enclosing loops, in this function and in its callers.
+  /// The number of enclosing loops. Includes loops around the call of this function.
   int loop_depth_ = 0;
-  /// Null: no comments are emitted. `commented_` is the stage of the last comment.
+  /// Emits stage comments; null if they are disabled. `commented_` is the stage of the last
+  /// comment.
   std::shared_ptr<StageComments> comments_;
   std::optional<int> commented_;
-  /// Workspaces in scope, innermost last.
+  /// The workspaces in scope. The innermost one is last.
   struct Workspace {
     std::string name, label;
     bool is_jumped_to = false;
   };
   std::vector<Workspace> workspaces_;
-  /// Set inside a persistent parallel region.
+  /// The current task; only set inside a persistent parallel region.
   std::optional<Task> task_;
-  /// The name of the array with the mask of lanes that take the enclosing per-lane branches; ""
-  /// outside of such branches.
+  /// The array that holds the mask of lanes that take the enclosing per-lane branches; "" outside
+  /// such branches.
   std::string stored_lanes_;
-  /// Declarations of a kernel's shared memory, which precede its statements.
+  /// Shared memory declarations of the kernel. They precede its statements.
   Lines shared_memory_;
-  /// The bytes of dynamic shared memory allocated so far, and whether there is any.
+  /// The bytes of dynamic shared memory allocated so far, and whether dynamic shared memory is
+  /// used.
   tir::Expr dynamic_bytes_ = tir::make_int(Int(64), 0);
   bool has_dynamic_shared_ = false;
-  /// The names of vector variables that hold loads of the current statement.
+  /// The variables that hold vector loads of the current statement.
   std::unordered_map<const tir::ExprNode*, std::string> vector_loads_;
-  /// The m x n x k shape of the product that a fragment takes part in, and whether its layout in
-  /// memory is column-major.
+  /// The m x n x k shape of the product that uses the fragment, and whether the fragment's memory
+  /// layout is column-major.
   struct FragmentShape {
     int m = 0, n = 0, k = 0;
     bool is_by_columns = false;
   };
-  /// The keys are data pointers. Used for look-up only.
+  /// Fragments by data pointer. Used for look-up only.
   std::unordered_map<const tir::ExprNode*, FragmentShape> fragments_;
   /// The memory that matrix operations load from and store to.
   std::unordered_set<const tir::ExprNode*> matrix_memory_;
-  /// The required alignment of parameters, in bytes.
+  /// The required alignment of each parameter, in bytes.
   std::unordered_map<std::string, int> aligned_params_;
   void align(const tir::Expr& data, int bytes) {
     int& most = aligned_params_[find(data).name];

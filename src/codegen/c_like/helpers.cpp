@@ -19,9 +19,9 @@ std::string power_of_two(int exponent, bool is_double) {
   return text.data();
 }
 
-/// Inserts the limits of a float-to-integer conversion: `$V` is the float type, `$L` the minimum
-/// integer as a float, `$E` the float after the maximum integer, `$I` and `$A` the minimum and
-/// maximum integer.
+/// Replaces the placeholders of a float-to-integer conversion: `$V` is the float type, `$L` the
+/// minimum integer as a float, `$E` the maximum integer plus 1 as a float, `$I` and `$A` the
+/// minimum and maximum integer.
 void fill_limits(std::string& text, Helper helper, const Dialect& dialect, DataType t) {
   const bool is_double = helper == Helper::OfFloat64;
   const int bits = t.is_int() ? t.bits - 1 : t.bits;
@@ -38,8 +38,8 @@ void fill_limits(std::string& text, Helper helper, const Dialect& dialect, DataT
   replace_all(text, "$A", greatest);
 }
 
-/// Expands a template: `$T` is the type, `$U` the unsigned integer of its width, `$N` the helper's
-/// name, `$B` the bits.
+/// Expands a template: `$T` is the type, `$U` the unsigned integer of the same width, `$N` the
+/// helper's name, `$B` the number of bits.
 std::string filled(std::string text, Helper helper, const std::string& name, const Dialect& dialect,
                    DataType t) {
   const auto replace = [&](const std::string& what, const std::string& by) {

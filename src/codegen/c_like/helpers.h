@@ -1,5 +1,5 @@
-// Helper functions for operations that C has no operator for. A text contains those that it uses,
-// before its functions.
+// Helper functions for operations that C has no operator for. The emitted text begins with the
+// definitions of the helpers that it uses.
 //
 //   Helpers helpers(kPlainC);
 //   helpers.use(Helper::FloorDiv, Int(32))     // "floordiv_int32"
@@ -16,17 +16,17 @@
 namespace tenon::codegen {
 
 enum class Helper : unsigned char {
-  // Conversions between memory and values.
-  ValueOfBits,  // float16 and bfloat16
+  // Conversions between stored bits and values.
+  ValueOfBits,  // for float16 and bfloat16
   BitsOfValue,
-  Round,           // a float32 to the nearest value of the type
-  ToOdd,           // a float64 to a float32 that rounds to narrower types as the float64 does
-  SixteenOfInt64,  // an integer to the nearest bfloat16; the type is the integer's
+  Round,           // rounds a float32 to the nearest value of the type
+  ToOdd,           // float64 to float32, rounded to odd: rounding again gives the right result
+  SixteenOfInt64,  // nearest bfloat16 of an integer; the type is the integer's
   SixteenOfUInt64,
-  // Arithmetic.
+  // Integer and float arithmetic.
   Min,
   Max,
-  /// Minimum and maximum of two signed integers that are not constants, in CUDA C.
+  /// Minimum and maximum of two non-constant signed integers in CUDA C.
   MinOfVariables,
   MaxOfVariables,
   TruncDiv,
@@ -36,45 +36,45 @@ enum class Helper : unsigned char {
   Abs,
   Square,
   Quiet,
-  OfFloat32,  // a float32 or float64 to the integer type
+  OfFloat32,  // converts a float32 or float64 to the integer type
   OfFloat64,
-  // Bits.
+  // Bit operations.
   Popcount,
   Clz,
-  BitsOfFloat,  // float32 and float64, as a signed integer
+  BitsOfFloat,  // bits of a float32 or float64 as a signed integer
   FloatOfBits,
-  // Memory.
+  // Memory operations.
   SizeOfProduct,
   Prefetch,
   CopyAsync,
-  /// The identity. An empty `asm` hides from CUDA's compiler that the value is loaded.
+  /// Returns its argument. An empty `asm` hides from CUDA's compiler that the value was loaded.
   Opaque,
-  // Exchanges within a warp: (value, thread or distance, width of the exchanging groups).
+  // Exchanges within a warp. Arguments: value, thread or distance, width of the groups of threads.
   ShuffleTo,
   ShuffleUp,
   ShuffleDown,
   FourBytes,
 };
 
-/// Whether a helper for some type has this name.
+/// Whether this is the name of a helper for some type.
 bool is_helper_name(std::string_view name);
 
 class Helpers {
  public:
   explicit Helpers(const Dialect& dialect) : dialect_(dialect) {}
-  /// Returns the name to call. The helper, and the helpers that it calls, become part of the text.
+  /// Returns the name of the helper. Adds the helper, and the helpers that it calls, to the text.
   std::string use(Helper helper, DataType type = {});
-  /// Adds a function with this name, whose text begins with the type of its result.
+  /// Adds a function with this name. `text` begins with the function's result type.
   void use_text(const std::string& name, std::string text) {
     texts_.insert_or_assign(name, std::move(text));
   }
-  /// Returns "" if no helper is used.
+  /// Returns the definitions of the used helpers; "" if no helper is used.
   std::string text() const;
 
  private:
   const Dialect& dialect_;
-  /// Sorted by enumerator, since helpers call only helpers with smaller enumerators; the second key
-  /// is the helper's name.
+  /// The used helpers, keyed by enumerator and name. Helpers only call helpers with smaller
+  /// enumerators, so this order defines them before their uses.
   std::map<std::pair<Helper, std::string>, DataType> used_;
   std::map<std::string, std::string> texts_;
 };

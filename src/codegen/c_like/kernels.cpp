@@ -65,8 +65,7 @@ class KernelTextEmitter {
       emitter_.define(array->declared->data, variable);
       spec_.params.push_back(Handle());
     } else {
-      // Kernel parameters cannot be bool in OpenCL; 16-bit floats are passed in the type of
-      // computations.
+      // OpenCL does not allow bool parameters of kernels. 16-bit floats are passed as float32.
       const DataType t = param.dtype();
       const DataType passed = t.is_bool()                       ? UInt(8)
                               : t.is_floating() && t.bits == 16 ? Float(32)
@@ -88,7 +87,7 @@ class KernelTextEmitter {
     const DeviceDialect& device = *module_.dialect().device;
     const std::string type = memory_type(module_.dialect(), UInt(8));
     if (device.dynamic_shared_is_parameter) {
-      // OpenCL aligns the memory for the type that the parameter points to.
+      // OpenCL requires memory to be aligned for the pointee type of the parameter.
       const std::string bytes = std::string(device.of_shared) + type + "*";
       params_.push_back(std::string(device.of_shared) + "ulong16* " + std::string(kSharedVectors));
       emitter_.out_.add_first(bytes + " const " + std::string(kDynamicShared) + " = (" + bytes +
@@ -113,7 +112,8 @@ class KernelTextEmitter {
     return list;
   }
 
-  /// Returns the prefix of the name, with the number of threads per block if it is known.
+  /// Returns the prefix of the kernel's name. It states the number of threads per block if that is
+  /// known.
   std::string prefix() const {
     const DeviceDialect& device = *module_.dialect().device;
     std::int64_t extents[3] = {1, 1, 1}, block_count = 1;
@@ -131,7 +131,7 @@ class KernelTextEmitter {
       is_known &= extent.has_value();
       extents[*axis.thread()->dim] = extent.value_or(1);
     });
-    // A kernel without threads is never launched.
+    // The prefix cannot state an extent of 0. A kernel without threads is never launched.
     for (std::int64_t extent : extents) is_known = is_known && extent > 0;
     is_known = is_known && has_bounds(extents[0] * extents[1] * extents[2], block_count);
     std::string text(is_known ? device.kernel_of_known_size : device.kernel);
@@ -143,9 +143,9 @@ class KernelTextEmitter {
     return text;
   }
 
-  /// Whether the prefix may have launch bounds. NVRTC limits the registers per thread so that a
-  /// block of this size fits, and then ignores `max_registers_`; launch bounds are therefore
-  /// omitted if `max_registers_` is the smaller limit.
+  /// Whether the prefix may declare launch bounds. With launch bounds, NVRTC limits the registers
+  /// per thread so that a block of this size fits, and it ignores `max_registers_`. Launch bounds
+  /// are therefore omitted if `max_registers_` is the smaller limit.
   bool has_bounds(std::int64_t threads, std::int64_t blocks) const {
     constexpr std::int64_t kRegisters = 65536;
     return !max_registers_ ||

@@ -19,7 +19,8 @@ bool Names::is_taken(const std::string& name) const {
 std::string Names::free_name(std::string_view wanted) const {
   std::string base = as_identifier(wanted);
   if (!is_taken(base)) return base;
-  // A numeric suffix makes a name unique, but `M_1` would have a reserved prefix.
+  // A numeric suffix makes the name unique. If the name with a suffix, such as `M_1`, would have a
+  // reserved prefix, "v_" is prepended.
   if (has_reserved_beginning(base + "_")) base = "v_" + base;
   std::string name = base;
   for (int n = 1; is_taken(name); ++n) name = base + "_" + std::to_string(n);

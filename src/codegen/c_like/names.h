@@ -3,8 +3,8 @@
 //   Names names;
 //   names.take("i.outer")   // "i_outer"
 //   names.open();
-//   names.take("i.outer")   // "i_outer_1": the other is in scope
-//   names.close();          // and may be taken again
+//   names.take("i.outer")   // "i_outer_1": "i_outer" is in scope
+//   names.close();          // "i_outer_1" is free again
 #pragma once
 
 #include <string>
@@ -20,12 +20,12 @@ bool is_reserved(std::string_view identifier);
 class Names {
  public:
   Names() { open(); }
-  /// Returns a free identifier, which is taken until the enclosing block is closed.
+  /// Returns an unused identifier and reserves it until the current scope is closed.
   std::string take(std::string_view wanted);
-  /// Returns a free identifier, which is taken until the end.
+  /// Returns an unused identifier and reserves it permanently.
   std::string take_for_good(std::string_view wanted);
   bool is_taken(const std::string& name) const;
-  /// Takes the name permanently.
+  /// Reserves the name permanently.
   void reserve(std::string_view name) { scopes_.front().insert(std::string(name)); }
   void open() { scopes_.emplace_back(); }
   void close() { scopes_.pop_back(); }

@@ -1,7 +1,7 @@
 #include "tenon/codegen/c_like/nvrtc.h"
 
 #include <dlfcn.h>
-#include <string.h>  // strverscmp
+#include <string.h>  // for strverscmp
 
 #include <algorithm>
 #include <filesystem>
@@ -19,8 +19,8 @@ using Program = void*;
 
 constexpr Result kCompilationFailed = 6;
 
-/// Returns the names and paths to try for the library: names for the loader first, then the usual
-/// folders, newest first.
+/// Returns the names and paths to try for the library: first names that the loader searches for,
+/// then paths in the usual folders, newest version first.
 std::vector<std::string> places() {
   std::vector<std::string> names{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
                                  "/usr/local/cuda/lib64/libnvrtc.so"};
@@ -30,7 +30,7 @@ std::vector<std::string> places() {
     if (entry.path().filename().string().starts_with("cuda-"))
       for (const char* folder : {"lib64", "lib"})
         versions.push_back((entry.path() / folder / "libnvrtc.so").string());
-  // Newest first: cuda-13.0 precedes cuda-9.2.
+  // Sorts newest versions first: cuda-13.0 precedes cuda-9.2.
   std::ranges::sort(versions, [](const std::string& a, const std::string& b) {
     return strverscmp(a.c_str(), b.c_str()) > 0;
   });

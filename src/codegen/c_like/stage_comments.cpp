@@ -51,7 +51,7 @@ StageComments::Stored StageComments::stored_by(const Stmt& s) {
   if (const Store* n = s.as<Store>()) add(n->buffer->stage_name(), stored);
   if (const Evaluate* n = s.as<Evaluate>())
     walk(n->value, [&](const Call& call) {
-      // The call may write the buffer through an address: a tensor intrinsic, or a copy.
+      // A call, such as a tensor intrinsic or a copy, may write the buffer through the address.
       if (call.is(Intrin::tvm_access_ptr) && call.args[1].as<VarNode>() &&
           (constant_int(call.args[4]).value_or(kWritten) & kWritten) != 0)
         add(Var::of(call.args[1]).name(), stored);

@@ -2,7 +2,8 @@
 // all its stores are to that stage's buffers or to buffers of no stage.
 //
 //   StageComments comments(func);
-//   comments.of(loop)               // "C, matmul.cpp:14": the loop computes C and nothing else
+//   comments.line(0)                // "C, matmul.cpp:14"
+//   comments.stored_by(loop)        // OneStage, number 0: the loop computes C and nothing else
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ class StageComments {
   enum class Kind : unsigned char { Nothing, OneStage, Several };
   struct Stored {
     Kind kind = Kind::Nothing;
-    /// For OneStage: the number of the stage.
+    /// The number of the stage; valid for Kind::OneStage.
     int stage = 0;
   };
   /// Returns which stages the statement stores to. A call takes time linear in the statement's size
@@ -35,7 +36,7 @@ class StageComments {
   /// Keys are buffer names. Stages of the same name share an entry, with all their locations.
   std::unordered_map<std::string, int> stages_;
   std::vector<std::string> lines_;
-  /// Keeps the statements, so that no address is used again.
+  /// Memoized results. The statements are kept alive, so that their addresses are not reused.
   std::unordered_map<const tir::StmtNode*, std::pair<tir::Stmt, Stored>> known_;
 };
 

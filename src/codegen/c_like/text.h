@@ -1,4 +1,4 @@
-// Pieces of C text: expressions with the precedence of their operators, and lines.
+// Fragments of C text: expressions with their operator precedence, and lines.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace tenon::codegen {
 
-/// Replaces a placeholder of a template.
+/// Replaces every occurrence of a placeholder in a template.
 inline void replace_all(std::string& text, std::string_view what, const std::string& by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
     text.replace(at, what.size(), by), at += by.size();
 }
 
-/// The precedence levels of C, the tightest first.
+/// The precedence levels of C, tightest binding first.
 enum class Level : unsigned char {
   Primary,
   Unary,
@@ -33,22 +33,22 @@ enum class Level : unsigned char {
   Choice
 };
 
-/// An expression.
+/// The text of a C expression and the precedence of its outermost operator.
 struct Text {
   std::string text;
   Level level = Level::Primary;
 
-  /// Returns the text as an operand, in parentheses if it binds less tightly than `weakest`.
+  /// Returns the text as an operand. It is in parentheses if it binds less tightly than `weakest`.
   std::string within(Level weakest) const { return level <= weakest ? text : "(" + text + ")"; }
 };
 
-/// Only the left operand may have the same level: C's operators associate to the left, and the
-/// order of floating-point sums must not change.
+/// Returns `a op b`. Only the left operand may have the operator's own level without parentheses: C
+/// operators associate to the left, and the order of floating-point sums must not change.
 inline Text infix(const Text& a, const std::string& op, const Text& b, Level level) {
   const Level stronger = static_cast<Level>(static_cast<unsigned char>(level) - 1);
   return {a.within(level) + " " + op + " " + b.within(stronger), level};
 }
-/// Like infix, but with parentheses where compilers would warn without them.
+/// Like infix, but with the parentheses that avoid compiler warnings.
 inline Text infix_bits(const Text& a, const std::string& op, const Text& b, Level level) {
   return {a.within(Level::Unary) + " " + op + " " + b.within(Level::Unary), level};
 }
@@ -68,8 +68,8 @@ class Lines {
                                   : std::string(static_cast<std::size_t>(depth_) * 2, ' ') + line +
                                         (mark_ > 0 ? line_mark(mark_) : ""));
   }
-  /// Sets the statement, by its line in a listing, that the following lines belong to. With 0, the
-  /// lines are not attributed.
+  /// Attributes the following lines to a statement, given by its line in a listing. With 0, they
+  /// are not attributed.
   void set_mark(int line) { mark_ = line; }
   int mark() const { return mark_; }
   /// Adds a label, indented less than the surrounding lines.

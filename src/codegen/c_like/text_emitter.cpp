@@ -95,7 +95,7 @@ static inline void workspace_free(void* data) {
 
 )";
 
-// Compilers that unroll such a loop before vectorization do not vectorize it.
+// Compilers that unroll loops before vectorization would not vectorize an unrolled loop over lanes.
 constexpr const char* kLanes =
     "// Loops over the lanes of vectors. With -fopenmp-simd -DTENON_SIMD, compilers make vectors of "
     "them.\n"

@@ -1,5 +1,5 @@
-// State that the functions of one text share while they are emitted: the dialect, helper functions,
-// extern functions, the runtime.
+// State shared by the functions of one C text while they are emitted: the dialect, helper
+// functions, extern functions, and uses of the runtime.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace tenon::codegen {
 
 /// The name of the parameter or array for shared memory whose size is set at launch.
 inline constexpr std::string_view kDynamicShared = "dynamic_shared";
-/// The parameter of an OpenCL kernel that points to this memory.
+/// The parameter of an OpenCL kernel that points to dynamic shared memory.
 inline constexpr std::string_view kSharedVectors = "shared_vectors";
 
 class TextEmitter {
@@ -27,7 +27,7 @@ class TextEmitter {
   TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
               bool comments_stages = false);
 
-  /// Attributes the lines of functions to statements.
+  /// Attributes the lines of emitted functions to the statements that they implement.
   void mark_lines(const StatementLines* lines) { statement_lines_ = lines; }
   /// Returns the statement's line, or 0 if lines are not attributed.
   int line_of(const tir::Stmt& s) const {
@@ -40,32 +40,32 @@ class TextEmitter {
   Helpers& helpers() { return helpers_; }
   /// Whether comments name the computed stage.
   bool comments_stages() const { return comments_stages_; }
-  /// Names of functions.
+  /// The names that functions of the text have.
   Names& names() { return names_; }
   /// Declares an extern function once. Throws LowerError for a name that is not a C identifier, and
   /// if the types differ from those of an earlier call.
   void use_extern(const std::string& name, const std::string& declaration);
-  /// Declares the runtime's functions, under their names without `tenon_`.
+  /// Declares the runtime's functions. Their C names omit the prefix `tenon_`.
   void use_runtime() { uses_runtime_ = true; }
-  /// Defines the marker of loops over lanes in any order.
+  /// Defines the macro that marks loops over lanes whose iterations may run in any order.
   void use_lanes() { uses_lanes_ = true; }
-  /// Defines the marker of functions that are parts of a long one.
+  /// Defines the macro that marks functions that are parts of a longer function.
   void use_parts() { uses_parts_ = true; }
-  /// Declares DLTensor and TenonValue, for uses other than in the functions for the runtime.
+  /// Declares DLTensor and TenonValue for calls in the text. Packed functions declare them anyway.
   void use_call_types() { uses_call_types_ = true; }
 
-  /// Adds a function to the text, after those added before.
+  /// Appends a function to the text.
   void add_function(const std::string& text) { functions_ += text + "\n"; }
-  /// Adds a function that the runtime calls.
+  /// Appends a packed function, which the runtime calls.
   void add_packed(const std::string& text) { packed_ += "\n" + text; }
-  /// Adds a declaration for the header of callers.
+  /// Appends a declaration to the header for callers.
   void add_declaration(const std::string& text) { declarations_ += text; }
 
   /// Returns the complete text.
   std::string text(const std::string& manifest) const;
   /// Returns the complete text of a module of kernels.
   std::string kernels() const;
-  /// Returns the declarations of the functions for C programs.
+  /// Returns the declarations for C programs that call the functions.
   const std::string& declarations() const { return declarations_; }
 
  private:
@@ -85,12 +85,13 @@ class TextEmitter {
   std::string functions_, packed_, declarations_;
 };
 
-/// Reserves the names of the functions that a function calls, and its own symbol, so that neither
-/// variables nor functions emitted later use them.
+/// Reserves the symbol of a function and the names of all functions that it calls. Variables and
+/// functions that are emitted later cannot use these names.
 void reserve_names(TextEmitter& module, const tir::PrimFunc& func, const Signature& signature);
 
-/// Emits a function: the computation, under the function's name or a similar one, and the packed
-/// function under the signature's symbol. Throws LowerError for IR that C cannot express.
+/// Emits a function as two C functions: the computation, under the function's name or a similar
+/// one, and the packed function, under the symbol of the signature. Throws LowerError for IR that C
+/// cannot express.
 void emit_c_function(TextEmitter& module, const tir::PrimFunc& func, const Signature& signature);
 
 }  // namespace tenon::codegen

@@ -30,7 +30,8 @@ namespace {
 
 // ---- system libraries ---------------------------------------------------------------------------
 
-// Functions that are linked into a program and found there without loading a library.
+// System libraries: their functions are linked into a program, which finds them without loading a
+// library.
 
 llvm::Constant* private_data(llvm::Module& module, llvm::Constant* data, const char* name) {
   return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
@@ -55,8 +56,8 @@ llvm::Constant* addresses(llvm::Module& module,
       "functions");
 }
 
-/// Makes the program register the functions before main (c_api.h, tenon_register_system_library).
-/// Precondition: all of them are defined.
+/// Adds code that registers the functions before main runs (c_api.h,
+/// tenon_register_system_library). Precondition: all functions are defined.
 void register_system_library(llvm::Module& module, const std::string& prefix,
                              const std::vector<runtime::FunctionSpec>& functions) {
   llvm::LLVMContext& context = module.getContext();
@@ -87,8 +88,8 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
 
 // ---- faults of LLVM's code generators -----------------------------------------------------------
 
-// Code that they compile wrongly, in minutes, or not at all (llvm_faults.md). Each is replaced
-// after the last pass, because InstCombine would undo it.
+// Replacements of IR that LLVM's code generators compile incorrectly, in minutes, or not at all
+// (llvm_faults.md). The replacements follow the last pass, because InstCombine would undo them.
 
 bool is_byte_division(const llvm::BinaryOperator& n) {
   return n.getType()->isIntOrIntVectorTy(8) && llvm::isa<llvm::Constant>(n.getOperand(1));
@@ -119,8 +120,8 @@ void divide_by_lanes(llvm::BinaryOperator& n) {
   n.eraseFromParent();
 }
 
-/// Computes quotients and remainders of byte vectors by constants in 16 bits, and without
-/// optimization those of all vectors lane by lane.
+/// Replaces vector divisions and remainders. Without optimization, they are computed lane by lane.
+/// Otherwise, byte vectors are divided by constants in 16 bits.
 void replace_division(llvm::BinaryOperator& n, int opt_level) {
   if (!n.isIntDivRem() || !n.getType()->isVectorTy()) return;
   if (opt_level <= 0)
@@ -129,7 +130,8 @@ void replace_division(llvm::BinaryOperator& n, int opt_level) {
     widen(n);
 }
 
-/// Gives 0 to the lanes in which a masked load's result is undefined where nothing is loaded.
+/// Replaces undefined lanes of a masked load's default value, which the disabled lanes return, by
+/// 0.
 void define_unloaded_lanes(llvm::IntrinsicInst& load) {
   const unsigned last = load.arg_size() - 1;
   auto* lanes = llvm::dyn_cast<llvm::Constant>(load.getArgOperand(last));
@@ -141,7 +143,7 @@ void define_unloaded_lanes(llvm::IntrinsicInst& load) {
                                      lanes, llvm::Constant::getNullValue(type->getScalarType())));
 }
 
-/// Replaces a masked store of a single lane, which the mask determines, by a plain store.
+/// Replaces a masked store by a plain store if its mask is constant and enables a single lane.
 void replace_store_of_one_lane(llvm::IntrinsicInst& store) {
   auto* mask = llvm::dyn_cast<llvm::Constant>(store.getArgOperand(store.arg_size() - 1));
   if (!mask) return;
@@ -196,8 +198,9 @@ bool is_same_processor(const tir::TargetFacts& a, const tir::TargetFacts& b) {
   return a.cpu == b.cpu && a.features == b.features;
 }
 
-/// Returns the target of code that belongs to no single function, such as imported code: the
-/// functions' common processor, or else a generic one of their architecture.
+/// Returns the target of code that does not belong to one function, such as imported code. It is
+/// the processor that all functions have in common, or else a generic processor of their
+/// architecture.
 tir::TargetFacts common_target(const std::vector<tir::TargetFacts>& targets) {
   tir::TargetFacts common = targets.front();
   for (const tir::TargetFacts& target : targets) {
@@ -216,7 +219,7 @@ tir::TargetFacts common_target(const std::vector<tir::TargetFacts>& targets) {
   return common;
 }
 
-/// Returns the code of no functions yet.
+/// Returns an LlvmCode without functions.
 LlvmCode code_for(std::vector<tir::TargetFacts> targets, const CompileOptions& options) {
   LlvmCode code;
   code.common = common_target(targets);
@@ -246,7 +249,7 @@ void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
   if (is_object) code.imported_objects.push_back(std::move(compiled.bytes));
 }
 
-/// Imports the sources that the options and the functions' pragmas name.
+/// Imports the sources that are named by the options and by pragmas of the functions.
 void import_sources(llvm::Module& module, const std::vector<CompileUnit>& units, LlvmCode& code) {
   ImportedSources sources;
   for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
@@ -264,7 +267,7 @@ void put(ByteWriter& out, const KernelCode& code) {
   for (const std::string* each : {&text, &ptx, &binary, &why_no_binary}) out.text(*each);
 }
 
-/// Reads what put wrote; nullopt if the bytes end before.
+/// Reads what `put` wrote; nullopt if the bytes are truncated.
 std::optional<KernelCode> kernel_code(ByteReader& in) {
   const auto device = in.number();
   const auto specs = in.text(), functions = in.text();

@@ -9,8 +9,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Makes LLVM emit line 0 for instructions without a line, which would otherwise inherit the
-/// previous instruction's line.
+/// Makes LLVM emit line 0 for instructions without a line. They would otherwise inherit the line of
+/// the previous instruction.
 void write_unknown_lines() {
   static std::once_flag done;
   std::call_once(done, [] {

@@ -1,6 +1,6 @@
 // Source lines of instructions, as LLVM debug locations: each instruction has the line of the
-// statement that it implements. They survive optimization without affecting it, and become `.loc`
-// in assembler. Instructions that LLVM moves to another block lose their line.
+// statement that it implements. The lines survive optimization without affecting it, and become
+// `.loc` in assembler. Instructions that LLVM moves to another block lose their line.
 #pragma once
 
 #include <llvm/IR/DIBuilder.h>
@@ -17,14 +17,14 @@ class DebugLines {
  public:
   DebugLines(llvm::Module& module, const StatementLines& lines);
 
-  /// Adds debug information for the function. Its instructions have the returned location, with
-  /// line 0, until they are given another one.
+  /// Adds debug information for the function. Returns the initial location of its instructions,
+  /// which has line 0.
   llvm::DebugLoc begin(llvm::Function& function);
   /// Returns nullopt for statements without a line.
   std::optional<llvm::DebugLoc> of(const tir::StmtNode& stmt, const llvm::Function& function) const;
-  /// Returns the location with the same line in another function.
+  /// Returns a location in `function` with the line of `place`.
   llvm::DebugLoc same_line(const llvm::DebugLoc& place, llvm::Function& function) const;
-  /// Must be called when all functions have been emitted.
+  /// Completes the debug information. Must be called after all functions have been emitted.
   void finish() { builder_.finalize(); }
 
  private:

@@ -28,16 +28,16 @@ llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Valu
 }
 
 /// Returns the minimum or maximum, or NaN if an operand is NaN. On x86 this is one instruction and
-/// a NaN check of the first operand, which is omitted if LLVM knows that one of them is not NaN. In
-/// a reduction step, the second operand is the new value; it is passed first, so that its check is
-/// not on the critical path of the reduction.
+/// a NaN check of its first operand. LLVM omits the check if it knows that one operand is not NaN.
+/// In a reduction step, `b` is the new value. It is passed first, so that the NaN check is not on
+/// the critical path of the reduction.
 llvm::Value* FunctionEmitter::extremum(BinaryOp op, llvm::Value* a, llvm::Value* b) {
   const bool is_min = op == BinaryOp::Min;
   if (module_.has_fast_math())
     return builder_.CreateSelect(
         builder_.CreateFCmp(is_min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT, b, a), b,
         a);
-  // The sign of a zero result is irrelevant.
+  // The sign of a zero result does not matter.
   const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
   llvm::FastMathFlags flags = builder_.getFastMathFlags();
   flags.setNoSignedZeros();
@@ -59,7 +59,8 @@ llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm
     case BinaryOp::TruncMod:
       return builder_.CreateFRem(a, b);
     case BinaryOp::FloorMod: {
-      // The remainder has the sign of the dividend.
+      // FRem returns a remainder with the sign of the dividend, but FloorMod needs the divisor's
+      // sign.
       llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
       llvm::Value* remainder = builder_.CreateFRem(a, b);
       llvm::Value* differs =
@@ -144,7 +145,7 @@ llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, ll
 
 namespace {
 
-/// Returns the constant if all lanes are the same one, otherwise null.
+/// Returns the constant that all lanes have; null if the lanes differ or are not constant.
 const llvm::ConstantInt* same_constant(const llvm::Value* value) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   if (!constant) return nullptr;
@@ -188,8 +189,8 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
   llvm::Value* remainder = builder_.CreateSRem(a, divisor);
   llvm::Value* quotient = wants_remainder ? nullptr : builder_.CreateSDiv(a, divisor);
   if (floors) {
-    // The remainder has the sign of the dividend. If the divisor has the opposite sign, truncation
-    // rounded the quotient up.
+    // Truncated division gives the remainder the sign of the dividend. If the divisor has the
+    // opposite sign, the quotient was rounded up.
     llvm::Value* differs =
         builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero),
                            builder_.CreateICmpSLT(builder_.CreateXor(remainder, divisor), zero));

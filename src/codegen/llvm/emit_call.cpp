@@ -127,8 +127,8 @@ void FunctionEmitter::prefetch(const Call& n) {
 
 namespace {
 
-/// Returns the extension of a narrow integer: in C calls, integers narrower than int are extended
-/// according to their signedness.
+/// Returns the attribute that extends an integer narrower than int. C calling conventions extend
+/// such integers according to their signedness.
 llvm::Attribute::AttrKind extension_of(DataType t) {
   const bool is_narrow = t.is_integral() && t.is_scalar() && t.bits < 32;
   return !is_narrow   ? llvm::Attribute::None
@@ -136,11 +136,11 @@ llvm::Attribute::AttrKind extension_of(DataType t) {
                       : llvm::Attribute::ZExt;
 }
 
-/// Marks the call of a pure function, so that LLVM may move or remove it.
+/// Marks the call as pure, so that LLVM may move or remove it.
 void add_purity(llvm::CallBase& call, const Call& n) {
   call.setDoesNotThrow();
   call.addFnAttr(llvm::Attribute::WillReturn);
-  // The function may still read the memory that its pointers refer to.
+  // A pure function may still read memory through its pointer arguments.
   const bool has_pointer =
       std::ranges::any_of(n.args, [](const Expr& arg) { return arg.dtype().is_handle(); });
   if (has_pointer) {
@@ -165,7 +165,8 @@ llvm::FunctionType* FunctionEmitter::signature_in_c(const ExternCallee& callee, 
   llvm::Type* returned = type_in_c(result);
   const llvm::FunctionType* defined = module_.definition_of(callee.name);
   if (!defined) return llvm::FunctionType::get(returned, types, false);
-  // clang represents bool as one bit. If the result is unused, any result type is accepted.
+  // clang represents bool as one bit. The result type of the definition is accepted if the result
+  // is unused.
   const auto adapted = [](llvm::Type* ours, llvm::Type* theirs, DataType t) {
     return t.is_bool() && t.is_scalar() && theirs->isIntegerTy(1) ? theirs : ours;
   };
@@ -268,8 +269,8 @@ llvm::Value* FunctionEmitter::stack_shape(const Call& n) {
   return stack_values(builder_.getInt64Ty(), "shape", extents);
 }
 
-/// Emits (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a
-/// DLTensor.
+/// Emits a DLTensor from the arguments (data, shape, strides or 0, rank, a value of the element
+/// type, offset in elements).
 llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   const DataType element = n.args[4].dtype();
   llvm::Value* tensor =
@@ -285,7 +286,7 @@ llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   if (n.args[2].dtype().is_handle()) {
     strides = expr(n.args[2]);
   } else {
-    // c_api.h guarantees that strides are set: these are the strides of a compact array.
+    // c_api.h guarantees non-null strides, so the strides of a compact array are computed here.
     strides =
         entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, *rank)), 8, "strides");
     llvm::Value* stride = int64(1);
@@ -311,7 +312,7 @@ llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   return tensor;
 }
 
-/// Returns an argument as a TenonValue of c_api.h contains it.
+/// Converts an argument to its representation in a TenonValue (c_api.h).
 llvm::Value* FunctionEmitter::in_64_bits(const Expr& arg) {
   const DataType t = arg.dtype();
   llvm::Value* value = expr(arg);

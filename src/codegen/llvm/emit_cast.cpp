@@ -45,7 +45,8 @@ llvm::Value* FunctionEmitter::cast(llvm::Value* value, DataType from, DataType t
   llvm::Value* result = from.is_int() ? builder_.CreateSExtOrTrunc(value, target)
                                       : builder_.CreateZExtOrTrunc(value, target);
   if (!index_values_.contains(value)) return result;
-  // Other types are data, whose sums wrap. A value of the same width must not be the index itself.
+  // Only signed integers of at least 32 bits are indices. Other types are data, whose sums wrap. If
+  // the cast does not change the value, freeze makes a new value that is not an index.
   const auto is_index = [](DataType type) { return type.is_int() && type.bits >= 32; };
   if (!is_index(from) || !is_index(to))
     return result == value ? builder_.CreateFreeze(value) : result;
@@ -70,8 +71,8 @@ struct Bounds {
   double greatest = std::numeric_limits<double>::infinity();
 };
 
-/// Returns bounds on the value if it is not NaN, from the minima, maxima and roundings that compute
-/// it.
+/// Returns bounds of the value, assuming it is not NaN. The bounds come from the minima, maxima and
+/// roundings that compute it.
 Bounds bounds_of(llvm::Value* value) {
   const llvm::APFloat* number = nullptr;
   if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(number))) {
@@ -113,7 +114,7 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
   const bool may_be_below = bounds.least < least;
   const bool may_be_above = bounds.greatest >= greatest_plus_one;
   llvm::Value* bounded = value;
-  // NaN is mapped to the minimum, as by x86's instruction.
+  // NaN becomes the minimum, like the result of the x86 instruction.
   if (may_be_below)
     bounded =
         builder_.CreateSelect(builder_.CreateFCmpOGT(value, number(least)), value, number(least));
@@ -127,7 +128,7 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
       builder_.CreateFreeze(wide.is_int() ? builder_.CreateFPToSI(bounded, type(wide))
                                           : builder_.CreateFPToUI(bounded, type(wide)));
   result = builder_.CreateTrunc(result, type(to));
-  // The maximum of a wide type may not be representable as a float.
+  // The maximum of a wide integer type may not be representable as a float.
   if (may_be_above && !is_narrow) {
     const auto greatest = static_cast<std::uint64_t>(integer_max(to.element()).value_or(-1));
     result = builder_.CreateSelect(builder_.CreateFCmpOGE(value, number(greatest_plus_one)),
@@ -143,12 +144,13 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
                          : builder_.CreateUIToFP(value, type(target));
   };
   if (to.bits >= 32) return convert(to);
-  // Every integer below float16's infinity is exact in float32. bfloat16 has a larger range, so the
-  // first rounding must record whether bits were lost.
+  // Integers that do not overflow float16 are exact in float32. bfloat16 has a larger range, so the
+  // first of the two roundings must record whether it lost bits.
   const int lanes = to.lanes;
   if (to.is_float() && from.bits > 16) {
-    // InstCombine takes integers of few significant bits to be exact in float16, although they may
-    // be infinity there (llvm_faults.md). 65535 is infinity too, and has too many bits.
+    // InstCombine assumes that float16 represents integers with few significant bits exactly, but
+    // large ones become infinity (llvm_faults.md). 65535 becomes infinity as well and has too many
+    // significant bits for that assumption, so values are clamped to it.
     const auto clamp = [&](llvm::Intrinsic::ID op, std::int64_t bound) {
       value = builder_.CreateBinaryIntrinsic(op, value, same_shape(value, bound));
     };
@@ -157,8 +159,8 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
   }
   if (to.is_float() || from.bits <= 16) return round_float32(convert(Float(32, lanes)), to);
   if (from.bits == 64) {
-    // Doubles hold 53 bits: the bits below the upper 52 become one sticky bit. Small numbers keep
-    // all their bits.
+    // A double has 53 significant bits. All bits below the upper 52 are combined into one sticky
+    // bit. Numbers that fit are unchanged.
     llvm::Value* low = builder_.CreateAnd(value, same_shape(value, 0xfff));
     llvm::Value* rest = builder_.CreateSub(value, low);
     llvm::Value* sticky =
@@ -177,7 +179,7 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
 llvm::Value* FunctionEmitter::reinterpret(llvm::Value* value, DataType from, DataType to) {
   if (from.is_handle()) value = builder_.CreatePtrToInt(value, builder_.getInt64Ty());
   if (to.is_handle()) return builder_.CreateIntToPtr(value, type(to));
-  // The same bits as a value that is not an index, so that its arithmetic wraps.
+  // freeze returns a new value with the same bits. It is not an index, so its arithmetic wraps.
   if (from == to) return builder_.CreateFreeze(value);
   return builder_.CreateBitCast(value, type(to));
 }
@@ -206,9 +208,9 @@ llvm::Value* FunctionEmitter::round_float32(llvm::Value* value, DataType to) {
       return builder_.CreateFPTrunc(value, lanes_like(builder_.getHalfTy(), value));
     return float32_to_half_on_bits(value);
   }
-  // Adding just less than half a unit in the last place, and one more if the last bit is odd,
-  // carries into it exactly if rounding up is required. A NaN could become infinity, so it is
-  // replaced.
+  // Rounds to nearest even: adds just less than half a unit in the last place, plus one if the last
+  // bit is odd. The sum carries into the last place exactly if rounding up is required. The carry
+  // could turn a NaN into infinity, so a NaN is made quiet instead.
   llvm::Value* bits = builder_.CreateBitCast(value, lanes_like(builder_.getInt32Ty(), value));
   llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, 16), same_shape(bits, 1));
   llvm::Value* rounded =
@@ -220,8 +222,8 @@ llvm::Value* FunctionEmitter::round_float32(llvm::Value* value, DataType to) {
 }
 
 llvm::Value* FunctionEmitter::half_to_float32_on_bits(llvm::Value* half) {
-  // Shifting exponent and mantissa to float32's positions gives a float32 that is too small by
-  // 2^112, also for subnormals. Infinity and NaN need the maximum exponent.
+  // Moves exponent and mantissa to their positions in float32. The result is too small by a factor
+  // of 2^112, also for subnormals. Infinity and NaN need the maximum exponent.
   llvm::Value* narrow = builder_.CreateBitCast(half, lanes_like(builder_.getInt16Ty(), half));
   llvm::Value* bits = builder_.CreateZExt(narrow, lanes_like(builder_.getInt32Ty(), half));
   llvm::Value* sign = builder_.CreateShl(builder_.CreateAnd(bits, same_shape(bits, 0x8000)), 16);
@@ -241,14 +243,14 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
   llvm::Value* bits = builder_.CreateBitCast(value, word);
   llvm::Value* sign = builder_.CreateAnd(builder_.CreateLShr(bits, 16), same_shape(bits, 0x8000));
   llvm::Value* magnitude = builder_.CreateAnd(bits, same_shape(bits, 0x7fffffff));
-  // Normal results: the bias of the exponent changes by 112, and rounding carries as for bfloat16.
+  // Normal results: the exponent's bias is reduced by 112. Rounding carries as for bfloat16.
   llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(magnitude, 13), same_shape(bits, 1));
   llvm::Value* rounded =
       builder_.CreateAdd(magnitude, builder_.CreateAdd(odd, same_shape(bits, 0xfff)));
   llvm::Value* normal =
       builder_.CreateLShr(builder_.CreateSub(rounded, same_shape(bits, 112U << 23)), 13);
-  // Below 2^-14 a unit in the last place is 2^-24. Adding 1/2, whose unit in float32 is the same,
-  // rounds to it.
+  // Results below 2^-14 have units of 2^-24. float32 numbers near 1/2 have the same unit in the
+  // last place, so adding 1/2 rounds to it.
   llvm::Value* shifted = builder_.CreateBitCast(magnitude, value->getType());
   {
     const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
@@ -259,7 +261,7 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
       builder_.CreateSub(builder_.CreateBitCast(shifted, word), same_shape(bits, 0x3f000000));
   llvm::Value* result = builder_.CreateSelect(
       builder_.CreateICmpULT(magnitude, same_shape(bits, 113U << 23)), subnormal, normal);
-  // From 65520 on the result is infinity: that value is half-way between the maximum, 65504, and
+  // Values from 65520 on become infinity, because 65520 is half-way between the maximum, 65504, and
   // 2^16.
   result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, same_shape(bits, 0x477ff000)),
                                  same_shape(bits, 0x7c00), result);

@@ -1,5 +1,5 @@
-// Sums of products of adjacent lanes (dp4a): by the processor's instructions if available,
-// otherwise by widened products of the even and of the odd lanes.
+// Sums of products of adjacent lanes (dp4a). They use the processor's instructions if available,
+// and otherwise widened products of the even lanes and of the odd lanes.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -13,7 +13,7 @@ using namespace tir;
 
 namespace {
 
-/// An instruction for vectors of 128, 256 and 512 bits.
+/// The variants of an instruction for vectors of 128, 256 and 512 bits.
 struct OfWidths {
   llvm::Intrinsic::ID in_128, in_256, in_512;
 
@@ -31,7 +31,7 @@ constexpr OfWidths kByteProducts{llvm::Intrinsic::x86_avx512_vpdpbusd_128,
 constexpr OfWidths kBfloatProducts{llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128,
                                    llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
                                    llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512};
-/// Sums of two 16-bit products.
+/// Instructions that add sums of two 16-bit products.
 constexpr OfWidths kShortProducts{llvm::Intrinsic::x86_sse2_pmadd_wd,
                                   llvm::Intrinsic::x86_avx2_pmadd_wd,
                                   llvm::Intrinsic::x86_avx512_pmaddw_d_512};
@@ -46,29 +46,28 @@ llvm::Value* call_on_bits(llvm::IRBuilderBase& builder, llvm::Module& module,
   return builder.CreateCall(function, args);
 }
 
-/// Sums of four byte products, for vectors of one width.
+/// Instructions that add sums of four byte products, for vectors of one width.
 class ByteProducts {
  public:
   ByteProducts(llvm::IRBuilderBase& builder, llvm::Module& module, int lanes)
       : builder_(builder), module_(module), lanes_(lanes) {}
 
-  /// Uses instructions whose first factor is unsigned and whose second is signed. A factor of the
-  /// other signedness is offset by 128, which flips its sign bit, and the contribution of the
-  /// offset is subtracted from the sums. That contribution depends only on the other factor, so it
-  /// can be shared by several sums.
+  /// Uses instructions that multiply an unsigned by a signed factor. A factor of the other
+  /// signedness is offset by 128, which flips its sign bit. The offset's contribution is subtracted
+  /// from the sums. It depends only on the other factor, so several sums can share its computation.
   llvm::Value* by_instruction(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
                               llvm::Value* sums) {
     const bool is_a_signed = of_a.is_int(), is_b_signed = of_b.is_int();
     if (is_a_signed && !is_b_signed) return product(b, a, sums);
     if (!is_a_signed && is_b_signed) return product(a, b, sums);
     llvm::Value* none = llvm::Constant::getNullValue(sums->getType());
-    if (is_a_signed)  // a = (a + 128) - 128
+    if (is_a_signed)  // an offset of +128: a = (a + 128) - 128
       return product(moved(a), b, builder_.CreateSub(sums, product(bytes(0x80), b, none)));
-    llvm::Value* of_ones = product(a, bytes(1), none);  // b = (b - 128) + 128
+    llvm::Value* of_ones = product(a, bytes(1), none);  // an offset of -128: b = (b - 128) + 128
     return product(a, moved(b), builder_.CreateAdd(sums, builder_.CreateShl(of_ones, 7)));
   }
 
-  /// Uses 16-bit products: those of the even bytes and those of the odd bytes.
+  /// Multiplies the even bytes and the odd bytes separately, each extended to 16 bits.
   llvm::Value* by_halves(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
                          llvm::Value* sums) {
     for (const bool is_odd : {false, true})
@@ -95,8 +94,7 @@ class ByteProducts {
     return type.is_int() ? builder_.CreateAShr(x, eight) : builder_.CreateLShr(x, eight);
   }
 
-  /// Returns sums of adjacent 16-bit products. They fit in 32 bits because the factors come from
-  /// bytes.
+  /// Adds adjacent 16-bit products. The sums fit in 32 bits, because the factors were bytes.
   llvm::Value* products_of_pairs(llvm::Value* a, llvm::Value* b) {
     const llvm::Intrinsic::ID id = kShortProducts.of(32 * lanes_);
     if (llvm::Triple(module_.getTargetTriple()).isX86() && id != llvm::Intrinsic::not_intrinsic)

@@ -90,8 +90,8 @@ llvm::Value* FunctionEmitter::index(const Expr& e) {
 
 namespace {
 
-/// Returns the expression if it is a sum, difference or product. If it does not overflow, extending
-/// its operands is equivalent to extending its result.
+/// Returns the expression if it is a sum, difference or product. If the operation does not
+/// overflow, extending its operands is equivalent to extending its result.
 const Binary* as_sum(const Expr& e) {
   const Binary* n = e.as<Binary>();
   const bool is_sum =
@@ -240,7 +240,7 @@ llvm::Value* FunctionEmitter::emit(const Shuffle& n) {
   int begin = 0;
   for (const Expr& v : n.vectors) {
     const int lanes = v.dtype().lanes;
-    // Each read of a vector is masked by the lanes of it that the chosen lanes pick.
+    // Masks the loads of each operand: only the lanes that active result lanes use are loaded.
     if (is_masked && lanes > 1 && contains<Load>(v)) lanes_ = lanes_picked(n, begin, lanes);
     vectors.push_back(expr(v));
     lanes_ = chosen;
@@ -270,7 +270,7 @@ llvm::Value* FunctionEmitter::splat(llvm::Value* value, int lanes) {
   if (lanes == 1) return value;
   if (!value->getType()->isVectorTy())
     return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
-  // Broadcasting a vector repeats it.
+  // A broadcast of a vector repeats the whole vector.
   return concatenate(std::vector<llvm::Value*>(static_cast<std::size_t>(lanes), value));
 }
 

@@ -17,8 +17,8 @@ using namespace tir;
 
 namespace {
 
-/// Returns LLVM's intrinsic if it becomes an instruction or LLVM simplifies it algebraically;
-/// otherwise libm's function is called.
+/// Returns LLVM's intrinsic if LLVM compiles it to an instruction or simplifies it algebraically.
+/// Otherwise returns not_intrinsic, and libm's function is called.
 llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
   // Rounds half to even, like the reference interpreter.
   constexpr auto kNearest = llvm::Intrinsic::nearbyint;
@@ -52,7 +52,7 @@ llvm::Value* FunctionEmitter::math(Intrin intrin, const Call& n, DataType type) 
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse());
   }
   const bool in_float32 = is_computed_in_float32(type) || type.bits == 16;
-  // The next float16 is not the rounded next float32.
+  // nextafter in float16: the neighbor of a float16 is not the rounded neighbor of a float32.
   if (intrin == Intrin::nextafter && in_float32)
     throw LowerError("nextafter is supported for float32 and float64, not for " + type.str());
   std::vector<llvm::Value*> args;
@@ -91,7 +91,8 @@ llvm::Value* FunctionEmitter::exactly(const MathFunction& function,
   return expr(function.body);
 }
 
-/// Returns `reduced` if x could be reduced; larger angles, which are rare, are left to the library.
+/// Returns `reduced` if x is small enough for the reduction. For larger angles, which are rare,
+/// calls the library.
 llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
                                                 llvm::Value* reduced) {
   llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
@@ -104,7 +105,8 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
                         after,
                         llvm::MDBuilder(builder_.getContext()).createUnlikelyBranchWeights());
   builder_.SetInsertPoint(large);
-  // If the calls were speculatable, a vectorized loop would make them for every element.
+  // The calls must not be marked speculatable, because a vectorized loop would then make them for
+  // every element.
   llvm::Value* called =
       builder_.CreateSelect(is_large, call_libm_by_lanes(*libm_name(intrin), {x}, false), reduced);
   builder_.CreateBr(after);
@@ -117,14 +119,15 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
 
 llvm::Value* FunctionEmitter::library_function(Intrin intrin, std::vector<llvm::Value*> args) {
   llvm::Type* t = args[0]->getType();
-  // These ignore a quiet NaN beside 0, 1 or infinity, but not a signalling one.
+  // pow and hypot ignore a quiet NaN if the other argument is 0, 1 or infinity, but not a
+  // signalling NaN. Quieting the arguments makes both behave alike.
   if (intrin == Intrin::pow || intrin == Intrin::hypot)
     for (llvm::Value*& arg : args)
       arg =
           builder_.CreateSelect(builder_.CreateFCmpUNO(arg, arg), llvm::ConstantFP::getNaN(t), arg);
   if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic) {
-    // LLVM folds fma(x, 1, p) to x + p. With `contract`, it would then fuse that sum with the
-    // product p.
+    // LLVM folds fma(x, 1, p) to x + p. If p is a product, `contract` would allow LLVM to fuse p
+    // into that sum, which changes the result.
     const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
     llvm::FastMathFlags flags = builder_.getFastMathFlags();
     flags.setAllowContract(flags.allowContract() && intrin != Intrin::fma);
@@ -160,7 +163,7 @@ llvm::Value* FunctionEmitter::call_libm(const std::string& name,
   llvm::FunctionType* signature = llvm::FunctionType::get(args[0]->getType(), types, false);
   llvm::FunctionCallee function = module_.extern_function(name + (is_single ? "f" : ""), signature);
   llvm::CallInst* call = builder_.CreateCall(signature, function.getCallee(), given);
-  // Effects on errno are ignored.
+  // The calls are treated as pure: their effects on errno are ignored.
   if (speculatable) call->setDoesNotAccessMemory();
   call->setDoesNotThrow();
   call->addFnAttr(llvm::Attribute::WillReturn);

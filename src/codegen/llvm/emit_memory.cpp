@@ -23,15 +23,14 @@ using namespace tir;
 
 namespace {
 
-/// Whether one load of all elements, including the gaps of this stride, is cheaper than a load per
-/// lane.
+/// Whether a single load of all elements, gaps included, is cheaper than one load per lane.
 bool reads_well_with_gaps(std::int64_t stride, int lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4 && lanes <= 64;
 }
 
 constexpr int kLanesOf128Bits = 4;
 
-/// Whether load_column loads the columns of a square matrix whose rows have these lanes.
+/// Whether load_column supports a square matrix with rows of `lanes` elements.
 bool is_transposed_by_pairs(DataType element, int lanes) {
   return element.is_scalar() && element.bits * kLanesOf128Bits == 128 &&
          (lanes == kLanesOf128Bits || lanes == 2 * kLanesOf128Bits);
@@ -86,8 +85,9 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
   bool is_column = false;
   if (const Ramp* ramp = position.as<Ramp>()) {
     const auto stride = constant_int(ramp->stride);
-    // A column of a local matrix whose rows are stored as vectors. A load with gaps overlaps
-    // several of these stores, which then remain in memory.
+    // Whether this is a column of a local matrix whose rows are stored as vectors. A load that
+    // includes the gaps would overlap several of these stores, and the matrix could then not be
+    // kept in registers.
     is_column = stride >= lanes && is_local(at(int64(0)));
     const auto narrowest = narrowest_stores_.find(&n.buffer->data.node());
     const bool has_whole_rows = narrowest != narrowest_stores_.end() && narrowest->second >= lanes;
@@ -112,8 +112,9 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
 }
 
 /// Loads a column of a square matrix of 32-bit elements. Rows are merged two at a time, first by
-/// halves of vectors and then within 128 bits. The columns share the merged rows, and x86 has an
-/// instruction for each merge. LLVM would insert the elements of each column one by one.
+/// halves of vectors and then within 128 bits. x86 has an instruction for each merge, and the
+/// merged rows are shared by the loads of all columns. LLVM would insert the elements of each
+/// column one by one.
 llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element, int lanes,
                                           int column) {
   constexpr int kGroup = kLanesOf128Bits;
@@ -150,7 +151,8 @@ llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element,
 
 llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
                                           const std::vector<llvm::Value*>& positions) {
-  // The gaps between the lanes are loaded too, so the buffer must be memory of this function.
+  // The load includes the gaps between the lanes, so only memory of this function is known to be
+  // readable.
   if (!buffer->dtype.is_scalar() || !is_local(address(buffer, int64(0)))) return nullptr;
   std::vector<std::int64_t> places;
   for (llvm::Value* position : positions) {
@@ -173,11 +175,12 @@ llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
 llvm::Constant* FunctionEmitter::mask_of_tail(llvm::Value* address, DataType element, int count) {
   const int lanes = module_.traits().vector_bits / (8 * lane_bytes(element));
   const auto tail = static_cast<unsigned>(count % lanes);
-  // A tail of a power of two is one access, and others are one access for each bit of their number.
+  // Without a mask, a tail needs one access per set bit of its length. A power of two needs only
+  // one access, so a mask gains nothing.
   if (!module_.traits().lane_masks || tail == 0 || std::has_single_bit(tail)) return nullptr;
-  // Masked accesses would prevent that memory with constant indices becomes registers.
+  // Masked accesses would prevent LLVM from promoting memory with constant indices to registers.
   if (llvm::isa<llvm::AllocaInst>(address->stripInBoundsConstantOffsets())) return nullptr;
-  // An accumulation is read again soon, and processors do not forward masked stores to loads.
+  // An accumulator is loaded again soon, and processors do not forward masked stores to loads.
   if (accumulated_ && llvm::getUnderlyingObject(address) == llvm::getUnderlyingObject(accumulated_))
     return nullptr;
   std::vector<llvm::Constant*> mask(std::bit_ceil(static_cast<unsigned>(count)),
@@ -190,7 +193,8 @@ llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element,
   if (llvm::Constant* mask = mask_of_tail(address, element, count))
     return lanes_of(load_masked_lanes(address, element, mask), 0, count);
   const DataType t = element.element().with_lanes(count);
-  // Only the alignment of the element is guaranteed; LLVM increases it if it can prove more.
+  // Only the element's own alignment is guaranteed. LLVM increases the alignment where it can prove
+  // more.
   llvm::Value* value =
       builder_.CreateAlignedLoad(memory_type(module_.context(), t), address,
                                  llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
@@ -260,9 +264,9 @@ llvm::Value* FunctionEmitter::gather(llvm::Value* addresses, DataType element, l
   return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
 }
 
-/// Loads strided lanes in contiguous pieces that read nothing out of bounds: the last piece ends
-/// with the last required element or, if `mask` is not null, pieces read only the elements of the
-/// lanes that it enables.
+/// Loads strided lanes as contiguous pieces that do not read out of bounds. Without a `mask`, the
+/// last piece ends with the last required element. With a `mask`, only elements of enabled lanes
+/// are read.
 llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride,
                                            int lanes, llvm::Value* mask) {
   const int span = (lanes - 1) * stride + 1;
@@ -355,7 +359,7 @@ void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::
   value = bools_as_bytes(value, element);
   const llvm::Align alignment(static_cast<std::uint64_t>(lane_bytes(element)));
   const bool is_vector = value->getType()->isVectorTy();
-  // Masked stores are never non-temporal.
+  // Masked stores are never emitted as non-temporal stores.
   if (llvm::Constant* mask = is_vector && !streams_stores_
                                  ? mask_of_tail(address, element, lane_count(value))
                                  : nullptr) {
@@ -366,7 +370,7 @@ void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::
     return;
   }
   llvm::StoreInst* store = builder_.CreateAlignedStore(value, address, alignment);
-  // Non-temporal stores of single elements would each write a cache line to memory.
+  // A non-temporal store of a single element would write a whole cache line to memory.
   if (streams_stores_ && !is_local(address) && is_vector)
     store->setMetadata(
         llvm::LLVMContext::MD_nontemporal,
@@ -458,7 +462,7 @@ void FunctionEmitter::emit(const Allocate& n) {
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(extent), int64(0));
     llvm::Value* product =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, bytes, count);
-    // The size saturates if it exceeds 64 bits: no allocation of that size succeeds.
+    // A size that exceeds 64 bits saturates, so that the allocation fails.
     bytes = builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
                                   int64(std::numeric_limits<std::int64_t>::max()),
                                   builder_.CreateExtractValue(product, 0));
@@ -467,7 +471,7 @@ void FunctionEmitter::emit(const Allocate& n) {
       builder_.CreateCall(module_.runtime_function("tenon_workspace_alloc"),
                           {int32(device_id_ ? static_cast<int>(module_.kernels()->device) : kDLCPU),
                            device_id_ ? device_id_ : int32(0), bytes, int32(kWorkspaceAlignment)});
-  // Device memory is an opaque handle.
+  // Device memory is represented by an opaque handle.
   if (!device_id_)
     memory->addRetAttr(
         llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));

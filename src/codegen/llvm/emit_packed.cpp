@@ -11,7 +11,8 @@ using namespace tir;
 
 namespace {
 
-/// Returns the size in bytes if the extents are constant and not zero, otherwise nullopt.
+/// Returns the size in bytes of a compact array with constant, positive extents; nullopt for
+/// others.
 std::optional<std::uint64_t> constant_bytes(const Buffer& buffer) {
   if (!buffer->strides.empty()) return std::nullopt;
   std::int64_t bytes = buffer->dtype.bytes();
@@ -107,7 +108,7 @@ class PackedEmitter {
     const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
     llvm::LLVMContext& context = module_.context();
     if (func_.attrs.noalias) argument->addAttr(llvm::Attribute::NoAlias);
-    // Device memory is an opaque handle.
+    // Device memory is represented by an opaque handle.
     if (module_.kernels()) return;
     const Expr& offset = array->declared->elem_offset;
     if (!is_zero(offset) && !offset.as<VarNode>()) return;
@@ -143,7 +144,8 @@ class PackedEmitter {
     return builder.CreateLoad(builder.getPtrTy(), at);
   }
 
-  /// Returns the device of the first array: the argument checks ensure that all are on one device.
+  /// Returns the device of the first array. The argument checks ensure that all arrays are on one
+  /// device.
   llvm::Value* device_id(FunctionEmitter& emitter) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
     for (llvm::Value* tensor : tensors_) {
@@ -213,7 +215,7 @@ class PackedEmitter {
   const Signature& signature_;
   const Computation computation_;
   llvm::Function* packed_ = nullptr;
-  /// The tensors of array parameters; null for other parameters.
+  /// The DLTensor pointer of each array parameter; null for other parameters.
   std::vector<llvm::Value*> tensors_;
 };
 

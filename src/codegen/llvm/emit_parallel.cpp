@@ -9,8 +9,8 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-/// Calls `runtime` with the body in the form that the runtime calls: its captured variables are in
-/// a struct, which two arguments of type `own` follow.
+/// Emits a call of the runtime function `runtime`, which runs the body as tasks. The body receives
+/// its captured variables in a struct, followed by two arguments of type `own`.
 void FunctionEmitter::run_tasks(const OutlinedBody& body, llvm::Type* own, std::string_view runtime,
                                 std::vector<llvm::Value*> args) {
   const std::vector<llvm::Value*>& values = body.captured();
@@ -20,7 +20,7 @@ void FunctionEmitter::run_tasks(const OutlinedBody& body, llvm::Type* own, std::
   llvm::Function* entry = module_.make_function(
       llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy(), own, own}, false),
       llvm::GlobalValue::InternalLinkage, body.function()->getName().str() + "_task");
-  // Bodies of vector loops capture vectors.
+  // The closure may hold vectors, which bodies of vector loops capture.
   const llvm::Align alignment = module_.module().getDataLayout().getABITypeAlign(closure_type);
   llvm::Value* closure =
       entry_alloca(closure_type, nullptr, static_cast<int>(alignment.value()), "closure");

@@ -12,17 +12,18 @@ using namespace tir;
 
 namespace {
 
-/// The number of IR nodes per part: small enough for LLVM's time to be linear, and large enough for
-/// the cost of a call to be negligible.
+/// The number of IR nodes per part. It is small enough for LLVM's time to be linear, and large
+/// enough for call overhead to be negligible.
 constexpr int kPart = 400;
-/// A sequence of more nodes is divided. A statement of more than kLongest nodes is not a part by
-/// itself: the sequences in it are divided. The limit is larger inside loops, where unrolled
-/// register tiles keep their accumulators in registers only within one function.
+/// A sequence of more nodes than this is divided. A single statement of more than kLongest nodes
+/// does not become a part; the sequences inside it are divided. Inside loops the limit is larger,
+/// because unrolled register tiles can keep their accumulators in registers only within one
+/// function.
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 16'000;
-/// The maximum number of consecutive calls of parts; more of them are grouped into functions again.
-/// Each call copies its arguments to its own registers, and LLVM compares all copies of a value
-/// pairwise.
+/// The maximum number of consecutive calls of parts. Longer runs of calls are grouped into
+/// functions again. Each call copies its arguments to its own registers, and LLVM compares all
+/// copies of a value pairwise.
 constexpr std::size_t kMaxCalls = 64;
 
 }  // namespace
@@ -36,8 +37,8 @@ void FunctionEmitter::emit(const Seq& n) {
     }
   }
   const std::int64_t nodes = computation_.sizes.nodes_that_fit(n.stmts, kLongest);
-  // The tasks of a region share loops and synchronize at barriers, so a region is not divided.
-  // Launches, which use the device, and masked stores are not divided either.
+  // Tasks of a parallel region share loops and synchronize at barriers, so a region is not divided.
+  // Kernel launches, which use the device, and masked stores are not divided either.
   const bool divides = nodes > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ &&
                        !device_id_ && !stored_lanes_;
   if (divides) return divide(n.stmts);
@@ -49,7 +50,7 @@ void FunctionEmitter::divide(std::span<const Stmt> stmts) {
   const std::vector<std::span<const Stmt>> pieces = pieces_of(stmts, sizes, kPart);
   if (pieces.size() > kMaxCalls) return divide_in_groups(pieces);
   for (const std::span<const Stmt> piece : pieces) {
-    // A single statement becomes a part only if it is larger than half of one.
+    // Moving a single statement to a function only pays if it has more nodes than half a part.
     if (piece.size() > 1 || (sizes.fits(piece[0], kLongest) && sizes.of(piece[0]) > kPart / 2)) {
       part(piece, [&](FunctionEmitter& inner) {
         for (const Stmt& s : piece) inner.stmt(s);

@@ -94,7 +94,8 @@ void FunctionEmitter::emit(const Evaluate& n) {
 
 namespace {
 
-/// Whether the loop's body has explicit vectors: the schedule has already chosen the vectorization.
+/// Whether the body contains explicit vectors. The schedule has then already chosen the
+/// vectorization.
 bool has_explicit_vectors(const Stmt& body) {
   return contains<Ramp>(body) || contains<Broadcast>(body);
 }
@@ -116,7 +117,7 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const 
   };
   if (has_explicit_vectors(body)) {
     add("llvm.loop.vectorize.enable", false);
-    // Short loops may still be unrolled completely, which turns accumulators into registers.
+    // LLVM may still unroll short loops completely, so that accumulators become registers.
     add("llvm.loop.unroll.runtime.disable", std::nullopt);
   }
   if (hints.kind == ForKind::Unrolled) add("llvm.loop.unroll.full", std::nullopt);
@@ -127,7 +128,7 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const 
   return node;
 }
 
-/// Whether a loop only prefetches. Unrolling it costs more than it saves.
+/// Whether a loop only prefetches. Unrolling such a loop costs more than it saves.
 bool only_prefetches(const Stmt& body) {
   if (const Seq* n = body.as<Seq>()) return std::ranges::all_of(n->stmts, only_prefetches);
   if (const For* n = body.as<For>()) return only_prefetches(n->body);
@@ -148,10 +149,10 @@ bool is_short(const llvm::Value* begin, const llvm::Value* end) {
 }  // namespace
 
 void FunctionEmitter::emit(const For& n) {
-  // Code that launches kernels is sequential.
+  // Functions that launch kernels run their loops sequentially.
   if (n.kind == ForKind::Parallel && !device_id_) {
     if (!task_) return parallel_loop(n);
-    // Loops within the body are not shared with other tasks.
+    // Parallel loops inside the body are not divided among the tasks of the region.
     const std::optional<Task> task = std::exchange(task_, std::nullopt);
     stmt_code(share_of_task(n, *task));
     task_ = task;
@@ -200,8 +201,8 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
   if (hints.may_unroll) {
     metadata = loop_metadata(module_.context(), body, hints);
   } else {
-    // Equal parts are merged. Parts with loops are equal only if similar loops share a metadata
-    // node.
+    // LLVM merges parts that are equal. Two parts with loops are equal only if corresponding loops
+    // refer to the same metadata node, so loops of one kind share a node.
     llvm::MDNode*& shared = module_.loop_that_stays(has_explicit_vectors(body));
     if (!shared) shared = loop_metadata(module_.context(), body, hints);
     metadata = shared;
@@ -249,7 +250,8 @@ void FunctionEmitter::emit(const If& n) {
 
 void FunctionEmitter::branch_by_lanes(const If& n) {
   llvm::Value* condition = in_index_mode(n.condition);
-  // Scalar expressions are evaluated if any lane is active, as in a loop over the lanes.
+  // If any lane is active, scalar expressions are evaluated, as they would be in a loop over the
+  // lanes.
   const auto side = [&](const Stmt& s, llvm::Value* lanes) {
     llvm::Value* outer = stored_lanes_;
     stored_lanes_ = outer ? builder_.CreateAnd(outer, lanes) : lanes;

@@ -1,5 +1,5 @@
-// Matrix operations on tile registers. A region of the code configures the registers once, for all
-// of its fragments: the outermost statement whose fragments fit.
+// Matrix operations on tile registers. A statement configures the tile registers once, for all
+// fragments inside it. This is the outermost statement whose fragments fit in the registers.
 #include "codegen/llvm/tiles.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
@@ -36,7 +36,7 @@ const Call* matrix_operation(const Expr& e) {
 
 DataType element_of(const Expr& data) { return data.as<VarNode>()->pointer->element.element(); }
 
-/// "fragment `a` of tile registers: "
+/// Returns the beginning of error messages: "fragment `a` of tile registers: "
 std::string about(const Expr& data) {
   return "fragment `" + Var::of(data).name() + "` of tile registers: ";
 }
@@ -46,7 +46,8 @@ std::string text_of(const ProductShape& shape) {
          std::to_string(shape.k);
 }
 
-/// Returns the shape of a fragment's tiles. Throws LowerError if tile registers cannot have it.
+/// Returns the shape of a fragment's tiles. Throws LowerError if the shape does not fit a tile
+/// register.
 TileShape tile_shape(const Expr& data, const ProductShape& product) {
   const auto [m, n, k] = product;
   const DataType type = element_of(data);
@@ -82,7 +83,7 @@ std::int64_t tile_elements(const Expr& data, const ProductShape& product) {
                                               : m * n;
 }
 
-/// Whether the call may run code that uses tile registers itself.
+/// Whether the call may run foreign code that uses tile registers.
 bool calls_foreign_code(const Call& call) {
   return std::holds_alternative<ExternCallee>(call.callee) || call.is(Intrin::tvm_call_packed);
 }
@@ -99,14 +100,14 @@ llvm::Intrinsic::ID product_of(DataType a, DataType b) {
 
 namespace {
 
-/// An access of one tile of a fragment.
+/// A read or write of one tile of a fragment.
 struct TileAccess {
   Var data;
   Expr index;
   bool is_write;
 };
 
-/// Returns the accesses of a matrix operation, reads first.
+/// Returns the tile accesses of a matrix operation, reads first.
 std::vector<TileAccess> accesses_of(const Call& call) {
   const auto access = [&](std::size_t arg, std::size_t index, bool is_write) {
     return TileAccess{Var::of(call.args[arg]), call.args[index], is_write};
@@ -116,7 +117,7 @@ std::vector<TileAccess> accesses_of(const Call& call) {
   return {access(0, 4, !call.is(Intrin::tvm_store_matrix_sync))};
 }
 
-/// Calls `f` on every access in the statement, in order.
+/// Calls `f` on every tile access in the statement, in order.
 void for_each_access(const Stmt& s, FunctionRef<void(const TileAccess&)> f) {
   walk(s, [&](const Evaluate& n) {
     if (const Call* call = matrix_operation(n.value))
@@ -136,8 +137,8 @@ std::vector<Var> accessed_in(const Stmt& s) {
   return found;
 }
 
-/// Whether every tile of the fragment is written before it is read, so that it has no value before
-/// the statement.
+/// Whether the statement writes every tile of the fragment before reading it. Its value before the
+/// statement is then unused.
 bool begins_with_writes(const Stmt& s, const Var& data) {
   std::vector<std::int64_t> written;
   bool holds = true;
@@ -232,7 +233,7 @@ void TileRegisters::visit(const Stmt& s, const Pointers& pending, InUse in_use) 
       s, [](const Expr&) {}, [&](const Stmt& child) { visit(child, inside, in_use); });
 }
 
-/// A fragment is in registers from the first to the last statement that accesses it.
+/// A fragment occupies registers from the first to the last statement that accesses it.
 void TileRegisters::visit(const Seq& n, Pointers pending, InUse in_use) {
   struct Life {
     std::size_t first, last;
@@ -294,13 +295,13 @@ bool FunctionEmitter::begins_tiles(const Stmt& s) {
     with_tiles(tiles, s);
     return true;
   }
-  // Statements inside of this one may fit.
+  // The fragments do not fit here, but those of an inner statement may.
   if (tiles.has_all()) tile_obstacle_ = tiles.obstacle();
   return false;
 }
 
 void FunctionEmitter::with_tiles(const TileRegisters& tiles, const Stmt& s) {
-  // The layout of the operand of ldtilecfg.
+  // The memory layout of the operand of the instruction ldtilecfg.
   struct {
     std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
     std::uint16_t row_bytes[16] = {};

@@ -25,13 +25,13 @@ class OutlinedBody;
 
 class FunctionEmitter {
  public:
-  /// `function` has no body yet and returns a status; it is the computation, or a part of it.
+  /// `function` is the computation or a part of it. It returns a status and has no body yet.
   FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const Computation& computation);
 
   void define(const tir::Var& var, llvm::Value* value);
-  /// Defines a size: index arithmetic with it is assumed not to overflow.
+  /// Defines a size variable. Index arithmetic with sizes is assumed not to overflow.
   void define_size(const tir::Var& var, llvm::Value* value);
-  /// Defines a 32-bit variable whose value is computed in 64 bits.
+  /// Defines a 32-bit variable by its 64-bit value.
   void define_wide(const tir::Var& var, llvm::Value* value);
   /// Emits the body and the return of kTenonOk.
   void body(const tir::Stmt& body);
@@ -40,7 +40,7 @@ class FunctionEmitter {
   friend class OutlinedBody;
   friend class PackedEmitter;
 
-  /// Ends the function with kTenonOk.
+  /// Ends the function: returns kTenonOk.
   void finish();
   void close_entry();
 
@@ -53,20 +53,21 @@ class FunctionEmitter {
   void emit(const tir::For& n);
   void emit(const tir::While& n);
   void emit(const tir::If& n);
-  /// Emits a branch that each lane takes by itself: its stores are masked.
+  /// Emits an `if` whose condition differs between lanes. Stores inside it are masked.
   void branch_by_lanes(const tir::If& n);
   void emit(const tir::Let& n);
   void emit(const tir::Assert& n);
   void emit(const tir::Attr& n);
   void emit(const tir::Evaluate& n);
   void emit(const tir::Seq& n);
-  /// Emits a long sequence as calls of functions that contain some of the statements each.
+  /// Emits a long sequence as calls of several functions, each of which contains some of the
+  /// statements.
   void divide(std::span<const tir::Stmt> stmts);
   void divide_in_groups(std::span<const std::span<const tir::Stmt>> pieces);
-  /// Emits consecutive statements as a separate function and its call.
+  /// Moves consecutive statements to a new function and emits its call.
   void part(std::span<const tir::Stmt> stmts, FunctionRef<void(FunctionEmitter&)> emit_inside);
-  /// Returns the type of the loop counter: 64 bits even for int32, so that positions need no
-  /// extension.
+  /// Returns the type of the loop counter. It is 64 bits wide even for an int32 variable, so that
+  /// positions in memory need no extension.
   llvm::Type* counter_type(const tir::Var& var) const;
   void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::Stmt& body,
                    tir::ForKind kind);
@@ -74,12 +75,12 @@ class FunctionEmitter {
   void parallel_region(const tir::Stmt& body);
   void run_tasks(const OutlinedBody& body, llvm::Type* own, std::string_view runtime,
                  std::vector<llvm::Value*> args);
-  /// Continues if the status is kTenonOk, otherwise returns it from the function.
+  /// Returns the status from the emitted function unless it is kTenonOk.
   void check_status(llvm::Value* status);
   void fail(const std::string& message);
   void leave(llvm::Value* status);
 
-  // Expressions.
+  // Emission of expressions.
   llvm::Value* expr(const tir::Expr& e);
   llvm::Value* emit(const tir::Binary& n);
   llvm::Value* emit(const tir::Select& n);
@@ -87,58 +88,59 @@ class FunctionEmitter {
   llvm::Value* emit(const tir::Shuffle& n);
   llvm::Value* emit(const tir::LetExpr& n);
   llvm::Value* emit(const tir::Call& n, DataType type);
-  /// Emits one side or the other, with control flow. Returns the value of the executed side; null
+  /// Emits both sides as branches of the control flow. Returns the value of the executed side; null
   /// if the sides have no value.
   llvm::Value* branched(llvm::Value* condition, FunctionRef<llvm::Value*()> on_true,
                         FunctionRef<llvm::Value*()> on_false);
-  /// Emits one side or the other; an expression that might fault is evaluated only if it is
-  /// selected.
+  /// Emits a choice by a scalar condition. A side that might fault is evaluated only if it is
+  /// chosen.
   llvm::Value* choose(llvm::Value* condition, const tir::Expr& if_true, const tir::Expr& if_false);
-  /// Emits one side or the other for each lane; an expression that might fault is evaluated only in
-  /// the lanes of its side.
+  /// Emits a choice by a vector condition. A side that might fault is evaluated only in the lanes
+  /// that choose it.
   llvm::Value* choose_lanes(llvm::Value* condition, const tir::Expr& if_true,
                             const tir::Expr& if_false);
-  /// Returns the lanes of an operand of the shuffle that the active lanes pick. The operand has the
-  /// lanes from `begin` on of all operands together.
+  /// Returns the mask of the lanes of one shuffle operand that active result lanes use. The
+  /// operand's first lane has the number `begin` among the lanes of all operands.
   llvm::Value* lanes_picked(const tir::Shuffle& n, int begin, int lanes);
   /// Returns the value of `e` if any lane is active, otherwise 0.
   llvm::Value* evaluate_for_any_lane(const tir::Expr& e);
-  /// Returns a position in memory or a loop bound in 64 bits. It is assumed not to overflow its
-  /// type.
+  /// Returns a memory position or loop bound as a 64-bit value. The expression is assumed not to
+  /// overflow its own type.
   llvm::Value* index(const tir::Expr& e);
   llvm::Value* in_index_mode(const tir::Expr& e);
-  /// Returns the index, computed in 64 bits. Its variables are extended instead of its result,
-  /// which is equivalent because it does not overflow, so that no extension remains inside a loop.
-  llvm::Value* wide_index(const tir::Expr& e);
-  /// Whether e consists of loop variables, sizes and constants, whose sums are known not to
+  /// Returns the index, computed in 64 bits. The variables are extended instead of the result, so
+  /// that no extension remains inside a loop. Both are equivalent, because the index does not
   /// overflow.
+  llvm::Value* wide_index(const tir::Expr& e);
+  /// Whether `e` is a sum of loop variables, sizes and constants, which is known not to overflow.
   bool is_wide_sum(const tir::Expr& e) const;
   llvm::Value* variable(const tir::Expr& e);
   bool is_cheap_and_safe(const tir::Expr& e) const;
 
-  // Arithmetic on values of a type.
+  // Arithmetic on values of one type.
   llvm::Value* arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, DataType type);
   llvm::Value* float_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* extremum(tir::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* integer_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
   llvm::Value* integer_division(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
 
-  // Conversions.
+  // Emission of conversions.
   llvm::Value* cast(llvm::Value* value, DataType from, DataType to);
   llvm::Value* float_to_float(llvm::Value* value, DataType from, DataType to);
   llvm::Value* float_to_integer(llvm::Value* value, DataType from, DataType to);
   llvm::Value* integer_to_float(llvm::Value* value, DataType from, DataType to);
   llvm::Value* reinterpret(llvm::Value* value, DataType from, DataType to);
-  /// Whether values of the type are converted to float32 for computations.
+  /// Whether computations on the type convert its values to float32.
   bool is_computed_in_float32(DataType type) const;
   llvm::Value* to_float32(llvm::Value* value, DataType from);
   llvm::Value* round_float32(llvm::Value* value, DataType to);
   llvm::Value* half_to_float32_on_bits(llvm::Value* half);
   llvm::Value* float32_to_half_on_bits(llvm::Value* value);
-  /// Returns the float32 that rounds to any narrower type as the double does.
+  /// Rounds a double to float32 such that rounding the result to a narrower type equals rounding
+  /// the double directly.
   llvm::Value* round_to_odd(llvm::Value* value);
 
-  // Memory.
+  // Emission of memory accesses.
   llvm::Value* load(const tir::Load& n, DataType type);
   void store(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, llvm::Value* value,
              DataType type);
@@ -146,23 +148,25 @@ class FunctionEmitter {
   llvm::Value* address(const tir::Buffer& buffer, llvm::Value* index);
   llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
   llvm::Value* load_lanes(llvm::Value* address, DataType element, int count);
-  /// Returns the mask for one access of `count` contiguous lanes; null if plain accesses are not
-  /// slower. The mask has a power of two of lanes, of which the first `count` are enabled.
+  /// Returns a mask that turns an access of `count` contiguous lanes into one masked access; null
+  /// if plain accesses are as fast. The mask has a power-of-two number of lanes, of which the first
+  /// `count` are enabled.
   llvm::Constant* mask_of_tail(llvm::Value* address, DataType element, int count);
-  /// Load only the lanes of the mask; the other lanes are 0.
+  /// Load the lanes that the mask enables; the other lanes are 0.
   llvm::Value* load_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* mask);
   llvm::Value* load_masked_lanes(llvm::Value* address, DataType element, llvm::Value* mask);
   llvm::Value* gather(llvm::Value* addresses, DataType element, llvm::Value* mask);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
-  /// Stores the lanes that take the enclosing branch.
+  /// Stores only the lanes that take the enclosing per-lane branch.
   void store_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* value);
-  /// Returns the addresses of elements, some of which may be out of bounds.
+  /// Returns the address of an element that may be out of bounds.
   llvm::Value* address_outside(const tir::Buffer& buffer, llvm::Value* index);
-  /// Converts bools to bytes, their representation in memory.
+  /// Converts bools to bytes, which represent them in memory.
   llvm::Value* bools_as_bytes(llvm::Value* value, DataType element);
-  /// Emits the body with non-temporal vector stores, which are complete at its end.
+  /// Emits the body with non-temporal vector stores. Other threads see them before any later store.
   void stream_stores(const tir::Stmt& body);
-  /// Emits the body with reciprocals instead of divisions, if LLVM considers that faster.
+  /// Emits the body such that divisions may become multiplications by a reciprocal, where LLVM
+  /// considers that faster.
   void allow_reciprocals(const tir::Stmt& body);
   /// Loads lanes at constant positions in stack memory by one load and a shuffle. Returns null if
   /// the positions are not constant or span too many elements.
@@ -170,7 +174,7 @@ class FunctionEmitter {
   llvm::Value* load_column(llvm::Value* matrix, DataType element, int lanes, int column);
   llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes,
                             llvm::Value* mask);
-  /// Returns the positions of the lanes of a vector index.
+  /// Returns the position of each lane of a vector index.
   std::vector<llvm::Value*> lane_positions(const tir::Expr& index);
   llvm::Value* concatenate(const std::vector<llvm::Value*>& parts);
   llvm::Value* reversed(llvm::Value* vector, int group);
@@ -179,30 +183,31 @@ class FunctionEmitter {
   llvm::AllocaInst* entry_alloca(llvm::Type* type, llvm::Value* count, int alignment,
                                  const std::string& name);
 
-  // Calls.
+  // Emission of calls.
   llvm::Value* call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
   enum class ResultUse : std::uint8_t { Used, Dropped };
   llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType result,
                            ResultUse use);
-  /// Returns the type of a C parameter or result.
+  /// Returns the C type of a parameter or result.
   llvm::Type* type_in_c(DataType t) const;
-  /// Returns the function type of the call, or that of an imported definition if it is equivalent.
+  /// Returns the function type for the call. If the function has an imported definition with an
+  /// equivalent type, returns that type.
   llvm::FunctionType* signature_in_c(const tir::ExternCallee& callee, const tir::Call& n,
                                      DataType result, ResultUse use);
-  /// Calls an extern function. An exception propagates to the caller, and workspaces are released
-  /// while the stack is unwound.
+  /// Calls an extern function. If it throws, the workspaces are released while the exception
+  /// propagates to the caller.
   llvm::CallBase* call_foreign(llvm::FunctionCallee function,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* call_llvm(const tir::Call& n, DataType type);
   llvm::Value* in_64_bits(const tir::Expr& arg);
   llvm::Value* call_packed(const tir::Call& n);
-  /// Returns an array of the values on the stack.
+  /// Stores the values in an array on the stack and returns the array.
   llvm::Value* stack_values(llvm::Type* type, const char* name,
                             const std::vector<llvm::Value*>& values);
   llvm::Value* stack_array(const tir::Call& n);
   llvm::Value* stack_shape(const tir::Call& n);
   llvm::Value* sums_of_products(const tir::Call& n);
-  /// Returns the sums for vectors no wider than a register.
+  /// Returns the sums of byte products; vectors must not be wider than a register.
   llvm::Value* sums_of_byte_products(const tir::Call& n, llvm::Value* a, llvm::Value* b,
                                      llvm::Value* sums, int lanes);
   llvm::Value* sums_of_bfloat_products(llvm::Value* a, llvm::Value* b, llvm::Value* sums,
@@ -212,11 +217,12 @@ class FunctionEmitter {
   /// Returns false, and emits nothing, otherwise.
   bool begins_tiles(const tir::Stmt& s);
   void with_tiles(const TileRegisters& tiles, const tir::Stmt& s);
-  /// Emits an instruction on tile registers, given by the number of an LLVM intrinsic.
+  /// Emits an LLVM intrinsic, given by its number, that operates on tile registers.
   void tile_instruction(unsigned id, const std::vector<llvm::Value*>& args);
-  /// Throws LowerError for an access that is not a matrix operation on a tile.
+  /// Throws LowerError if a fragment in tile registers is accessed by anything but a matrix
+  /// operation.
   [[noreturn]] void refuse_fragment(const tir::Expr& data) const;
-  /// Returns the number of the register of a fragment's tile.
+  /// Returns the number of the register that contains a fragment's tile.
   llvm::Value* tile(const tir::Expr& data, const tir::Expr& index);
   void matrix_operation(tir::Intrin intrin, const tir::Call& n);
   void multiply_tiles(const tir::Call& n);
@@ -228,10 +234,10 @@ class FunctionEmitter {
   llvm::Value* address_of(const tir::Expr& e);
   void prefetch(const tir::Call& n);
   llvm::Value* launch_kernel(const tir::Call& n);
-  /// Sets the device id of the arrays of a function for devices.
+  /// Sets the device id of array arguments, in a function that launches kernels.
   void run_on(llvm::Value* device_id);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
-  /// Computes on float32, float64 or vectors of them, of type `type`.
+  /// Compute on values of `type`, which is float32, float64 or a vector of them.
   llvm::Value* math_on(tir::Intrin intrin, const std::vector<llvm::Value*>& args, DataType type);
   llvm::Value* exactly(const MathFunction& function, const std::vector<llvm::Value*>& args);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
@@ -254,38 +260,41 @@ class FunctionEmitter {
   llvm::Function* function_;
   const Computation& computation_;
   llvm::IRBuilder<> builder_;
-  /// The insertion point of allocas: the end of the first block, which gets its branch to the next
-  /// block when everything is emitted.
+  /// The block that receives allocas: the function's first block. Its branch to the next block is
+  /// added after everything else has been emitted.
   llvm::BasicBlock* entry_;
   std::unordered_map<const tir::ExprNode*, llvm::Value*> variables_;
-  /// Loop variables, sizes, and values computed from them, whose sums are assumed not to overflow.
+  /// The values of loop variables and sizes, and values computed from them. Sums of these values
+  /// are assumed not to overflow.
   std::unordered_set<const llvm::Value*> index_values_;
   /// The 64-bit values of int32 variables that are computed in 64 bits.
   std::unordered_map<const tir::ExprNode*, llvm::Value*> wide_variables_;
   bool index_mode_ = false;
-  /// Inside a side of a per-lane choice: the mask of lanes in which it is evaluated. Null: all
-  /// lanes.
+  /// The mask of lanes that evaluate the enclosing side of a per-lane choice; null if all lanes do.
   llvm::Value* lanes_ = nullptr;
-  /// Inside a per-lane branch: the mask of lanes that take it and may be stored. Null: all lanes.
+  /// The mask of lanes that take the enclosing per-lane branches, and may therefore be stored; null
+  /// if all lanes do.
   llvm::Value* stored_lanes_ = nullptr;
-  /// Shared with the called parts, whose temporaries are on the stack as well.
+  /// The plan of temporaries on the stack. Called parts have the same plan, because their
+  /// temporaries are on the stack as well.
   std::shared_ptr<const StackPlan> stack_;
   WorkspaceScopes workspaces_;
   llvm::Value* device_id_ = nullptr;
-  /// Whether this is a part of a long sequence; the loops of such parts are not unrolled.
+  /// Whether this function is a part of a long sequence outside of loops. Its loops are not
+  /// unrolled, unless they are short.
   bool is_divided_ = false;
-  /// The number of enclosing serial loops, including those around the function's call.
+  /// The number of enclosing serial loops. Includes loops around the call of this function.
   int loop_depth_ = 0;
-  /// The tile registers of the enclosing statements; null if they are not configured.
+  /// The tile registers configured by an enclosing statement; null if none is.
   const TileRegisters* tiles_ = nullptr;
-  /// The reason why fragments of an enclosing statement are not in registers.
+  /// The reason why the fragments of an enclosing statement do not fit in tile registers.
   std::optional<std::string> tile_obstacle_;
-  /// Set inside a persistent parallel region.
+  /// The current task; only set inside a persistent parallel region.
   std::optional<Task> task_;
   bool streams_stores_ = false;
-  /// The lanes of the narrowest store to each buffer so far.
+  /// The minimum number of lanes of the stores to each buffer that were emitted so far.
   std::unordered_map<const tir::ExprNode*, int> narrowest_stores_;
-  /// The memory that the current store both reads and writes; null if it only writes.
+  /// The address that the current store also reads; null if it only writes.
   llvm::Value* accumulated_ = nullptr;
 };
 

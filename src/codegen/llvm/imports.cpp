@@ -28,7 +28,8 @@ llvm::MemoryBufferRef buffer_ref_of(const std::string& bytes, const std::string&
 void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const std::string& name) {
   imported->setDataLayout(module.getDataLayout());
   imported->setTargetTriple(module.getTargetTriple());
-  // Saved modules contain a manifest of their functions; the importing module has its own.
+  // An imported saved module contains a manifest of its own functions. It is removed, because the
+  // importing module has another manifest.
   if (llvm::GlobalVariable* manifest = imported->getGlobalVariable(kManifestSymbol))
     if (manifest->use_empty()) manifest->eraseFromParent();
   std::vector<std::string> defined;
@@ -47,8 +48,8 @@ void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const st
 
 namespace {
 
-/// Returns the features that `known` lacks or has with the opposite sign. The last mention of a
-/// feature in `features` counts.
+/// Returns the features that are missing in `known` or have the opposite sign there. If `features`
+/// mentions a feature repeatedly, the last mention counts.
 std::vector<std::string> differing(const std::vector<std::string>& features,
                                    const std::vector<std::string>& known) {
   std::map<std::string, char> signs;
@@ -62,8 +63,8 @@ std::vector<std::string> differing(const std::vector<std::string>& features,
   return result;
 }
 
-/// Removes features that this version of LLVM does not know, which would cause a warning for every
-/// function.
+/// Removes features that this version of LLVM does not know. LLVM would print a warning about them
+/// for every function.
 void remove_unknown_features(llvm::Function& function, const std::string& triple) {
   const llvm::StringRef attribute = function.getFnAttribute("target-features").getValueAsString();
   if (attribute.empty()) return;

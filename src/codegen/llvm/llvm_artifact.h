@@ -1,4 +1,4 @@
-// LLVM's output for a list of functions.
+// The artifact that LLVM produces for a list of functions.
 #pragma once
 
 #include "tenon/codegen/llvm/compile.h"
@@ -7,19 +7,20 @@ namespace tenon::codegen {
 
 struct LlvmCode {
   std::vector<runtime::FunctionSpec> functions;
-  /// The target of each part, and the common target of all.
+  /// The target of each function, and the target that the functions have in common.
   std::vector<tir::TargetFacts> targets;
   tir::TargetFacts common;
   CompileOptions options;
-  /// The kernels of the functions for devices.
+  /// The kernels that the functions launch on devices.
   std::vector<KernelCode> kernels;
-  /// The optimized module; its texts are generated on request.
+  /// The optimized module. Its texts are generated on request.
   std::string bitcode;
-  /// The object code, as it is loaded and saved.
+  /// The object code that is loaded and saved.
   std::string object;
   /// Compiled sources of other languages that the functions call.
   std::vector<std::string> imported_objects;
-  /// How imported sources were compiled, a sentence each; printed above the text of the module.
+  /// One sentence per imported source that states how it was compiled. Printed above the module's
+  /// text.
   std::vector<std::string> notes;
 };
 

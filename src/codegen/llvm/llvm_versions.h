@@ -1,4 +1,4 @@
-// The differences between the supported versions of LLVM (19 and later), under one name each.
+// Wrappers that hide the differences between the supported versions of LLVM (19 and later).
 #pragma once
 
 #include <llvm/IR/Intrinsics.h>
@@ -14,7 +14,7 @@ namespace tenon::codegen {
 const llvm::Target* look_up_target(const llvm::Triple& triple, std::string& error);
 llvm::MCSubtargetInfo* create_subtarget(const llvm::Target& target, const llvm::Triple& triple,
                                         const std::string& cpu, const std::string& features);
-/// Returns a machine for position-independent code.
+/// Returns a TargetMachine for position-independent code.
 llvm::TargetMachine* create_machine(const llvm::Target& target, const llvm::Triple& triple,
                                     const std::string& cpu, const std::string& features,
                                     const llvm::TargetOptions& options,

@@ -1,5 +1,5 @@
-// Linking into this process with ORC's linking layer. LLVM's ready-made LLJIT would cost 0.7 ms for
-// each module, for a compiler and a platform that finished objects do not need.
+// Linking into this process with ORC's linking layer. LLVM's ready-made LLJIT would add 0.7 ms per
+// module, for a compiler and platform support that finished objects do not need.
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #if __has_include(<llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>)
@@ -30,7 +30,7 @@
 #include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
 
-// Functions of libgcc, of which only the addresses are used.
+// Functions of libgcc. Only their addresses are used.
 extern "C" void _Unwind_Resume();
 extern "C" void __gcc_personality_v0();
 
@@ -52,7 +52,7 @@ void check_processor(const tir::TargetFacts& target) {
                          ", which this one does not have; it can be saved");
 }
 
-/// Linker errors, in the user's terms.
+/// Linker errors as messages for users.
 class LinkProblems {
  public:
   void add(llvm::Error error) {
@@ -63,7 +63,7 @@ class LinkProblems {
           for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols())
             missing_.insert((*name).str());
         },
-        // This error only indicates that another one has been reported.
+        // FailedToMaterialize only indicates that another error has been reported.
         [](llvm::orc::FailedToMaterialize&) {},
         [&](llvm::ErrorInfoBase& other) {
           others_ += (others_.empty() ? "" : "; ") + other.message();
@@ -127,7 +127,7 @@ class Linker {
     check(layer_.add(symbols_, std::move(object)));
   }
 
-  /// Makes the symbols of an object, an archive or a shared library known.
+  /// Adds the symbols of an object, an archive or a shared library.
   void add_library(const std::filesystem::path& path) {
     if (!std::filesystem::exists(path))
       throw RuntimeError("the library to link `" + path.string() + "` is not there");
@@ -146,12 +146,13 @@ class Linker {
     }
   }
 
-  /// Makes the symbols of this process known, after those of libraries.
+  /// Adds the symbols of this process. They follow the symbols of libraries, which take precedence.
   void add_process() {
     add_symbols_of(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(kNoPrefix));
   }
 
-  /// Links what the symbol needs, and returns its address. RuntimeError names missing symbols.
+  /// Links everything that the symbol needs and returns its address. Throws RuntimeError with the
+  /// names of missing symbols.
   template <class T>
   T* address_of(llvm::StringRef symbol) {
     auto found = session_.lookup({&symbols_}, session_.intern(symbol));
@@ -160,7 +161,7 @@ class Linker {
   }
 
  private:
-  /// ELF's names of C symbols are their names in C.
+  /// In ELF, the symbol of a C function is its C name without a prefix.
   static constexpr char kNoPrefix = '\0';
 
   void check(llvm::Error error) {
@@ -184,8 +185,8 @@ class Linker {
     for (const runtime::CSymbol& symbol : runtime::c_symbols())
       define(llvm::StringRef(symbol.name.data(), symbol.name.size()), symbol.address);
     for (const auto& [name, address] : runtime::defined_functions()) define(name, address);
-    // Cleanups of code with exceptions call these. A process that opens libtenon.so itself, such as
-    // Python, does not show them to everybody.
+    // Exception cleanups call these functions. If a process such as Python loads libtenon.so with
+    // local visibility, the symbols are not visible to loaded code.
     define("_Unwind_Resume", &_Unwind_Resume);
     define("__gcc_personality_v0", &__gcc_personality_v0);
     check(symbols_.define(llvm::orc::absoluteSymbols(std::move(symbols))));

@@ -13,7 +13,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Runtime functions, and the versions that profiled code calls instead, which also measure times.
+/// Pairs of a runtime function and the variant that profiled code calls, which also measures time.
 constexpr std::pair<std::string_view, std::string_view> kProfiled[] = {
     {"tenon_parallel_for", "tenon_profile_parallel_for"},
     {"tenon_parallel_launch", "tenon_profile_parallel_launch"},
@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kProfiled[] = {
     {"tenon_workspace_free", "tenon_profile_workspace_free"},
 };
 
-/// Marks internal functions that are emitted, not imported.
+/// Marks internal functions that the emitter created, as opposed to imported ones.
 constexpr const char* kEmittedAttribute = "tenon-emitted";
 
 llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size()}; }
@@ -60,13 +60,14 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   TargetTraits traits;
   traits.half_arithmetic = has(is_x86 ? "avx512fp16" : "fullfp16");
   traits.half_conversion = is_x86 ? has("f16c") || has("avx512f") : has("neon");
-  // The variants for 128 and 256 bits require avx512vl.
+  // The 128-bit and 256-bit variants require avx512vl.
   const bool has_all_widths = is_x86 && has("avx512vl");
   traits.byte_products = has_all_widths && has("avx512vnni");
   traits.bfloat_products = has_all_widths && has("avx512bf16");
   traits.tile_products = tile_products(facts);
   traits.lane_masks = has_all_widths && has("avx512bw");
-  // x86 has "fma" or "fma4"; RISC-V and LoongArch have fused operations with "d", others always.
+  // Features with fused multiply-add: "fma" or "fma4" on x86, "d" on RISC-V and LoongArch. Other
+  // architectures always have it.
   traits.math.fused_multiply_add = has("fma") || has("fma4") || has("d") || triple.isAArch64() ||
                                    triple.isPPC() || triple.isSystemZ();
   traits.math.scaling = has_all_widths;
@@ -88,8 +89,7 @@ llvm::FastMathFlags ModuleEmitter::fast_math_flags() const {
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
   if (!fast_math_) return flags;
-  // The flags "no infinities" and "no NaNs" are not set, because both are ordinary values in
-  // reductions and in isnan.
+  // "No infinities" and "no NaNs" are not set: both are ordinary values in reductions and isnan.
   flags.setAllowReassoc(true);
   flags.setAllowReciprocal(true);
   flags.setApproxFunc(true);
@@ -124,11 +124,11 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
   }
   if (!cpu_.empty()) function->addFnAttr("target-cpu", cpu_);
   if (!features_.empty()) function->addFnAttr("target-features", features_);
-  // Some processors reduce their clock for wide registers, but dense loops like these still benefit
-  // from them.
+  // Wide registers reduce the clock of some processors, but dense loops still gain more than they
+  // lose.
   function->addFnAttr("prefer-vector-width", std::to_string(traits_.vector_bits));
-  // Exceptions of extern functions pass through; those of parallel loop bodies are caught by the
-  // runtime.
+  // Exceptions of extern functions propagate through the function. The runtime catches exceptions
+  // of parallel loop bodies.
   function->setUWTableKind(llvm::UWTableKind::Default);
   return function;
 }
@@ -173,7 +173,7 @@ llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_
   llvm::FunctionCallee callee = module.getOrInsertFunction(
       llvm::StringRef(name.data(), name.size()),
       llvm::FunctionType::get(type_of(module.getContext(), symbol.result), params, false));
-  // The allocated memory is new, so nothing aliases it.
+  // A workspace is newly allocated memory, so no other pointer aliases it.
   if (name == "tenon_workspace_alloc" || name == "tenon_profile_workspace_alloc")
     llvm::cast<llvm::Function>(callee.getCallee())->addRetAttr(llvm::Attribute::NoAlias);
   return callee;

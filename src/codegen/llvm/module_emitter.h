@@ -1,5 +1,5 @@
-// State that the functions of one module share while they are emitted: LLVM's module, the target,
-// the runtime's functions.
+// State shared by the functions of one module while they are emitted: LLVM's module, the target,
+// and the runtime's functions.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -15,18 +15,18 @@
 
 namespace tenon::codegen {
 
-/// Properties of the target that determine how some operations are emitted.
+/// Target properties that determine how operations are emitted.
 struct TargetTraits {
-  /// Arithmetic on float16 in hardware; otherwise it is done in float32 and rounded after each
-  /// operation.
+  /// Hardware arithmetic on float16. Otherwise operations compute in float32 and round each result.
   bool half_arithmetic = false;
-  /// Conversions between float16 and float32 in hardware; otherwise they are done on the bits.
+  /// Hardware conversions between float16 and float32. Otherwise bit operations convert.
   bool half_conversion = false;
-  /// x86: sums of four byte products, and of two bfloat16 products, as vector instructions.
+  /// x86: vector instructions for sums of four byte products, and for sums of two bfloat16
+  /// products.
   bool byte_products = false;
   bool bfloat_products = false;
   tir::TileProducts tile_products;
-  /// x86: loads and stores of the first lanes of a register, of any element, as one instruction.
+  /// x86: instructions that load or store only some lanes of a register, for any element type.
   bool lane_masks = false;
   MathInstructions math;
   int vector_bits = 128;
@@ -36,10 +36,10 @@ TargetTraits traits_of(const tir::TargetFacts& facts);
 /// Declares a runtime function with the types that runtime/symbols.h derives from c_api.h.
 llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name);
 
-/// The kernels that functions of a module launch.
+/// The kernels that functions of a module can launch.
 struct KernelTable {
   runtime::DeviceType device;
-  /// The TenonKernels table of c_api.h.
+  /// The global TenonKernels table (c_api.h).
   llvm::GlobalVariable* data;
   KernelCode code;
 };
@@ -59,28 +59,28 @@ class ModuleEmitter {
   /// with fast_math.
   llvm::FastMathFlags fast_math_flags() const;
 
-  /// Null unless instructions should have the lines of their statements.
+  /// Null if instructions do not need the lines of their statements.
   DebugLines* debug_lines() const { return debug_lines_; }
 
   /// Sets the kernels for all functions that are emitted after this call. These functions launch
-  /// the kernels, and their array arguments are on the kernels' device.
+  /// kernels, and their array arguments are on the kernels' device.
   void add_kernels(const KernelCode& code);
   /// Null if there are no kernels.
   const KernelTable* kernels() const { return kernels_ ? &*kernels_ : nullptr; }
 
-  /// Creates a function of this module, compiled for the target. Only an internal function may get
-  /// another name than this one. Throws LowerError if the module calls an external function of this
-  /// name with another type, or imports a definition of it.
+  /// Creates a function of this module, compiled for the target. An internal function may be
+  /// renamed; other functions keep `name`. Throws LowerError if the module calls an external
+  /// function of this name with another type, or imports a definition of it.
   llvm::Function* make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
                                 const std::string& name);
-  /// Returns the type of a function that the module defines, be it imported or emitted; null if the
-  /// module does not define it.
+  /// Returns the type of the function if the module defines it, whether emitted or imported;
+  /// otherwise null.
   const llvm::FunctionType* definition_of(const std::string& name) const;
   /// Returns an extern function by name. Throws LowerError if the module defines it with another
   /// type.
   llvm::FunctionCallee extern_function(const std::string& name, llvm::FunctionType* type);
-  /// Returns the personality function for exceptions that pass through functions with clean-up code
-  /// only. It is that of C, so that the code does not need the C++ library.
+  /// Returns the personality function for frames that only run cleanup code during an exception. It
+  /// is C's, so that the code does not depend on the C++ library.
   llvm::Constant* cleanup_personality();
   /// Returns the address of a zero-terminated text; equal texts are shared.
   llvm::Constant* text(const std::string& value);
@@ -93,8 +93,8 @@ class ModuleEmitter {
   llvm::FunctionCallee runtime_function(std::string_view name) const;
 
  private:
-  /// Renames the symbol that the emitter chose for itself if it has this name, which users chose
-  /// for another one.
+  /// Renames an internal symbol of this name that the emitter chose, so that a user's symbol can
+  /// have the name.
   void make_free(const std::string& name) const;
 
   llvm::Module& module_;

@@ -35,21 +35,22 @@ namespace tenon::codegen {
 
 namespace {
 
-/// LLVM promotes accumulators in memory to registers only in loops of at most 250 accesses, and an
-/// unrolled register tile has more. This bound only limits compile time.
+/// The maximum number of accesses in a loop whose accumulators LLVM promotes from memory to
+/// registers. LLVM's default, 250, is too small for unrolled register tiles. The bound only limits
+/// compile time.
 constexpr unsigned kMaxAccesses = 1 << 14;
 
-/// A module of this number of instructions is not unrolled further: more copies would cost more
-/// time than they save.
+/// Modules of more instructions are not unrolled further, because more copies would cost more time
+/// than they save.
 constexpr unsigned kMaxToUnroll = 20'000;
 
-/// Functions with more blocks than this, as a result of unrolling, get cheaper passes.
+/// Functions of more blocks, which result from unrolling, are optimized by cheaper passes.
 constexpr std::size_t kMaxBlocks = 2000;
 
-/// A module that has a function with more blocks than this is not optimized.
+/// A module is not optimized if one of its functions has more blocks.
 constexpr std::size_t kMaxBlocksToOptimize = 20'000;
 
-/// Loops of functions with more loops than this are not counted. Scheduled operators have up to 60.
+/// Trip counts are not analyzed in functions with more loops. Scheduled operators have up to 60.
 constexpr std::size_t kMaxLoopsToCount = 64;
 
 /// Whether trip-count analysis and unrolling are worth their compile time. Bounds checks give loops
@@ -80,10 +81,10 @@ auto move_out_of_loops() {
       /*UseMemorySSA=*/true);
 }
 
-/// GVN if it is worth its time. It splits edges one at a time, and renumbers all blocks of the
-/// function after each, whatever its options: 561 copies of an iteration with conditions took half
-/// a minute. In functions of more than kMaxBlocks blocks, only values that are available on all
-/// paths are replaced.
+/// Runs GVN only where it is worth its time. GVN splits edges one at a time and renumbers all
+/// blocks of the function after each split, whatever its options are: 561 copies of an iteration
+/// with conditions took half a minute. In functions of more than kMaxBlocks blocks, only values
+/// that are available on all paths are replaced.
 struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
     if (function.size() > kMaxBlocks)
@@ -92,9 +93,9 @@ struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
   }
 };
 
-/// Orders stores of vectors to an array by their offsets. SROA joins vectors that are loaded as one
-/// before the store with the largest offset, and thus before the values of stores that follow it
-/// (llvm_faults.md).
+/// Sorts stores of vectors to an array by their offsets. SROA joins vectors that are loaded as one
+/// vector. It does so before the store with the largest offset, where the values of stores that
+/// follow it are not yet available (llvm_faults.md).
 struct OrderParts : llvm::PassInfoMixin<OrderParts> {
   struct Part {
     llvm::StoreInst* store;
@@ -113,7 +114,7 @@ struct OrderParts : llvm::PassInfoMixin<OrderParts> {
     llvm::AAResults& aliases = analyses.getResult<llvm::AAManager>(function);
     bool changes = false;
     for (llvm::BasicBlock& block : function) {
-      // The stores of each array, in order.
+      // The vector stores to each array, in program order.
       llvm::MapVector<llvm::AllocaInst*, llvm::SmallVector<Part, 4>> parts;
       for (llvm::Instruction& each : block) {
         auto* store = llvm::dyn_cast<llvm::StoreInst>(&each);
@@ -153,7 +154,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
                                       call->getIntrinsicID() == llvm::Intrinsic::maximum);
     return is_extremum && call->hasNoSignedZeros() ? call : nullptr;
   }
-  /// Returns one step of the extremum, which returns `so_far` if an operand is NaN.
+  /// Returns one step of the minimum or maximum. The result is `so_far` if an operand is NaN.
   static llvm::Value* step(llvm::IRBuilder<>& builder, const llvm::IntrinsicInst& call,
                            llvm::Value* x, llvm::Value* so_far) {
     const bool is_min = call.getIntrinsicID() == llvm::Intrinsic::minimum;
@@ -168,7 +169,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
           first->getParent() != second.getParent())
         continue;
       llvm::Value *x = first->getArgOperand(0), *y = second.getArgOperand(1 - inner);
-      // A constant operand needs no NaN check anyway.
+      // A step with a constant operand has no NaN check that could be shared.
       if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y) ||
           llvm::isa<llvm::Constant>(first->getArgOperand(1)))
         continue;
@@ -198,8 +199,8 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
 };
 
 /// Returns the passes that the emitted IR needs, each once or twice. LLVM's pipeline for C++
-/// repeats itself and handles constructs that do not occur (recursion, exceptions, calls to inline,
-/// jumps to thread); it took twice as long for the same code. Loop counters have 64 bits from the
+/// repeats passes and handles constructs that do not occur here (recursion, exceptions, inlining,
+/// jump threading); it took twice as long for the same code. Loop counters have 64 bits from the
 /// start, so no variables need to be widened.
 llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
   using namespace llvm;
@@ -259,8 +260,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  // A row of a padded array is too short for a call: for a few hundred bytes at unaligned
-  // addresses, the C library's functions cost ten times as much as a vector loop.
+  // A row of a padded array is too short for a memcpy or memset call: for a few hundred bytes at
+  // unaligned addresses, the C library's functions cost ten times as much as a vector loop.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
   for (const llvm::LibFunc function :
        {llvm::LibFunc_memcpy, llvm::LibFunc_memmove, llvm::LibFunc_memset,
@@ -342,7 +343,7 @@ std::string generate_code(llvm::Module& module, llvm::TargetMachine& machine,
   try {
     passes->run(module);
   } catch (...) {
-    // A pass that an error of LLVM has interrupted cannot be destroyed.
+    // A pass cannot be destroyed after an LLVM error has interrupted it, so it is leaked.
     static_cast<void>(passes.release());
     throw;
   }

@@ -31,7 +31,7 @@ OutlinedBody::OutlinedBody(FunctionEmitter& outer, const Stmt& body, const std::
   function_ = outer.module_.make_function(
       llvm::FunctionType::get(outer.builder_.getInt32Ty(), types, false),
       llvm::GlobalValue::InternalLinkage, name);
-  // The parameter attributes state which pointers do not alias; inlining would lose that.
+  // Parameter attributes state which pointers do not alias. Inlining would lose this information.
   function_->addFnAttr(llvm::Attribute::NoInline);
 }
 
@@ -51,8 +51,8 @@ void OutlinedBody::define_captured(FunctionEmitter& inner) const {
   }
 }
 
-/// Adds the attributes that hold for a buffer in the enclosing function: its alignment, and noalias
-/// if it is known not to overlap other buffers (parameters may).
+/// Adds the parameter attributes of a captured buffer: its alignment, and noalias if it is known
+/// not to overlap other buffers. Parameters of the enclosing function may overlap.
 void OutlinedBody::describe(llvm::Argument* argument, llvm::Value* outer_value) const {
   if (llvm::isIdentifiedObject(outer_value)) argument->addAttr(llvm::Attribute::NoAlias);
   const llvm::Align alignment =

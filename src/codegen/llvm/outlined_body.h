@@ -13,13 +13,13 @@ namespace tenon::codegen {
 
 class OutlinedBody {
  public:
-  /// `own` are the types of the arguments after the captured ones; the function returns a status.
-  /// `outer` must outlive this object.
+  /// `own` holds the types of the arguments that follow the captured ones. The function returns a
+  /// status. `outer` must outlive this object.
   OutlinedBody(FunctionEmitter& outer, const tir::Stmt& body, const std::string& name,
                const std::vector<llvm::Type*>& own);
 
-  /// Defines the captured variables in the body's own emitter, which continues at the source line
-  /// of the outer one.
+  /// Defines the captured variables in `inner`, the emitter of the body. The body's first
+  /// instructions have the current source line of `outer`.
   void define_captured(FunctionEmitter& inner) const;
   llvm::Function* function() const { return function_; }
   llvm::Argument* own_argument(std::size_t n) const {
@@ -34,8 +34,8 @@ class OutlinedBody {
   FunctionEmitter& outer_;
   struct Capture {
     tir::Var var;
-    /// The number of the argument. Variables with the same value share it, because two noalias
-    /// arguments must not overlap.
+    /// The position of the argument that passes the variable. Variables with the same value share
+    /// an argument, because two noalias arguments must not overlap.
     std::size_t argument;
   };
   std::vector<Capture> captures_;

@@ -17,7 +17,7 @@ namespace {
 /// every build needs them several times.
 class KnownLists {
  public:
-  /// Returns the list of this key; the first call obtains it from `make`.
+  /// Returns the list for the key. The first call for a key computes the list with `make`.
   template <class Make>
   const std::vector<std::string>& get(const std::string& key, const Make& make) {
     const std::lock_guard lock(mutex_);
@@ -31,7 +31,8 @@ class KnownLists {
   std::map<std::string, std::vector<std::string>> lists_;
 };
 
-/// Returns a subtarget for queries of names, which depend on the architecture only.
+/// Returns a subtarget for queries of feature and processor names, which only depend on the
+/// architecture.
 std::unique_ptr<llvm::MCSubtargetInfo> any_subtarget(const std::string& triple) {
   tir::TargetFacts facts;
   facts.triple = triple;
@@ -115,7 +116,8 @@ std::vector<std::string> unimplied_host_features() {
   for (const std::string& feature : host.features)
     if ((feature.front() == '+') != std::ranges::binary_search(implied, feature.substr(1)))
       brief.features.push_back(feature);
-  // Features imply others, so that the rest of a list may give another set.
+  // A feature can imply others, so the shortened list may enable a different set. Then the full
+  // list is returned.
   return enabled_features(brief) == enabled_features(full) ? brief.features : full.features;
 }
 

@@ -14,15 +14,15 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Returns the C compiler's flags for another architecture than this machine's. Only clang has such
-/// flags; other compilers support one architecture.
+/// Returns the C compiler flags that select an architecture other than this machine's. Only clang
+/// has such flags; other compilers support one architecture.
 std::vector<std::string> machine_flags(const LlvmCode& code, const CCompiler& compiler) {
   const llvm::Triple triple = triple_of(code.common.triple);
   if (triple.getArch() == triple_of("").getArch() || !compiler.is_clang()) return {};
   return {"--target=" + triple.str()};
 }
 
-/// Object files in a temporary folder; those of the functions come first.
+/// Object files in a temporary folder. The objects of the functions precede imported objects.
 class Objects {
  public:
   Objects(const LlvmCode& code, const runtime::SaveOptions& options) {
@@ -53,7 +53,7 @@ class Objects {
 void save_object(const LlvmCode& code, const std::filesystem::path& path,
                  const runtime::SaveOptions& options) {
   if (code.imported_objects.empty() && !options.standalone) return write_file(path, code.object);
-  // Combines several objects into one by a relocatable link.
+  // Combines several object files into one, by a relocatable link.
   const Objects objects(code, options);
   std::vector<std::string> arguments{"-r", "-nostdlib", "-o",
                                      std::filesystem::absolute(path).string()};
@@ -70,7 +70,8 @@ void save_archive(const LlvmCode& code, const std::filesystem::path& path,
     if (!member)
       throw RuntimeError("cannot write `" + path.string() +
                          "`: " + llvm::toString(member.takeError()));
-    // The member's name has no temporary folder. The archive refers to the characters of `file`.
+    // Members are named without the temporary folder. The name refers to the characters of `file`,
+    // which must outlive the archive.
     member->MemberName = llvm::StringRef(file).rsplit('/').second;
     members.push_back(std::move(*member));
   }

@@ -17,9 +17,10 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Limits the chains of stores in LLVM's combiner. Consecutive independent stores form one list,
-/// which the combiner compares pairwise, and again for every store that it removes. A list of 1,100
-/// stores, from an unrolled nest, took minutes; lists of 64 take seconds and give the same code.
+/// The maximum length of the lists of consecutive independent stores in LLVM's combiner. The
+/// combiner compares the stores of a list pairwise, and again for every store that it removes. A
+/// list of 1,100 stores, from an unrolled nest, took minutes. Lists of 64 take seconds and give the
+/// same code.
 void bound_store_chains() {
   constexpr const char* kName = "combiner-tokenfactor-inline-limit";
   const auto& options = llvm::cl::getRegisteredOptions();
@@ -27,8 +28,8 @@ void bound_store_chains() {
     found->second->addOccurrence(0, kName, "64");
 }
 
-/// LLVM calls this instead of ending the process. The exception leaves LLVM's functions without
-/// cleanup, so that they leak memory.
+/// The handler of fatal LLVM errors throws instead of ending the process. LLVM's functions do not
+/// clean up when the exception leaves them, so they leak memory.
 [[noreturn]] void throw_fatal_error(void* /*unused*/, const char* reason, bool /*unused*/) {
   std::string what = reason;
   what = "LLVM: " + what.substr(0, what.find('\n'));
@@ -40,7 +41,7 @@ void initialize_targets() {
   static std::once_flag done;
   std::call_once(done, [] {
     llvm::install_fatal_error_handler(throw_fatal_error);
-#ifdef TENON_LLVM_STATIC  // libtenon.so contains the code generators of these targets only
+#ifdef TENON_LLVM_STATIC  // libtenon.so only contains code generators for these targets
 #define INITIALIZE(target)              \
   LLVMInitialize##target##TargetInfo(); \
   LLVMInitialize##target##Target();     \
@@ -119,8 +120,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts&
   const llvm::Target& target = find_target(triple);
   check_names(facts);
   llvm::TargetOptions options;
-  // Only operations with the `contract` flag are fused: all of the emitted arithmetic, and no
-  // imported code.
+  // Fuses only operations with the `contract` flag. All emitted arithmetic has the flag; imported
+  // code does not.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(create_machine(
       target, triple, facts.cpu, joined_features(facts), options, codegen_level(opt_level)));

@@ -14,17 +14,17 @@
 
 namespace tenon::codegen {
 
-/// Returns the triple, or this host's if it is empty.
+/// Returns the triple; an empty one stands for this host's.
 llvm::Triple triple_of(const std::string& triple);
 
 /// Throws TargetError for a triple that LLVM cannot compile for.
 const llvm::Target& find_target(const llvm::Triple& triple);
 
-/// A feature of x86 that is never enabled: with it, LLVM does not terminate on some vectors of
-/// bytes (llvm_faults.md).
+/// An x86 feature that is never enabled. With this feature, LLVM does not terminate on some vectors
+/// of bytes (llvm_faults.md).
 inline constexpr std::string_view kUnusedFeature = "avx512vbmi";
 
-/// Returns the features in LLVM's form: "+avx512f,-amx-tile".
+/// Returns the enabled and disabled features in LLVM's form, such as "+avx512f,-amx-tile".
 std::string joined_features(const tir::TargetFacts& facts);
 
 /// Throws TargetError for an unknown triple.

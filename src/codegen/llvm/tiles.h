@@ -13,7 +13,7 @@
 
 namespace tenon::codegen {
 
-/// The m x n x k shape of the product that a fragment takes part in.
+/// The m x n x k shape of the matrix product that uses a fragment.
 struct ProductShape {
   std::int64_t m, n, k;
   friend bool operator==(const ProductShape&, const ProductShape&) = default;
@@ -21,11 +21,11 @@ struct ProductShape {
 
 /// A fragment that matrix operations access.
 struct FragmentUse {
-  /// The shape in its first operation.
+  /// The shape in the first operation that uses the fragment.
   ProductShape shape;
-  /// The size of its allocation; nullopt if it is not constant.
+  /// The size of the fragment's allocation; nullopt if it is not constant.
   std::optional<std::int64_t> bytes;
-  /// The number of accesses in the computation.
+  /// The number of accesses of the fragment in the computation.
   int accesses = 0;
 };
 
@@ -44,7 +44,7 @@ class Fragments {
   std::unordered_map<const tir::ExprNode*, FragmentUse> uses_;
 };
 
-/// Divides a sequence into statements without common fragments.
+/// Divides a sequence into groups of statements such that no two groups access the same fragment.
 std::vector<std::span<const tir::Stmt>> lives_of_fragments(std::span<const tir::Stmt> stmts);
 
 /// The configuration of a tile register.
@@ -53,8 +53,8 @@ struct TileShape {
   friend bool operator==(const TileShape&, const TileShape&) = default;
 };
 
-/// The registers of the fragments that a statement accesses. A register may contain several
-/// fragments of one shape, one after the other.
+/// Assigns tile registers to the fragments that a statement accesses. Fragments of one shape may
+/// use the same register one after the other.
 class TileRegisters {
  public:
   static constexpr std::size_t kCount = 8;
@@ -63,14 +63,14 @@ class TileRegisters {
   TileRegisters(const tir::Stmt& s, const Fragments& fragments);
 
   bool has_any() const { return !registers_.empty() || obstacle_; }
-  /// Whether the statement has all accesses of its fragments in the computation.
+  /// Whether the computation has no access of these fragments outside the statement.
   bool has_all() const { return has_all_; }
-  /// Whether it can run with one configuration of the registers.
+  /// Whether the statement can run with one configuration of the tile registers.
   bool fit() const { return has_all_ && !obstacle_; }
-  /// The reason why it cannot: "the statement has ...".
+  /// The reason why the statement cannot use tile registers: "the statement has ...".
   const std::optional<std::string>& obstacle() const { return obstacle_; }
   const std::array<TileShape, kCount>& shapes() const { return shapes_; }
-  /// Returns the registers of a fragment's tiles, in order.
+  /// Returns the register of each tile of the fragment, in order.
   const std::vector<int>& of(const tir::Expr& data) const { return registers_.at(&data.node()); }
 
  private:

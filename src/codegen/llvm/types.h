@@ -1,7 +1,7 @@
-// LLVM types of Tenon's types. A value in a register and an element in memory have different types
-// for bools, which are stored as bytes, and for vectors, whose lanes are stored without gaps.
-// bfloat16 is represented by its bits: LLVM's own type would need library functions that older C
-// runtimes lack.
+// LLVM types for Tenon's types. The type of a value in a register differs from the type of an
+// element in memory in two cases: bools are stored as bytes, and the lanes of vectors are stored
+// without gaps. bfloat16 is represented by its bits, because LLVM's own type would need library
+// functions that older C runtimes lack.
 #pragma once
 
 #include <llvm/IR/DerivedTypes.h>
@@ -13,14 +13,14 @@ namespace tenon::codegen {
 
 /// Returns the type of an expression's value.
 llvm::Type* register_type(llvm::LLVMContext& context, DataType type);
-/// Returns the type of a lane of an element in memory.
+/// Returns the type of one lane of an element in memory.
 llvm::Type* lane_type_in_memory(llvm::LLVMContext& context, DataType type);
-/// Returns a vector of the lane type in memory, or that type for a scalar.
+/// Returns the type of an element in memory: a vector of the lane type, or the lane type if scalar.
 llvm::Type* memory_type(llvm::LLVMContext& context, DataType type);
-/// Returns the bytes of a lane in memory.
+/// Returns the size of a lane in memory, in bytes.
 int lane_bytes(DataType type);
 
-/// Returns `type`, or a vector of it if there is more than one lane.
+/// Returns a vector of `type` with this number of lanes; `type` itself for one lane.
 llvm::Type* with_lanes(llvm::Type* type, int lanes);
 /// Returns the number of lanes of a vector.
 int lane_count(const llvm::Value* vector);

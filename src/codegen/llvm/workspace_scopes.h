@@ -1,11 +1,12 @@
-// Temporaries of one function from the workspace pool, while the function is emitted. Each exit of
-// the function releases the temporaries in scope; the code that releases one is emitted once:
+// Workspace memory of one function while the function is emitted. Each exit of the function
+// releases the workspaces in scope. The code that releases a workspace is emitted once:
 //
 //   T0 = tenon_workspace_alloc(...)                give_back.T1:  free T1, go to give_back.T0
 //     T1 = tenon_workspace_alloc(...)              give_back.T0:  free T0, return the status
 //       if (failed) go to give_back.T1
 //
-// so that the code size is proportional to the sum of temporaries and exits, not to their product.
+// The code size is therefore proportional to the number of workspaces plus the number of exits, not
+// to the product of the two.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -28,21 +29,21 @@ class WorkspaceScopes {
     device_id_ = device_id;
   }
   bool empty() const { return scopes_.empty(); }
-  /// Adds memory, which becomes the innermost in scope.
+  /// Adds a workspace, which becomes the innermost one in scope.
   void enter(llvm::Value* memory) { scopes_.push_back({memory, nullptr, nullptr}); }
-  /// Releases the innermost memory.
+  /// Releases the innermost workspace.
   void exit(llvm::IRBuilder<>& builder);
-  /// Ends the block: releases all memory in scope and returns the status.
+  /// Ends the block: releases all workspaces in scope and returns the status.
   void leave(llvm::IRBuilder<>& builder, llvm::Value* status);
-  /// Returns the unwind destination of a call: it releases all memory in scope and resumes the
-  /// exception. Precondition: the scope is not empty.
+  /// Returns the unwind destination of a call. It releases all workspaces in scope and resumes the
+  /// exception. Precondition: at least one workspace is in scope.
   llvm::BasicBlock* unwinding();
 
  private:
   struct Scope {
     llvm::Value* memory;
-    /// The incoming status (or exception) of all exits from this scope and from scopes within it;
-    /// null before the first exit.
+    /// The phi that merges the status (or exception) of all exits from this scope and from scopes
+    /// inside it; null before the first exit.
     llvm::PHINode* status;
     llvm::PHINode* exception;
     /// The landing pad of calls in this scope.

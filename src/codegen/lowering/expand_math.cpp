@@ -15,7 +15,8 @@ using namespace tir;
 
 namespace {
 
-/// A constant, or the coefficients of a polynomial from the highest power on, for each format.
+/// A constant or a polynomial, in a version for each format. Coefficients start with the highest
+/// power.
 struct Constant {
   float single;
   double wide;
@@ -25,7 +26,8 @@ struct Polynomial {
   std::initializer_list<double> single, wide;
 };
 
-/// log(2) and log10(2) in two parts. The product of an exponent with the first part is exact.
+/// log(2) and log10(2), each split into two parts. The product of an exponent and the first part is
+/// exact.
 constexpr Constant kLog2High{0.693359375f, 0x1.62e42feep-1};
 constexpr Constant kLog2Low{-0x1.bd0106p-13f, 0x1.a39ef35793c76p-33};
 constexpr Constant kLog10Of2High{0.30078125f, 0x1.34413508p-2};
@@ -56,7 +58,7 @@ constexpr Polynomial kTanh{
     {-0x1.0e3d63b0746d6p-16, 0x1.43e1762bd7b74p-14, -0x1.df7a88c5cd3ddp-13, 0x1.336ae5c9b09b6p-11,
      -0x1.7d696a6839d5cp-10, 0x1.d6cf3ca46ba49p-9, -0x1.226e16d9fdac3p-7, 0x1.664f4781f6b42p-6,
      -0x1.ba1ba1b53103fp-5, 0x1.111111110b0c7p-3, -0x1.5555555555503p-2}};
-/// erf(x) = 1 - exp(-x - x P(x)), which has its full precision near zero, too.
+/// erf(x) = 1 - exp(-x - x P(x)). The formula keeps full precision near zero.
 constexpr std::initializer_list<double> kLogOfComplementOfErf{
     -0x1.36ad1ap-17f, 0x1.ed866ap-14f, -0x1.4bd618p-11f, 0x1.b50c0ep-10f, -0x1.50c42ep-13f,
     -0x1.39cd5p-6f,   0x1.a4fa54p-4f,  0x1.45f2fap-1f,   0x1.06ebaap-3f};
@@ -80,7 +82,7 @@ constexpr Polynomial kLog{
     {0x1.2b5fbdd99534cp-3, 0x1.39fdb96126351p-3, 0x1.7462ba271bdcdp-3, 0x1.c71c62d041875p-3,
      0x1.2492492e03e15p-2, 0x1.9999999995223p-2, 0x1.5555555555558p-1}};
 
-/// The functions whose arguments are reduced in their own format.
+/// Functions that reduce their arguments in the arguments' own format.
 class Functions {
  public:
   Functions(DataType floats, const MathInstructions& instructions)
@@ -90,7 +92,7 @@ class Functions {
         mantissa_bits_(is_single() ? 23 : 52),
         bias_(is_single() ? 127 : 1023) {}
 
-  /// Returns `value` inside the definitions of the values that it shares.
+  /// Returns `value` enclosed by the lets that `let` has created.
   Expr with_definitions(Expr value) const {
     for (auto each = definitions_.rbegin(); each != definitions_.rend(); ++each)
       value = make_let(each->first, each->second, std::move(value));
@@ -131,7 +133,8 @@ class Functions {
   }
   Expr log2(const Expr& x) {
     if (!is_single()) return scaled_logarithm(x, 0x1.71547652p0, 0x1.705fc2eefa2p-33, 1, 0);
-    // log(1 + f) * log2(e), with 1 and the remainder of log2(e) multiplied separately.
+    // log2(1 + f) = log(1 + f) * log2(e). The factor log2(e) is split into 1 and a remainder, which
+    // are multiplied separately.
     const Parts parts = split(x);
     const Expr factor = number(0x1.c551dap-2f), y = higher_part(parts.f);
     return at_the_ends(x, multiply_add(parts.f, factor, y * factor) + y + parts.f + parts.exponent);
@@ -140,7 +143,7 @@ class Functions {
     if (!is_single())
       return scaled_logarithm(x, 0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36, kLog10Of2High.wide,
                               kLog10Of2Low.wide);
-    // log(1 + f) * log10(e), with two parts of log10(e).
+    // log10(1 + f) = log(1 + f) * log10(e), with log10(e) in two parts.
     const Parts parts = split(x);
     const Expr high = number(0.43359375), y = higher_part(parts.f);
     Expr sum = (parts.f + y) * number(0x1.6f62a4p-11f);
@@ -149,7 +152,7 @@ class Functions {
     return at_the_ends(x, multiply_add(parts.exponent, number(kLog10Of2High), sum));
   }
 
-  /// The polynomial near zero, otherwise 1 - 2 / (exp(2 |x|) + 1).
+  /// tanh: the polynomial near zero, and 1 - 2 / (exp(2 |x|) + 1) elsewhere.
   Expr tanh(const Expr& x) {
     const Expr magnitude = let(fabs(x));
     const Expr square = let(x * x);
@@ -160,7 +163,7 @@ class Functions {
 
   Expr erf(const Expr& x) {
     const Expr magnitude = let(fabs(x));
-    // Beyond the limit, the result is 1.
+    // For x beyond the limit, the result rounds to 1.
     const Expr limit = number(is_single() ? 3.95f : 5.95);
     const Expr t = let(select(magnitude > limit, limit, magnitude));
     if (is_single())
@@ -177,7 +180,7 @@ class Functions {
   /// x = exponent / per_unit + rest.
   struct Reduced {
     Expr exponent;  // an integer
-    Expr whole;     // the same as a float
+    Expr whole;     // the exponent as a float
     Expr rest;
   };
   struct Parts {
@@ -197,14 +200,15 @@ class Functions {
   Expr from_bits(const Expr& x) const { return reinterpret(floats_, x); }
   Expr fabs(const Expr& x) const { return make_call(floats_, Intrin::fabs, {x}); }
 
-  /// Binds a value to a variable, because it is used more than once or must be computed before the
-  /// values that follow.
+  /// Binds a value to a variable. Needed if the value has several uses or must be computed before
+  /// the values that follow.
   Expr let(const Expr& value) {
     if (value.as<VarNode>() || is_constant(value)) return value;
     definitions_.emplace_back(Var("v" + std::to_string(definitions_.size()), value.dtype()), value);
     return definitions_.back().first;
   }
-  /// Selects after both values are computed, because a condition that lives long takes a register.
+  /// Returns a select that follows the computation of both values. If the condition were computed
+  /// earlier, it would occupy a register in the meantime.
   Expr choose(const Expr& condition, const Expr& if_true, const Expr& if_false) {
     const Expr b = let(if_false), a = let(if_true);
     return select(condition, a, b);
@@ -231,16 +235,18 @@ class Functions {
 
   // ---- integers ---------------------------------------------------------------------------------
 
-  /// Returns the rounding constant. If it is added to a number of less than half its magnitude, the
-  /// last bits of the sum are the nearest integer; an unspecified integer for NaN, for which a
-  /// conversion would be undefined.
+  /// Returns the constant that rounds by addition. If a number of less than half its magnitude is
+  /// added, the last bits of the sum are the nearest integer. For NaN, they are an unspecified
+  /// integer, whereas a conversion would be undefined.
   Expr rounder() const { return number(std::ldexp(1.5, mantissa_bits_)); }
-  /// Converts a small integer by a bit operation, because few processors convert 64-bit integers.
+  /// Converts a small integer to a float by a bit operation, because few processors can convert
+  /// 64-bit integers.
   Expr to_number(const Expr& small) const { return from_bits(small + bits(rounder())) - rounder(); }
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// Reduces to a rest whose magnitude is at most half of 1 / per_unit. high + low is 1 / per_unit.
+  /// Returns x = exponent / per_unit + rest with |rest| <= 1 / (2 per_unit). high + low is 1 /
+  /// per_unit.
   Reduced reduce(const Expr& argument, double per_unit, Constant high, Constant low) {
     const Expr x = let(argument);
     const Expr shifted = let(multiply_add(x, number(per_unit), rounder()));
@@ -249,19 +255,19 @@ class Functions {
     const Expr rest = multiply_add(whole, number(-high), x);
     return {exponent, whole, let(multiply_add(whole, number(-low), rest))};
   }
-  /// Reduces to x = exponent + rest.
+  /// Returns x = exponent + rest.
   Reduced reduce(const Expr& argument) {
     const Expr x = let(argument);
     const Expr shifted = let(x + rounder());
     const Expr whole = let(shifted - rounder());
     return {let(bits(shifted) - bits(rounder())), whole, let(x - whole)};
   }
-  /// Returns 2^exponent (1 + rest P(rest)).
+  /// Returns 2^exponent * (1 + rest * P(rest)).
   Expr power(const Reduced& reduced, const Polynomial& p) {
     return scaled(multiply_add(horner(reduced.rest, p), reduced.rest, number(1)), reduced);
   }
-  /// Returns 1 - exp(-x) for float32 with its full precision near zero. The power is normal: x is
-  /// from 0 to 87.
+  /// Returns 1 - exp(-x) for float32 with full precision near zero. Precondition: 0 <= x <= 87, so
+  /// that the power of two is normal.
   Expr one_minus_exp_of_negative(const Expr& x) {
     // The last bits of the sum are the biased exponent.
     const Expr to_exponent = number(std::ldexp(1.5, mantissa_bits_) + bias_);
@@ -271,8 +277,9 @@ class Functions {
     const Expr power = let(power_of_two(bits(shifted)));
     return multiply_add(-power, p, number(1) - power);
   }
-  /// Returns p * 2^exponent, rounded once, for exponents up to half beyond the range of the format:
-  /// by an instruction, or else by two factors, both of which are normal.
+  /// Returns p * 2^exponent, rounded once. The magnitude of the exponent may be up to twice the
+  /// maximum exponent of the format. Uses an instruction if available, and otherwise two factors
+  /// that are both normal.
   Expr scaled(const Expr& value, const Reduced& power) {
     const Expr p = let(value);
     const int vector_bits = floats_.bits * floats_.lanes;
@@ -311,14 +318,15 @@ class Functions {
     const Expr is_denormal = let(x < number(std::ldexp(1, 1 - bias_)));
     const Expr normal = let(select(is_denormal, x * number(std::ldexp(1, mantissa_bits_)), x));
     const Expr offset = let(select(is_denormal, number(-mantissa_bits_), number(0)));
-    // Mantissas from sqrt(1/2) on get the exponent of 1.
+    // A mantissa of sqrt(1/2) or more gets the same exponent as 1.
     const Expr shifted = bits(normal) + (bits(number(1)) - bits(number(std::sqrt(0.5))));
     const Expr biased = (shifted & bits(infinity(floats_))) >> integer(mantissa_bits_);
     const Expr exponent = let(biased - integer(bias_));
     const Expr mantissa = from_bits(bits(normal) - (exponent << integer(mantissa_bits_)));
     return {let(mantissa - number(1)), let(to_number(exponent) + offset)};
   }
-  /// Returns the logarithm of zero, negative numbers, infinity and NaN; `y` for other x.
+  /// Returns the logarithm: special results for zero, negative numbers, infinity and NaN, and `y`
+  /// for any other x.
   Expr at_the_ends(const Expr& x, const Expr& y) {
     const Expr of_finite = choose(x == number(0), negative_infinity(), y);
     const Expr of_number = choose(make_not(x >= number(0)), not_a_number(), of_finite);
@@ -329,18 +337,19 @@ class Functions {
   MathInstructions instructions_;
 
  private:
-  /// float64: log(1 + f) = f - half_square + rest.
+  /// A float64 logarithm: log(1 + f) = f - half_square + rest.
   struct Logarithm {
     Expr half_square, rest;
   };
 
-  /// float32: the last term of log(1 + f) = f - f^2 / 2 + f^3 P(f), and the last two.
+  /// float32: log(1 + f) = f - f^2 / 2 + f^3 P(f). cubic_part returns the last term, higher_part
+  /// the sum of the last two.
   Expr cubic_part(const Expr& f, const Expr& square) { return horner(f, kLog) * f * square; }
   Expr higher_part(const Expr& f) {
     const Expr square = let(f * f);
     return let(multiply_add(number(-0.5), square, cubic_part(f, square)));
   }
-  /// float64: 2 s = f - f^2 / 2 + s f^2 / 2 for s = f / (2 + f).
+  /// float64: returns log(1 + f), where s = f / (2 + f) and 2 s = f - f^2 / 2 + s f^2 / 2.
   Logarithm logarithm_of(const Expr& f) {
     const Expr s = let(f / (f + number(2)));
     const Expr z = let(s * s);
@@ -348,12 +357,12 @@ class Functions {
     const Expr half_square = let(number(0.5) * f * f);
     return {half_square, let(s * (half_square + r * z))};
   }
-  /// Returns the logarithm to a base for which 1 / log(base) is high + low, and log(2) in that base
-  /// is unit_high + unit_low.
+  /// Returns the logarithm to some base, where high + low is 1 / log(base), and unit_high +
+  /// unit_low is the logarithm of 2 to that base.
   Expr scaled_logarithm(const Expr& x, double high, double low, double unit_high, double unit_low) {
     const Parts parts = split(x);
     const Logarithm of = logarithm_of(parts.f);
-    // The upper half of the bits: its products with `high` and with an exponent are exact.
+    // Keeps the upper half of the bits, so that the product with `high` is exact.
     const Expr upper =
         let(from_bits(bits(parts.f - of.half_square) & integer(std::int64_t(0xffffffff00000000))));
     const Expr lower = let(parts.f - upper - of.half_square + of.rest);
@@ -363,8 +372,8 @@ class Functions {
     Expr rest = let(parts.exponent * number(unit_low));
     rest = multiply_add(lower + upper, number(low), rest);
     rest = multiply_add(lower, number(high), rest);
-    // Adds the rounding error of `sum` (Fast2Sum). It is exact because |unit| >= |product|, unless
-    // `unit` is zero.
+    // Adds the rounding error of `sum` (Fast2Sum). The error is computed exactly because |unit| >=
+    // |product| or `unit` is zero.
     rest = rest + (unit - sum + product);
     return at_the_ends(x, rest + sum);
   }
@@ -375,9 +384,10 @@ class Functions {
 
 // ---- angles and powers --------------------------------------------------------------------------
 
-/// sin, cos, tan and pow, whose arguments cannot be reduced in their format without losing digits.
-/// `Precise` is the type of reduced angles and logarithms, with more digits than a result: float64
-/// for float32, pairs of them for float64. The derived class implements its operations.
+/// sin, cos, tan and pow. Their arguments cannot be reduced in the format of the arguments without
+/// losing digits. `Precise` is the type of reduced angles and logarithms, which have more digits
+/// than the result: float64 for float32, and pairs of float64 for float64. The derived class
+/// implements the operations of `Precise`.
 template <class Precise>
 class AnglesAndPowers : protected Functions {
  public:
@@ -406,12 +416,12 @@ class AnglesAndPowers : protected Functions {
     const Expr odd = let(is_set(angle.quarter, 1));
     return zero_or(x, select(odd, -cosine, sine) / select(odd, sine, cosine));
   }
-  /// Returns 2^(y log2 |x|), with the sign of odd powers. The special values are those of C's pow.
+  /// Returns 2^(y log2 |x|), negated for negative x and odd y. Special values are those of C's pow.
   Expr pow(const Expr& x, const Expr& y) {
     const Expr base = let(in_doubles(x));
     const Expr exponent = let(in_doubles(y));
-    // Clamping the exponent does not change results: for |exponent| = 2^66, any base other than 1
-    // already gives 0 or infinity, and 1, whose logarithm is 0, gives 1.
+    // Clamping the exponent to 2^66 does not change results. With that exponent, any base other
+    // than 1 already gives 0 or infinity. The logarithm of 1 is 0, so base 1 gives 1.
     const Precise logarithm = log2(let(fabs(base)));
     const Precise product = times(let(clamped(exponent, -0x1p66, 0x1p66)), logarithm);
     const Expr value = of_signed_base(base, exponent, let(exp2(product)));
@@ -422,8 +432,8 @@ class AnglesAndPowers : protected Functions {
  protected:
   ~AnglesAndPowers() = default;
 
-  /// Returns the logarithm of a magnitude that may be zero, infinity or NaN; `of_finite` is the
-  /// result for other values. The logarithms of infinity and NaN are infinity and NaN.
+  /// Returns the logarithm of a magnitude: -infinity for zero, the magnitude itself for infinity
+  /// and NaN, and `of_finite` otherwise.
   Expr logarithm_at_the_ends(const Expr& magnitude, const Expr& of_finite) {
     const Expr value = choose(magnitude == number(0), negative_infinity(), of_finite);
     return choose(magnitude < infinity(floats_), value, magnitude);
@@ -432,7 +442,7 @@ class AnglesAndPowers : protected Functions {
  private:
   /// x = quarter * pi / 2 + rest.
   struct Angle {
-    Expr quarter;  // in the last two bits
+    Expr quarter;  // an integer in the last two bits
     Precise rest;
   };
 
@@ -443,11 +453,12 @@ class AnglesAndPowers : protected Functions {
   virtual Expr sine_of(const Precise& rest) = 0;
   virtual Expr cosine_of(const Precise& rest) = 0;
 
-  /// Returns exactly 0 for 1. Special values follow logarithm_at_the_ends.
+  /// Returns the logarithm to base 2. It is exactly 0 for 1. Special values follow
+  /// logarithm_at_the_ends.
   virtual Precise log2(const Expr& magnitude) = 0;
   virtual Precise times(const Expr& a, const Precise& b) = 0;
-  /// Accepts any number. Results beyond the range of the format become 0 or infinity when they are
-  /// converted to it.
+  /// Returns 2^x for any x. Results beyond the range of the format become 0 or infinity when they
+  /// are converted to the format.
   virtual Expr exp2(const Precise& x) = 0;
 
   // ---- formats, angles --------------------------------------------------------------------------
@@ -462,8 +473,7 @@ class AnglesAndPowers : protected Functions {
     const Expr quarters = let(shifted - rounder());
     return {let(bits(shifted)), rest_of(angle, quarters)};
   }
-  /// Returns x if it is a zero of either sign, otherwise `value`. The reduced angle of -0 would be
-  /// +0.
+  /// Returns x if x is +0 or -0, otherwise `value`. The reduced angle of -0 would be +0.
   Expr zero_or(const Expr& x, const Expr& value) {
     return choose(x == make_float(format_, 0), x, in_format(value));
   }
@@ -477,11 +487,11 @@ class AnglesAndPowers : protected Functions {
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// Returns `of_magnitude` with the sign of odd powers; NaN for a negative base and a fractional
-  /// exponent.
+  /// Returns `of_magnitude`, negated if the base is negative and the exponent is odd; NaN for a
+  /// negative base and a fractional exponent.
   Expr of_signed_base(const Expr& base, const Expr& exponent, const Expr& of_magnitude) {
-    // From 2^53 on all numbers are even. Adding 2^53 to smaller numbers rounds them to the nearest
-    // even integer.
+    // Numbers from 2^53 on are even. Adding 2^53 to a smaller number rounds it to the nearest even
+    // integer.
     const Expr all_even = number(0x1p53);
     Expr magnitude = let(fabs(exponent));
     magnitude = let(select(magnitude < all_even, magnitude, all_even));
@@ -504,24 +514,24 @@ class Float32InDouble final : public AnglesAndPowers<Expr> {
 
  private:
   Expr rest_of(const Expr& x, const Expr& quarters) override {
-    // pi / 2 in two parts. The product of an integer of up to 24 bits with the first part is exact.
+    // pi / 2 in two parts. The product of the first part and an integer of up to 24 bits is exact.
     const Expr rest = multiply_add(quarters, number(-0x1.921fb54p0), x);
     return let(multiply_add(quarters, number(-0x1.10b4611a62633p-30), rest));
   }
-  /// r + r^3 P(r^2) for |r| <= pi / 4.
+  /// sin(r) = r + r^3 P(r^2) for |r| <= pi / 4.
   Expr sine_of(const Expr& r) override {
     const Expr square = let(r * r);
     const Expr p = horner(square, {0x1.6cd1b09a57f22p-19, -0x1.a00f7e14c944fp-13,
                                    0x1.111108690beb1p-7, -0x1.5555554c6ffc8p-3});
     return multiply_add(p * square, r, r);
   }
-  /// 1 - r^2 / 2 + r^4 P(r^2) for |r| <= pi / 4.
+  /// cos(r) = 1 - r^2 / 2 + r^4 P(r^2) for |r| <= pi / 4.
   Expr cosine_of(const Expr& r) override {
     return horner(let(r * r), {-0x1.242abe617f926p-22, 0x1.a0111fb68037p-16, -0x1.6c16b8982326dp-10,
                                0x1.5555554f4dac4p-5, -0.5, 1});
   }
 
-  /// A float32 converted to float64 is normal, zero, infinity or NaN.
+  /// A float64 that was converted from float32 is normal, zero, infinity or NaN.
   Expr log2(const Expr& x) override {
     constexpr std::int64_t kBitsOfSqrtHalf = 0x3fe6a09e667f3bcd;
     const DataType integers = Int(64, floats_.lanes);
@@ -549,12 +559,12 @@ class Float32InDouble final : public AnglesAndPowers<Expr> {
   }
 };
 
-/// high + low, with low less than half a unit in the last place of high.
+/// The sum high + low, where |low| is less than half a unit in the last place of high.
 struct Pair {
   Expr high, low;
 };
 
-/// Functions of float64: values are sums of two numbers (Dekker, "A floating-point technique for
+/// Functions of float64. Values are sums of two float64 (Dekker, "A floating-point technique for
 /// extending the available precision", 1971).
 class Float64InPairs final : public AnglesAndPowers<Pair> {
  public:
@@ -574,7 +584,8 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
     const Expr of_b = let(sum - a);
     return {sum, let(a - (sum - of_b) + (b - of_b))};
   }
-  /// Returns a * b exactly. The products of the operands' halves are exact, with or without fusion.
+  /// Returns a * b exactly. The operands are split into halves whose products are exact, with or
+  /// without fused operations.
   Pair product(const Expr& a, const Expr& b) {
     const Expr high = let(a * b);
     const auto upper = [&](const Expr& x) {
@@ -587,7 +598,7 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
     low = multiply_add(upper_a, lower_b, low);
     return {high, let(multiply_add(lower_a, lower_b, low))};
   }
-  /// Returns a * b to twice the digits.
+  /// Returns a * b with twice the digits of float64.
   Pair times(const Expr& a, const Pair& b) override {
     const Pair all = product(a, b.high);
     return {all.high, let(multiply_add(a, b.low, all.low))};
@@ -610,7 +621,7 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
     return ordered_sum(second.high,
                        multiply_add(quarters, part(0x1.b839a252049c1p-104), second.low));
   }
-  /// r + r^3 P(r^2) for |r| <= pi / 4, and the derivative times the low part.
+  /// sin(r) = r + r^3 P(r^2) for |r| <= pi / 4, plus the derivative times the low part of r.
   Expr sine_of(const Pair& rest) override {
     const Expr &r = rest.high, square = let(r * r);
     const Expr p =
@@ -619,7 +630,8 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
     const Expr low = let(multiply_add(number(-0.5) * rest.low, square, rest.low));
     return r + multiply_add(p, square * r, low);
   }
-  /// 1 - r^2 / 2 + r^4 P(r^2) for |r| <= pi / 4, and the derivative times the low part.
+  /// cos(r) = 1 - r^2 / 2 + r^4 P(r^2) for |r| <= pi / 4, plus the derivative times the low part of
+  /// r.
   Expr cosine_of(const Pair& rest) override {
     const Expr &r = rest.high, square = let(r * r);
     const Expr p =
@@ -631,8 +643,8 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// The exponent and log2(1 + f) = 2 / log(2) atanh(s), with s = f / (2 + f) and atanh(s) = s (1 +
-  /// s^2 / 3 + s^4 P(s^2)).
+  /// log2(2^e (1 + f)) = e + 2 / log(2) atanh(s), with s = f / (2 + f) and atanh(s) = s (1 + s^2 /
+  /// 3 + s^4 P(s^2)).
   Pair log2(const Expr& x) override {
     const Pair third{number(0x1.5555555555555p-2), number(0x1.5555555555555p-56)};
     const Pair two_over_log2{number(0x1.71547652b82fep1), number(0x1.777d0ffda0d24p-55)};
@@ -659,7 +671,7 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
     const Pair result = ordered_sum(parts.exponent, logarithm.high);
     return {let(logarithm_at_the_ends(x, result.high)), let(result.low + logarithm.low)};
   }
-  /// 2^(n + r) = 2^n (1 + r P(r)), and the derivative at 0 times the low part.
+  /// 2^(n + r) = 2^n (1 + r P(r)), plus the derivative at 0 times the low part of r.
   Expr exp2(const Pair& x) override {
     constexpr double kLog2 = 0x1.62e42fefa39efp-1;
     const Expr high = let(clamped(x.high, -1080, 1030));

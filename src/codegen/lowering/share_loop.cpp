@@ -11,7 +11,8 @@ using namespace tir;
 Stmt share_of_task(const For& loop, const Task& task) {
   const DataType type = loop.var.dtype(), wide = Int(64);
   const auto named = [&](const char* suffix) { return Var(loop.var.name() + suffix, wide); };
-  // In 64 bits, because the sum of the rounded-up shares may overflow the loop's own type.
+  // The shares are computed in 64 bits: their sum exceeds the extent after rounding up, and may
+  // overflow the loop's own type.
   const Expr id = cast(wide, task.id), count = cast(wide, task.count);
   const Var first = named("_begin"), extent = named("_extent"), share = named("_share"),
             from = named("_from"), to = named("_to");
@@ -33,7 +34,7 @@ Stmt share_of_task(const For& loop, const Task& task) {
     result = define(from, min(first + id * share, end), result);
     result = define(share, truncdiv(extent + (count - 1), count), result);
   }
-  // A negative extent means no iterations; it must not give any task a share.
+  // A negative extent means no iterations, so it is clamped to 0.
   result = define(extent, max(cast(wide, loop.extent), 0), result);
   return define(first, cast(wide, loop.min), result);
 }
