@@ -17,7 +17,7 @@ using namespace tir;
 
 namespace {
 
-/// The maximum number of points to enumerate.
+/// The maximum number of combinations of loop values that are enumerated.
 constexpr std::int64_t kMaxPoints = 4096;
 
 struct ConstantLoop {
@@ -26,8 +26,8 @@ struct ConstantLoop {
   std::int64_t extent;
 };
 
-/// Returns the loops whose variables the extent uses. Returns nullopt if the extent has other
-/// variables, a range is not constant, or there are too many points.
+/// Returns the loops whose variables the extent uses. Returns nullopt if the extent uses other
+/// variables, if a loop's range is not constant, or if there are too many combinations of values.
 std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent,
                                                         const std::vector<RangedVar>& loops) {
   std::vector<ConstantLoop> result;

@@ -16,9 +16,9 @@ PassFunction lower_blocks;
 PassFunction inject_rolling_buffers;
 /// Expands prefetch marks into loops of prefetch intrinsics.
 PassFunction inject_prefetch;
-/// Binds loop ranges that read memory which the function writes to variables.
+/// Binds a loop's range to variables if the range reads memory that the function writes.
 PassFunction bind_loop_ranges;
-/// Rebases loops that begin far from 0 to begin at 0.
+/// Rebases loops that begin far from 0, so that they begin at 0.
 PassFunction rebase_loops;
 /// Replaces multi-dimensional buffers by allocations with flat indices.
 PassFunction flatten_storage;
@@ -26,21 +26,21 @@ PassFunction flatten_storage;
 PassFunction narrow_index_types;
 /// Simplifies all expressions with arith::simplify, using the ranges of the enclosing loops.
 PassFunction simplify;
-/// Splits loops where their guards change, so that the main part has none.
+/// Splits loops at the iterations where their guards change, so that the main part has no guards.
 PassFunction partition_loops;
 /// Vectorizes marked loops; statements that cannot be vectorized become serial loops.
 PassFunction vectorize_loops;
 /// Vectorizes as in TVM 0.9 text: an if_then_else that differs between lanes becomes a loop.
 PassFunction vectorize_loops_as_text;
-/// Serializes virtual threads in one thread.
+/// Runs all virtual threads one after the other in one thread.
 PassFunction inject_virtual_threads;
 /// Allocates two copies of double buffers and fills one of them ahead of its use.
 PassFunction inject_double_buffers;
 /// Places allocations, and lets those with disjoint lifetimes share memory.
 PassFunction rewrite_storage;
-/// Unrolls marked loops, and short ones as PassOptions::unroll allows.
+/// Unrolls marked loops, and short loops if PassOptions::unroll allows it.
 PassFunction unroll_loops;
-/// Divides guards and divisions of split axes by their common factor.
+/// Divides both sides of guards, and divisions of split axes, by a common factor.
 PassFunction renormalize_splits;
 /// Removes statements without an effect.
 PassFunction remove_no_ops;
@@ -51,32 +51,34 @@ PassFunction rewrite_unsafe_selects;
 PassFunction hoist_ifs;
 /// Binds repeated expressions to let variables.
 PassFunction eliminate_common_subexpressions;
-/// Eliminates as in TVM 0.9 text: divisions may be hoisted above the choices that guard them.
+/// Binds repeated expressions as in TVM 0.9 text, where divisions may be hoisted above the choices
+/// that guard them.
 PassFunction eliminate_common_subexpressions_as_text;
-/// Turns vector selects into if_then_else if the arm that is not selected may fault.
+/// Turns vector selects into if_then_else if an arm may fault where it is not selected.
 PassFunction guard_choices;
-/// Expands intrinsics that are compositions of others, and divisions of known sign.
+/// Expands intrinsics that are composed of others, and simplifies divisions whose operands have
+/// known signs.
 PassFunction lower_intrinsics;
 /// Computes index arithmetic in 64 bits where 32 bits may overflow.
 PassFunction widen_index_types;
 
 // ---- tvm_text/: for TVM 0.9 text only ----
 
-/// Folds additions of 0.0, as in TVM.
+/// Folds additions of 0.0 as TVM does.
 PassFunction fold_added_zeros;
 /// Stores bfloat16 as bits and computes in float32.
 PassFunction legalize_bfloat16;
-/// Gives each access of a lane's memory its own buffer object.
+/// Gives each access of a buffer inside a vectorized loop its own buffer object.
 PassFunction part_lane_buffers;
 /// Rewrites temporaries that are accessed only by whole vectors as memory with vector elements.
 PassFunction vectorize_elements;
 
 // ---- cpu/: what the compiler decides for processors ----
 
-/// Folds x + 0.0 and x * 0.0, which is exact only for finite numbers (fast_math).
+/// Folds x + 0.0 and x * 0.0 with fast_math. Both are exact only for finite numbers.
 PassFunction fold_float_identities;
-/// Vectorizes loops that accumulate floats, which changes the order of additions (fast_math). In
-/// auto_vectorize.cpp.
+/// Vectorizes loops that accumulate floats, with fast_math because the order of additions changes.
+/// In auto_vectorize.cpp.
 PassFunction reassociate_accumulations;
 /// Combines consecutive low-precision products into dot-product instructions.
 PassFunction combine_products;
@@ -92,32 +94,32 @@ PassFunction auto_vectorize;
 PassFunction privatize_buffers;
 /// Merges vectors of consecutive iterations into full registers.
 PassFunction widen_vectors;
-/// Unrolls and jams loops so that accumulators of several iterations share registers, and keeps
-/// them there while loops add to them.
+/// Unrolls and jams loops, so that the accumulators of several iterations are in registers at the
+/// same time. They stay there while loops add to them.
 PassFunction tile_registers;
-/// Replaces strided loads and stores by dense ones and shuffles.
+/// Replaces strided loads and stores by dense ones with shuffles.
 PassFunction interleave_lanes;
-/// Prefetches, in loops that a pragma marks, what their next iteration reads.
+/// Prefetches the memory that the next iteration of a loop reads. A pragma marks the loops.
 PassFunction prefetch_panels;
 
 // ---- gpu/: kernels ----
 
-/// Hoists thread axes outermost, with extents known at the launch.
+/// Hoists thread axes outermost and expresses their extents in values known at the launch.
 PassFunction hoist_thread_axes;
-/// Lowers warp memory to shared memory with a part for each warp.
+/// Lowers warp memory to shared memory in which each warp has its own part.
 PassFunction lower_warp_memory;
 /// Expands reductions across threads into steps in shared memory or warp shuffles.
 PassFunction lower_thread_allreduce;
 /// Makes copies from global to shared memory asynchronous.
 PassFunction inject_async_copies;
-/// Inserts the barriers that shared memory needs, and refuses races between blocks.
+/// Inserts the barriers that accesses of shared memory need. Throws for races between blocks.
 PassFunction synchronize_threads;
 
 // ---- checks/: checks in generated code ----
 
-/// Checks at run time each access of a tensor that is not proved in bounds.
+/// Adds a run-time check of each tensor access that is not provably in bounds.
 PassFunction check_accesses;
-/// Checks the flat accesses that remain after lowering.
+/// Adds run-time bounds checks of the flat accesses after lowering.
 PassFunction instrument_bounds;
 
 }  // namespace tenon::lowering

@@ -36,9 +36,10 @@ bool keeps_sums(const PipelineOptions& options) {
 bool is_text(const PipelineOptions& options) { return options.simple_mode; }
 bool is_not_text(const PipelineOptions& options) { return !options.simple_mode; }
 
-// Conditions on the contents of a function without which a pass has no effect (Pass::concerns).
+// Conditions on the contents of a function. A pass has no effect unless its condition holds
+// (Pass::concerns).
 
-/// The condition of a pass that concerns one kind of content.
+/// Whether the function's body has content of this kind.
 template <Content kContent>
 bool has(const PrimFunc& func, const PassOptions&) {
   return contains(func.body, kContent);
@@ -58,14 +59,14 @@ bool has_bfloat16(const PrimFunc& func, const PassOptions&) {
          });
 }
 
-/// Whether a loop must or may be unrolled, or has no iterations.
+/// Whether some loop must or may be unrolled, or has no iterations.
 bool may_unroll(const PrimFunc& func, const PassOptions& options) {
   return contains(func.body, ForKind::Unrolled) || contains(func.body, AttrKind::Pragma) ||
          contains(func.body, Content::EmptyLoop) || options.unroll.auto_max_step > 0 ||
          options.unroll.auto_max_extent > 0;
 }
 
-/// Whether there is memory with two copies, or a mark on the statement that fills it.
+/// Whether some memory is double-buffered, or a statement is marked as filling such memory.
 bool has_double_buffer(const PrimFunc& func, const PassOptions&) {
   return contains(func.body, Content::DoubleBuffer) ||
          contains(func.body, AttrKind::DoubleBufferWrite);
@@ -282,8 +283,9 @@ PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const PassOptions& opt
                     tir::print_function(after));
 }
 
-/// The variables that are undefined before the first pass, such as a thread that the schedule names
-/// but does not bind. Such programs can be printed, but the code generators refuse them.
+/// The variables that are already undefined before the first pass, such as a thread that the
+/// schedule names but does not bind. Such programs can be printed, but the code generators refuse
+/// them.
 class UndefinedVars {
  public:
   explicit UndefinedVars(const PrimFunc& func) {
@@ -299,7 +301,7 @@ class UndefinedVars {
   std::unordered_set<const tir::ExprNode*> vars_;
 };
 
-/// Whether everything that passes and `verify` inspect is the same.
+/// Whether both functions are the same in everything that passes and `verify` inspect.
 bool same_function(const PrimFunc& before, const PrimFunc& after) {
   const auto same_array = [](const tir::BufferParam& a, const tir::BufferParam& b) {
     return a.param.same_as(b.param) && a.declared.same_as(b.declared) && a.buffer.same_as(b.buffer);
@@ -310,8 +312,8 @@ bool same_function(const PrimFunc& before, const PrimFunc& after) {
          std::ranges::equal(before.buffers, after.buffers, same_array);
 }
 
-/// The functions that a pass did not change. A pass that occurs several times in the table skips
-/// them.
+/// The functions that a pass left unchanged. If the pass occurs again in the table, it is skipped
+/// for the same function.
 class FixedPoints {
  public:
   bool contains(const Pass& pass, const PrimFunc& func) const {
@@ -342,7 +344,7 @@ void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
   if (!violations.empty()) fail(pass, violations, before, after);
 }
 
-/// Checks barriers by an analysis that is independent of the pass that placed them.
+/// Checks the barriers with an analysis that is independent of the pass that placed them.
 void check_barriers(const Pass& pass, const PrimFunc& before, const PrimFunc& after) {
   const auto violations = find_barrier_hazards(after);
   if (!violations.empty()) fail(pass, violations, before, after);
@@ -452,8 +454,8 @@ PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineO
   if (!how.passes.verify) return run_in_order(passes, std::move(func), how, Checks::None);
   if (how.passes.verify_each_pass)
     return run_in_order(passes, std::move(func), how, Checks::EachPass);
-  // Verifying only the final result costs a fraction of verifying each step. The steps are verified
-  // only to find the pass at fault.
+  // Verifying only the final result costs a fraction of verifying after each pass. If the result is
+  // malformed, the passes run again with verification to find the one at fault.
   const auto find_pass_at_fault = [&] {
     how.passes.on_pass = {};
     run_in_order(passes, func, how, Checks::EachPass);

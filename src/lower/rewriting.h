@@ -28,7 +28,7 @@ inline void for_each_expression(const tir::Stmt& s, tir::ExprVisit f) {
   tir::for_each_child(s, f, [](const tir::Stmt&) {});
 }
 
-/// Whether `holds` holds for a direct subexpression.
+/// Whether `holds` is true for some direct subexpression.
 template <class F>
 bool any_child(const tir::Expr& e, F holds) {
   bool found = false;
@@ -36,7 +36,7 @@ bool any_child(const tir::Expr& e, F holds) {
   return found;
 }
 
-/// Returns the function with another body.
+/// Returns the function with its body replaced by `body`.
 inline tir::PrimFunc with_body(tir::PrimFunc func, tir::Stmt body) {
   func.body = std::move(body);
   return func;
@@ -62,7 +62,7 @@ struct Structural {
 template <class Value>
 using StructuralMap = std::unordered_map<tir::Expr, Value, Structural, Structural>;
 
-/// Returns `body` inside an allocation of memory for `buffer`.
+/// Returns an allocation of memory for `buffer` that encloses `body`.
 inline tir::Stmt allocated(const tir::Buffer& buffer, const tir::Stmt& body) {
   return tir::make_stmt(
       tir::Allocate{buffer->data, buffer->dtype, buffer->shape, tir::make_true(), body});
@@ -75,7 +75,8 @@ inline const tir::IterVar* launched_axis(const tir::Stmt& s) {
                                                            : nullptr;
 }
 
-/// Returns the copy of `buffer` that `edit` changed. `copies` has one copy of each buffer.
+/// Returns a copy of `buffer`, changed by `edit`. `copies` memoizes it, so each buffer has one
+/// copy.
 template <class F>
 const tir::Buffer& copy_once(std::unordered_map<const tir::BufferNode*, tir::Buffer>& copies,
                              const tir::Buffer& buffer, F edit) {
@@ -88,7 +89,8 @@ const tir::Buffer& copy_once(std::unordered_map<const tir::BufferNode*, tir::Buf
   return copy->second;
 }
 
-/// Whether the operation is undefined for a zero divisor.
+/// Whether the operation is an integer division or remainder, which is undefined for a zero
+/// divisor.
 inline bool is_integer_division(tir::BinaryOp op) {
   return op == tir::BinaryOp::FloorDiv || op == tir::BinaryOp::FloorMod ||
          op == tir::BinaryOp::TruncDiv || op == tir::BinaryOp::TruncMod;
@@ -114,16 +116,16 @@ void for_each_conjunct(const tir::Expr& condition, const F& f) {
   for_each_conjunct(both->b, f);
 }
 
-/// The lets in scope whose values are the same wherever they are evaluated, to compare values or to
-/// compute them at another place. The variables of other lets, which read memory that `body`
-/// writes, are not inlined:
+/// The lets in scope whose values are the same wherever they are evaluated. Inlining them allows a
+/// pass to compare values or to compute them at another place. If the value of a let reads memory
+/// that `body` writes, its variable is not inlined:
 ///
 ///   let x = I[0]
 ///   I[0] = 7
 ///   B[x + 1] = A[x]                // not B[I[0] + 1]
 class StableLets {
  public:
-  /// `body` contains every store between a let and a use of its variable.
+  /// `body` must contain every store between a let and a use of its variable.
   explicit StableLets(tir::Stmt body) : memory_(std::move(body)) {}
 
   void define(const tir::Let& let) {
@@ -133,7 +135,8 @@ class StableLets {
     else
       values_.erase(&let.var.node());
   }
-  /// Returns the expression with lets inlined into it and into each other.
+  /// Returns the expression with stable lets inlined. Values of lets are inlined into each other as
+  /// well.
   tir::Expr flat(const tir::Expr& e) const { return tir::substitute(e, values_); }
   /// Whether the expression has the same value everywhere in the scope of its variables.
   bool is_stable(const tir::Expr& e) const { return memory_.is_stable(flat(e)); }

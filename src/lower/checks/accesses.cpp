@@ -81,7 +81,7 @@ Expr product_of(const std::vector<Expr>& extents) {
   return product;
 }
 
-/// Returns the stage whose buffer the first store inside writes.
+/// Returns the name of the stage whose buffer is written by the first store inside.
 std::optional<std::string> stored_in(const Stmt& s) {
   if (const Store* n = s.as<Store>()) return n->buffer->stage_name();
   std::optional<std::string> name;
@@ -94,15 +94,15 @@ std::optional<std::string> stored_in(const Stmt& s) {
 /// A walk over the accesses of a function, with the facts that hold at each of them.
 class AccessWalk {
  public:
-  /// Called for each access. `around` has the conditions under which the statement makes the access
-  /// and the let expressions around it, as If and Let statements with empty bodies, outermost
-  /// first. The returned statement is inserted before the statement of the access.
+  /// Called for each access. `around` holds the enclosing let expressions and conditions of the
+  /// access within its statement. They are represented as Let and If statements with empty bodies,
+  /// outermost first. The returned statement is inserted before the statement of the access.
   using Found =
       std::function<std::optional<Stmt>(const AccessProof&, const std::vector<Stmt>& around)>;
 
-  /// Proof tries every proof. WrongOnly does only the work needed to find definite faults, and
-  /// attempts only cheap proofs.
-  /// SizesOnly collects conditions on sizes instead of calling `found`.
+  /// How much work to spend on each access. Proof tries every proof. WrongOnly only looks for
+  /// accesses that are definitely out of bounds, and tries cheap proofs only. SizesOnly collects
+  /// conditions on sizes instead of calling `found`.
   enum class Effort : std::uint8_t { Proof, WrongOnly, SizesOnly };
 
   AccessWalk(const PrimFunc& func, std::vector<arith::SizeCondition>& conditions)
@@ -207,7 +207,7 @@ class AccessWalk {
            });
   }
 
-  /// Enters a statement whose accesses may not happen in each iteration of the loops around.
+  /// Enters a statement that may skip its accesses in some iterations of the enclosing loops.
   void enter_condition() {
     if (effort_ == Effort::SizesOnly) ++conditions_;
   }
@@ -282,7 +282,7 @@ class AccessWalk {
     scopes.push_back(facts_.assume(make_binary(n->op, var, n->b)));
   }
 
-  /// Substitutes a variable for each distinct element that is loaded from read-only memory.
+  /// Replaces each distinct element that is loaded from read-only memory by a variable.
   Expr symbolic(const Expr& e) {
     if (effect_of(e) == Effect::Pure) return e;
     return rewrite(e, [&](const Load& n, const Expr& self) -> std::optional<Expr> {
@@ -363,8 +363,8 @@ class AccessWalk {
     });
   }
 
-  /// Whether e >= bound provably holds, either directly or for the minimum of the difference over
-  /// all loops, whose ends may be symbolic.
+  /// Whether e >= bound provably holds. If there is no direct proof, tries to prove it for the
+  /// minimum of e - bound over all loops, whose ends may be symbolic.
   bool is_at_least(const Expr& e, const Expr& bound) const {
     Expr difference = arith::simplify(e - bound, facts_);
     if (is_nonnegative(difference) || can_prove(e >= bound, facts_)) return true;
@@ -380,11 +380,11 @@ class AccessWalk {
     return false;
   }
 
-  /// Replaces the sums that guards bound by variables, so that quotients of them are bounded as
-  /// well.
+  /// Replaces each sum that a guard bounds by a variable with these bounds, so that quotients of
+  /// the sum are bounded as well.
   Expr with_guarded(const Expr& e) const {
     if (guarded_.empty()) return e;
-    // The replacement precedes simplification, which would expand sums under divisions.
+    // The replacement must precede simplification, which would expand sums under divisions.
     return rewrite(e, [&](const Binary&, const Expr& self) -> std::optional<Expr> {
       if (!self.dtype().is_index() || !self.dtype().is_scalar()) return std::nullopt;
       const Expr simple = arith::simplify(self, facts_);
@@ -402,7 +402,8 @@ class AccessWalk {
            arith::const_bound(last, facts_).is_below(*min + *extent);
   }
 
-  /// Binds the loops for a full proof of an access that is not in bounds in the first iteration.
+  /// Binds the loop variables to their ranges and assumes that the loops run. Used for accesses
+  /// that are not provably in bounds in the first iteration.
   Scopes bind_loops() {
     Scopes scopes;
     for (const auto& [var, range] : loops_) {
@@ -412,7 +413,8 @@ class AccessWalk {
     return scopes;
   }
 
-  /// Whether the access is definitely in bounds at least once, if the loops run at all.
+  /// Whether the access is in bounds in the first iteration, and therefore at least once if the
+  /// loops run.
   bool is_inside_first(const Buffer& buffer, const std::vector<Expr>& indices) const {
     const std::vector<Range>* ranges = declared_ranges(buffer, indices.size());
     if (!ranges) return false;
@@ -515,13 +517,13 @@ class AccessWalk {
   /// The enclosing loops and threads, outermost first.
   std::vector<std::pair<Var, Range>> loops_;
   FirstIteration first_;
-  /// The expressions that are nonnegative under the enclosing conditions, and the sums that these
-  /// conditions compare, each with a variable that represents it.
+  /// The expressions that are nonnegative under the enclosing conditions. Also the sums that these
+  /// conditions compare, each with the variable that represents it.
   std::vector<Expr> guards_;
   std::vector<std::pair<Expr, Var>> guarded_;
-  /// The elements of memory that is not written, and the variables that represent them in facts.
+  /// The elements of read-only memory, each with the variable that represents it in facts.
   std::vector<std::pair<Expr, Var>> elements_;
-  /// The valid index ranges of each buffer, and the number of elements by data pointer.
+  /// The valid index ranges of each buffer, and the number of elements of each data pointer.
   std::unordered_map<const BufferNode*, std::vector<Range>> allowed_;
   std::unordered_map<const ExprNode*, Expr> sizes_;
   /// The state of the current statement.
@@ -599,8 +601,9 @@ void refuse_wrong_accesses(const PrimFunc& func) {
 
 namespace {
 
-/// Adds the conditions under which the inits of blocks run: each loop of a reduction has an
-/// iteration, unless another loop around has none. Blocks under conditions may never run.
+/// Adds the conditions under which the inits of blocks run. Every loop of a reduction must have an
+/// iteration, unless some other enclosing loop has none. Blocks under a condition are skipped,
+/// because they may never run.
 void require_inits(const Stmt& s, arith::IterationBox::Loops& around,
                    std::vector<arith::SizeCondition>& conditions) {
   if (s.as<If>() || s.as<While>() || s.as<Assert>()) return;
@@ -658,7 +661,8 @@ PrimFunc with_size_checks(PrimFunc func, const std::vector<arith::SizeCondition>
     const bool is_known = std::ranges::all_of(free_vars(condition), [&](const Var& var) {
       return std::ranges::any_of(sizes, [&](const Expr& known) { return var.same_as(known); });
     });
-    // Memory may have another value when the access is reached.
+    // Conditions that read memory are not asserted here, because the memory may change before the
+    // access is reached.
     if (!is_known || effect_of(condition) != Effect::Pure) continue;
     const Expr holds = size && broadcasts(*size) ? condition || *size == 1 : condition;
     func.body = make_stmt(Assert{holds, message, func.body});
@@ -668,8 +672,8 @@ PrimFunc with_size_checks(PrimFunc func, const std::vector<arith::SizeCondition>
 
 // ---- checks at run time -------------------------------------------------------------------------
 
-// Instruments accesses that are not proved in bounds with a check before their statement, while
-// they still have the user's indices:
+// Adds a run-time check before the statement of each access that is not provably in bounds. At this
+// point, accesses still have the user's indices:
 //
 //   B[i] = A[I[i]]
 //
@@ -751,8 +755,9 @@ PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
 //   Y[i] = X[i + 1]   =>   if (0 <= i < size(Y) && 0 <= i + 1 < size(X)) { Y[i] = X[i + 1] }
 //                          else assert(..., "OUT OF THE BOUNDS")
 //
-// Sizes come from the `buffer_bound` attributes of flatten_storage. For a temporary, the accessed
-// buffer has its size. A load in one arm of an if_then_else is checked only if that arm is taken.
+// The size of a parameter comes from its `buffer_bound` attribute (flatten_storage). The size of a
+// temporary is that of its allocation, or of the accessed buffer if there is no attribute. A load
+// in one arm of an if_then_else is checked only if that arm is taken.
 
 namespace {
 
@@ -795,7 +800,7 @@ class Instrumenter {
     if (const Load* n = e.as<Load>()) {
       if (auto own = in_bounds(n->buffer, n->indices)) conditions.push_back(std::move(*own));
     } else if (const LetExpr* n = e.as<LetExpr>()) {
-      // The condition is evaluated outside the let.
+      // A condition from the body is evaluated outside the let, so it needs a let of its own.
       std::vector<Expr> inner;
       collect(n->value, conditions);
       collect(n->body, inner);
@@ -814,15 +819,15 @@ class Instrumenter {
         });
   }
 
-  /// Appends the conditions of loads in an arm. Vector choices are skipped: check_accesses has
-  /// checked each lane before vectorization.
+  /// Appends the bounds conditions of the loads in one arm of a choice. Choices by vector
+  /// conditions are skipped, because check_accesses has checked each lane before vectorization.
   void collect_under(const Expr& condition, const Expr& branch, std::vector<Expr>& conditions) {
     if (condition.dtype().is_vector()) return;
     std::vector<Expr> inner;
     collect(branch, inner);
     for (const Expr& each : inner) {
-      // The bound is evaluated only if the arm is taken, because the bound itself may load from
-      // there.
+      // The bound is evaluated only if the arm is taken, because the bound may contain loads that
+      // the condition protects.
       conditions.push_back(make_call(Bool(), Intrin::if_then_else, {condition, each, make_true()}));
     }
   }
@@ -832,13 +837,13 @@ class Instrumenter {
     const bool is_noted = noted != sizes_.end() && noted->second;
     const auto own = allocated_.find(&buffer->data.node());
     if (own == allocated_.end()) return is_noted ? noted->second : std::nullopt;
-    // The recorded size of a temporary is its size before double buffering and virtual threads
-    // multiplied it.
+    // The recorded size of a temporary does not count the copies made by double buffering and
+    // virtual threads, so the allocation is used.
     return is_noted ? size_of(own->second, buffer->dtype.element())
                     : buffer->shape.front() * buffer->dtype.lanes;
   }
 
-  /// Returns the number of elements that fit the memory.
+  /// Returns the number of elements of type `element` that fit in the memory.
   static Expr size_of(const Allocate& memory, DataType element) {
     Expr size = memory.dtype.lanes;
     for (const Expr& extent : memory.extents) size = size * extent;

@@ -13,9 +13,9 @@ using namespace tir;
 
 namespace {
 
-/// The uses that reach a point of the program without a barrier on some path, by their occasion
-/// relative to that point. Copies in flight that their thread has not awaited are kept separately,
-/// because a barrier does not end them.
+/// The uses that can reach a point of the program without a barrier in between. They are grouped by
+/// Occasion, the relation of their loop iterations to those of the point. Copies in flight that
+/// their thread has not awaited are kept separately, because a barrier does not complete them.
 class Flow {
  public:
   void insert(const UseSet& uses, Occasion when, bool is_copying = false) {
@@ -29,7 +29,7 @@ class Flow {
     });
     return *this;
   }
-  /// Returns the flow with `f` applied to each occasion.
+  /// Returns the flow with every Occasion `when` replaced by f(when).
   template <class F>
   Flow changed(F f) const {
     Flow result;
@@ -45,7 +45,7 @@ class Flow {
     });
     return result;
   }
-  /// Marks all copies as completed; other threads see their data after the next barrier.
+  /// Marks all copies as completed. Other threads see their data after the next barrier.
   Flow after_copies() const {
     Flow result;
     each([&](const UseSet& uses, Occasion when, bool) { result.insert(uses, when); });
@@ -86,7 +86,7 @@ class Follower {
   std::vector<Violation> violations;
 
  private:
-  /// Returns the flow after the statement.
+  /// Returns the flow after `s`, given the flow `in` before it.
   Flow through(const Stmt& s, Flow in, int loops, bool is_together) {
     if (is_stack_low())
       return with_deep_stack([&] { return through(s, std::move(in), loops, is_together); });
@@ -117,8 +117,8 @@ class Follower {
     if (const While* n = s.as<While>()) {
       const bool inside = is_together && uses_.is_uniform(n->condition);
       const Flow head = heads_[&s.node()].merge(in);
-      // Each iteration evaluates the condition, then the body. Uses of inner loops then belong to
-      // any iteration.
+      // An iteration evaluates the condition before the body. At the next evaluation, uses in inner
+      // loops may be from any of their iterations.
       const Flow end = through(n->body, head, loops, inside);
       const Flow again = end.changed([&](Occasion when) { return left(when, loops); });
       check_conflict(s, again, own);
@@ -148,7 +148,7 @@ class Follower {
     return out;
   }
 
-  /// Propagates the flow at the end of a loop body to the start of the next iteration.
+  /// Merges the flow at the end of a loop body into the flow at the start of an iteration.
   void return_to(const Stmt& loop, const Flow& again) {
     Flow& head = heads_[&loop.node()];
     if (head.contains(again)) return;
@@ -156,8 +156,8 @@ class Follower {
     is_growing_ = true;
   }
 
-  /// Returns the occasion seen from outside the inner loops: a use in a loop may have been in any
-  /// iteration.
+  /// Returns the occasion as seen from outside the loops that are nested deeper than `loops`. A use
+  /// in these loops may be from any of their iterations.
   static Occasion left(Occasion when, int loops) {
     return when.equal_loops >= loops ? Occasion{loops, false} : when;
   }
@@ -179,7 +179,7 @@ class Follower {
   }
 
   SharedUses uses_;
-  /// The flow at the start of an iteration, by loop; for look-up only.
+  /// The flow at the start of an iteration of each loop; for look-up only.
   std::unordered_map<const StmtNode*, Flow> heads_;
   bool is_growing_ = true, is_checking_ = false;
 };

@@ -1,7 +1,7 @@
-// The race checker: accesses to one element that nothing orders, in iterations of concurrent loops,
-// tasks of parallel regions, and blocks and threads of a launch. Each part collects pairs of
-// accesses and the facts around them; arith/dependence.h has the proofs. Races of threads are
-// refused only if they are certain.
+// The race checker. Finds unordered accesses of one element by iterations of concurrent loops,
+// tasks of parallel regions, and blocks and threads of a launch. Each section collects pairs of
+// accesses with the facts that hold around them; arith/dependence.h has the proofs. Races between
+// threads are only reported if they are certain.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -121,8 +121,8 @@ class LoopProver {
     proofs_.push_back(std::move(proof));
   }
 
-  /// Whether all iterations write the same elements of an argument. Memory that the function
-  /// allocates is excluded, because it may still be privatized.
+  /// Whether all iterations of the loop write the same elements of an argument. Memory that the
+  /// function allocates is excluded, because it may still be privatized.
   bool is_one_element(const For& loop, const Access& access) const {
     const auto uses = [&](const Expr& e) { return uses_var(e, loop.var); };
     return access.is_write() && arguments_.contains(access.memory_key()) && access.is_known &&
@@ -136,7 +136,8 @@ class LoopProver {
   arith::WrittenMemory memory_;
   std::unordered_set<const ExprNode*> arguments_;
   arith::Facts facts_;
-  /// Whether loops at the current place must be proved, and whether a pragma promises independence.
+  /// Whether concurrent loops at the current place need a proof, and whether a pragma declares
+  /// their iterations independent.
   bool must_prove_, is_declared_independent_ = false;
   std::vector<LoopProof> proofs_;
 };
@@ -181,8 +182,8 @@ class RegionChecker {
   void check(const Stmt& body) { stmt(body); }
 
  private:
-  /// The enclosing serial loops, outermost first. The flag of a loop states that the visit is in
-  /// the later of two iterations.
+  /// The enclosing serial loops, outermost first. The flag is true during the second visit of the
+  /// loop's body, which represents a later iteration.
   using SerialLoops = std::vector<std::pair<const For*, bool>>;
   struct LoopUse {
     Access use;
@@ -204,8 +205,8 @@ class RegionChecker {
   void loop(const For& n) {
     read(n.min), read(n.extent);
     if (n.kind == ForKind::Parallel) return shared_loop(n);
-    // The body is visited twice, because the end of an iteration may conflict with the start of a
-    // later one.
+    // The body is visited twice, for two iterations, because the end of one may conflict with the
+    // start of a later one.
     around_.emplace_back(&n, false);
     stmt(n.body);
     around_.back().second = true;
@@ -248,8 +249,8 @@ class RegionChecker {
     for_each_child(e, [&](const Expr& child) { read(child); });
   }
 
-  /// Refuses a use that conflicts with an earlier loop since the last barrier, because other tasks
-  /// may not have finished that loop.
+  /// Throws if the use conflicts with a loop that follows the last barrier. Other tasks may not
+  /// have finished that loop.
   void check_order(const Access& use, const For* loop) const {
     for (const LoopUse& earlier : since_barrier_) {
       arith::Facts facts = arith::facts_of_arguments(func_);
@@ -264,9 +265,9 @@ class RegionChecker {
     }
   }
 
-  /// Returns the relation between the iterations of an earlier use and of a use in `loop`, given
-  /// the enclosing serial loops. Returns nullopt if the same task makes both uses, or if the loop's
-  /// own proof covers them.
+  /// Returns how the iterations of an earlier use relate to those of a use in `loop`, given the
+  /// enclosing serial loops. Returns nullopt if the same task makes both uses, or if the proof of
+  /// the loop itself covers the pair.
   std::optional<Relation> relation(const LoopUse& earlier, const For* loop,
                                    arith::Facts& facts) const {
     Relation result;
@@ -292,8 +293,8 @@ class RegionChecker {
       return loop ? std::move(result).with(*loop, Step::Any) : std::move(result);
     }
     if (!is_later) return std::nullopt;
-    // A task executes the same iterations each time, unless the bounds of the loop depend on an
-    // enclosing loop.
+    // A task executes the same iterations in every run of the loop, unless the loop's bounds depend
+    // on an enclosing loop.
     const auto changes = [&](const Expr& var) {
       return std::ranges::any_of(
           around_, [&](const auto& around) { return around.first->var.same_as(var); });
@@ -375,7 +376,8 @@ void append(Footprint& all, const Footprint& more) {
   all.accesses.insert(all.accesses.end(), more.accesses.begin(), more.accesses.end());
 }
 
-/// Returns the variables of the indices that vary within the statement, in order of appearance.
+/// Returns the variables in the indices of the access that vary within the statement, in order of
+/// appearance.
 std::vector<Var> inner_vars(const Access& access) {
   std::vector<Var> vars = free_vars(make_load(access.buffer, access.indices));
   std::erase_if(vars, [&](const Var& var) {
@@ -385,8 +387,9 @@ std::vector<Var> inner_vars(const Access& access) {
   return vars;
 }
 
-/// Whether the read has the indices of the write and its guards that name the block, as in `C[i] =
-/// C[i] + x`. Data axes index distinct elements, so other blocks access other elements.
+/// Whether the read and the write access the same element, as in `C[i] = C[i] + x`: they have equal
+/// indices and equal guards on the block. Data axes index distinct elements, so other blocks access
+/// other elements.
 bool is_read_where_written(const Access& read, const Access& write, const Var& block) {
   if (!write.is_known || !read.is_known || write.indices.size() != read.indices.size())
     return false;
@@ -465,8 +468,8 @@ class BlockRaces {
                                     return own_axes_.at(&leaf.node()) == own;
                                   })).accesses)
         if (access.is_write()) writes.emplace_back(access, own);
-    // Writes by only some of the blocks come first, because they explain a conflict better than
-    // later writes that use their values.
+    // Checks writes by only some of the blocks first. They explain a conflict better than later
+    // writes that use the written values.
     std::ranges::stable_partition(writes,
                                   [&](const auto& write) { return names_block(write.first); });
     for (const auto& [write, own] : writes) check(write, own, uses);
@@ -478,8 +481,8 @@ class BlockRaces {
 
   // ---- accesses ----
 
-  /// Whether every read of updated memory is `C[i]` in `C[i] = C[i] + x` with a different i in each
-  /// block, so that no proof is needed.
+  /// Whether updated memory is read only by sums of the form `C[i] = C[i] + x`, where `i` differs
+  /// between blocks. No proof is then needed.
   bool reads_own_sums_only(const Stmt& s) {
     const Store* store = s.as<Store>();
     bool result = true;
@@ -508,8 +511,8 @@ class BlockRaces {
     return result;
   }
 
-  /// Returns the global memory with several stores, one of which only some of the blocks execute
-  /// although its indices are the same in all of them.
+  /// Returns the global memory that has several stores and at least one of the following form: its
+  /// indices are the same in all blocks, but only some of the blocks execute it.
   Memories written_by_some_blocks(const Stmt& body) const {
     Memories once, several, by_some;
     const std::function<void(const Stmt&, bool)> visit = [&](const Stmt& s, bool is_guarded) {
@@ -529,7 +532,7 @@ class BlockRaces {
     return by_some;
   }
 
-  /// Returns the axes that the expression uses, directly or through lets.
+  /// Returns the block axes that the expression uses, directly or through lets.
   AxisSet named_axes(const Expr& e) const {
     AxisSet named = 0;
     uses_var(e, [&](const Expr& var) {
@@ -571,9 +574,9 @@ class BlockRaces {
     return uses;
   }
 
-  /// Splits a flat index into indices such that different indices are different elements: i and j
-  /// of i*stride_0 + j*stride_1 for symbolic strides of an argument, and i and j of i*n + j if
-  /// 0 <= j < n.
+  /// Splits a flat index into several indices, such that different tuples of indices are different
+  /// elements. i*stride_0 + j*stride_1 becomes i and j for symbolic strides of an argument. i*n + j
+  /// becomes i and j if 0 <= j < n.
   std::vector<Expr> dimensions_of(const Access& access) const {
     if (access.indices.size() != 1 || !access.is_known) return access.indices;
     for (const BufferParam& param : func_.buffers) {
@@ -637,7 +640,7 @@ class BlockRaces {
     return std::ranges::any_of(access.indices, names) || std::ranges::any_of(access.guards, names);
   }
 
-  /// Whether the block is in the guards of the access and not in its indices.
+  /// Whether the access is guarded by conditions on block axes that its indices do not use.
   bool is_guarded_by_block(const Access& access) const {
     Access unguarded = access;
     unguarded.guards.clear();
@@ -649,7 +652,8 @@ class BlockRaces {
     for (const Access& read : uses.accesses)
       if (!read.is_write() && read.memory_key() == write.memory_key())
         reads.accesses.push_back(read);
-    // Blocks also race if only some of them perform this write and others write the same element.
+    // If only some blocks perform this write, it also races with other blocks' writes to the same
+    // element.
     Footprint writes;
     if (is_guarded_by_block(write))
       for (const Access& other : uses.accesses)
@@ -657,8 +661,8 @@ class BlockRaces {
           writes.accesses.push_back(other);
     const auto is_own = [&](std::size_t n) { return (own >> n & 1U) != 0; };
     for (std::size_t first = 0; first < blocks_.size(); ++first) {
-      // Every block writes the same values here, so a block reads its own value unless it writes
-      // the element later.
+      // All blocks along this axis write the same values. A block therefore reads the value that it
+      // writes itself, unless it writes the element after the read.
       if (!is_own(first)) {
         refuse_write_after_read(write, first);
         continue;
@@ -705,8 +709,8 @@ class BlockRaces {
     return text.empty() ? "`" + func_.attrs.global_symbol + "`" : text;
   }
 
-  /// Returns "stage `A`, main.cpp:3" with all stages that store to the buffer, such as those of a
-  /// scan.
+  /// Returns a text such as "stage `A`, main.cpp:3" for the buffer. It names all stages that store
+  /// to the buffer, because a scan has several.
   std::string stages_of(const Access& access) const {
     std::string text;
     for (const StageLine& line : stage_lines(func_.attrs))
@@ -731,8 +735,8 @@ class BlockRaces {
       refuse(conflict->second, conflict->first, blocks_[axis].first);
   }
 
-  /// Returns the reads of `all.data` and the writes that `all` describes, within the statement and
-  /// under the enclosing conditions.
+  /// Returns the accesses of `all.data` within the statement, under the enclosing conditions: first
+  /// the reads, then the writes that `all` describes.
   std::pair<Footprint, Footprint> uses_in(const Stmt& s, const WritesOfAll& all) const {
     const auto under_conditions = [&](Stmt inside) {
       for (const Expr& condition : conditions_)
@@ -754,7 +758,8 @@ class BlockRaces {
     return {std::move(reads), std::move(writes)};
   }
 
-  /// Finds a read of the memory and a later write by the same block that may touch its element.
+  /// Finds a read of `all.data` that is followed by a write of the same block that may touch the
+  /// same element.
   std::optional<Conflict> write_after_read(const Stmt& s, const WritesOfAll& all,
                                            arith::Facts& facts) {
     const auto [all_reads, all_writes] = uses_in(s, all);
@@ -796,17 +801,18 @@ class BlockRaces {
   }
 
   const PrimFunc& func_;
-  /// The body of the thread axes.
+  /// The statement that the threads execute.
   Stmt body_;
   std::vector<std::pair<IterVar, Range>> blocks_, threads_;
   Memories updated_;
-  /// Used for look-up only, never iterated.
+  /// For each let variable, the axes that its value uses. For look-up only.
   std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
   arith::WrittenMemory memory_;
-  /// The axes along which blocks may execute a leaf differently, or not at all. Blocks that differ
-  /// in other axes only write the same values to the same elements. For lookup only.
+  /// For each leaf statement, the axes along which blocks may execute it differently, or not at
+  /// all. Blocks that differ only in other axes write the same values to the same elements. For
+  /// lookup only.
   std::unordered_map<const StmtNode*, AxisSet> own_axes_;
-  /// Memory and axes for which write_after_read was called. For lookup only.
+  /// The pairs of memory and axis that write_after_read has already checked. For lookup only.
   std::set<std::pair<const ExprNode*, std::size_t>> has_write_order_;
   /// The expressions of the enclosing statements, and the enclosing conditions.
   std::vector<Expr> around_, conditions_;
@@ -820,8 +826,9 @@ bool is_shared_by_threads(const Buffer& buffer) {
   return scope == StorageScope::Global || is_shared_memory(scope);
 }
 
-/// Finds statements in which a thread reads an element that another thread of its block writes.
-/// Evaluates the indices of all threads, in block 0 and in the first and the last iterations.
+/// Finds statements in which one thread reads an element that another thread of the same block
+/// writes. Evaluates the indices of all threads in block 0, in the first and in the last
+/// iterations.
 class StatementRaces {
  public:
   explicit StatementRaces(const Launch& launch) : launch_(launch), memory_(launch.body) {}
@@ -860,7 +867,7 @@ class StatementRaces {
   }
 
   void check(const Store& n, const Footprint& uses, bool is_last) const {
-    /// The threads that write an element.
+    /// For each element, the threads that write it.
     std::unordered_map<std::int64_t, std::vector<std::int64_t>> writers;
     std::vector<std::pair<std::int64_t, std::int64_t>> read;
     for (std::int64_t thread = 0; thread < count_; ++thread) {
@@ -887,8 +894,8 @@ class StatementRaces {
                          "temporary first");
   }
 
-  /// Returns the values of the variables around the statement; nullopt if the thread does not
-  /// execute it. Variables whose value is not known are left out.
+  /// Returns the values of the variables around the statement for one thread; nullopt if the thread
+  /// does not execute the statement. Variables with unknown values are omitted.
   std::optional<Values> values_of(std::int64_t thread, bool is_last) const {
     Values values;
     for (const auto& [axis, range] : launch_.blocks) values[&axis.var().node()] = 0;
@@ -917,13 +924,13 @@ class StatementRaces {
   const Launch& launch_;
   arith::WrittenMemory memory_;
   std::int64_t count_ = 1;
-  /// The enclosing statements, outermost first, each with whether its else branch is the enclosing
-  /// one.
+  /// The enclosing statements, outermost first. The flag of a statement is true inside its else
+  /// branch.
   std::vector<std::pair<const Stmt*, bool>> around_;
 };
 
-/// Finds stores whose value depends on a thread axis, while neither the element nor a condition
-/// does.
+/// Finds races of threads that store different values to one element: the value depends on a thread
+/// axis, but neither the index nor an enclosing condition does.
 class ThreadValues {
  public:
   ThreadValues(const IterVar& axis, const Stmt& body)
@@ -945,7 +952,8 @@ class ThreadValues {
       filled_.insert(&var.node());
       return false;
     });
-    // A loop may read memory before the store in the text that makes it dependent.
+    // Repeats until nothing changes: in a loop, a load can depend on a store that follows it in the
+    // text.
     for (std::size_t before = 0; before < dependent_.size();) {
       before = dependent_.size();
       for (const Let* let : lets)
@@ -962,15 +970,15 @@ class ThreadValues {
   void check(const Stmt& s) const {
     if (is_stack_low()) return with_deep_stack([&] { check(s); });
     if (const Store* store = s.as<Store>()) return check(*store);
-    // Some threads may write inside while others do not.
+    // Inside, only some of the threads may execute a store, so a race is not certain.
     if (is_divergent(s)) return;
     for_each_statement(s, [&](const Stmt& child) { check(child); });
   }
 
  private:
-  /// Whether all threads may have the same value although it depends on the thread: it contains an
-  /// element that all of them load, an element that the kernel writes, or the result of a call such
-  /// as a warp's shuffle.
+  /// Whether all threads may have the same value although the expression depends on the thread.
+  /// This is possible if the expression contains an element that all threads load, an element that
+  /// the kernel writes, or the result of a call such as a warp shuffle.
   bool may_be_uniform(const Expr& value) const {
     return effect_of(value) == Effect::UpdateState || any_node(value, [&](const Load& load) {
              return is_shared_by_threads(load.buffer) &&
@@ -980,7 +988,7 @@ class ThreadValues {
            });
   }
 
-  /// Whether threads may differ in how they execute the statement's children.
+  /// Whether different threads may execute the statement's children differently.
   bool is_divergent(const Stmt& s) const {
     bool found = false;
     if (s.as<If>() || s.as<For>() || s.as<While>())
@@ -1007,14 +1015,14 @@ class ThreadValues {
   }
 
   const IterVar& axis_;
-  /// The axis, and variables and memory whose values depend on it; the memory that the kernel
-  /// stores to; the memory whose address it uses. For look-up only.
+  /// The axis with all variables and memory whose values depend on it, the memory that the kernel
+  /// stores to, and the memory whose address is used. For look-up only.
   std::unordered_set<const ExprNode*> dependent_, written_, filled_;
 };
 
-/// Finds reads of memory of which each thread, warp or block has its own copy, where the element is
-/// written in other copies only: `L[t]` is stored, and `L[7 - t]` read. Enumerates the threads, up
-/// to a limit, and reports what it disproves.
+/// Finds reads of an element that the same thread, warp or block never writes, in memory of which
+/// each thread, warp or block has its own copy. For example, a thread stores `L[t]` and reads `L[7
+/// - t]`. Enumerates the threads, up to a limit, and reports certain faults only.
 class OwnCopies {
  public:
   explicit OwnCopies(const Launch& launch) : launch_(launch) {}
@@ -1043,7 +1051,8 @@ class OwnCopies {
   using Axis = std::pair<IterVar, Range>;
   using Axes = std::vector<const Axis*>;
 
-  /// Footprints leave out memory that the statement itself allocates.
+  /// Removes allocations. Footprints would otherwise omit memory that the statement itself
+  /// allocates.
   static Stmt without_allocations(const Stmt& s) {
     const Stmt result = map_statements(s, without_allocations);
     const Allocate* n = result.as<Allocate>();
@@ -1097,13 +1106,14 @@ class OwnCopies {
     });
   }
 
-  /// Limits the time to check a kernel.
+  /// Limits the time that is spent on one kernel.
   void count() {
     constexpr std::int64_t kMaxElements = 1 << 16;
     if (++elements_ > kMaxElements) throw RuntimeError("too many elements");
   }
 
-  /// Visits the threads of all values of the axes, the first and the last one first.
+  /// Visits the threads for all values of the axes; the first and the last thread are visited
+  /// first.
   template <class F>
   void for_each_thread(const Axes& axes, const F& visit, std::size_t depth = 0) {
     if (depth == axes.size()) return visit();

@@ -16,9 +16,9 @@
 // masked stores; each lane then takes the branch or skips it. Loops that vectorize_loops left
 // serial because of such a condition are also candidates, whatever their stage.
 //
-// The tail of an extent takes narrower vectors, and finally scalar iterations. If it has a constant
-// number of iterations and the processor's registers have masks, it is one vector of that many
-// lanes.
+// The tail of a loop is computed by narrower vectors, and finally by scalar iterations. If the tail
+// has a constant number of iterations and the processor's registers have masks, the tail is one
+// vector of that many lanes.
 //
 // With fast_math, reassociate_accumulations also vectorizes loops that accumulate floats:
 //
@@ -63,7 +63,7 @@ namespace {
 // fails. The conversion therefore requires that the same task also stores the element
 // unconditionally.
 
-/// The elements that the current task has stored unconditionally, and the memory that only the task
+/// The elements that the current task has stored unconditionally, and the memory that no other task
 /// can access. A task is an iteration of the innermost parallel loop.
 class StoredByTask {
  public:
@@ -106,7 +106,7 @@ class StoredByTask {
   struct Stored {
     Buffer buffer;
     Expr index;
-    /// The loops around the store.
+    /// The loops inside the current task that enclose the store.
     std::vector<RangedVar> loops;
   };
 
@@ -119,7 +119,7 @@ class StoredByTask {
     }
     if (const Let* n = s.as<Let>()) set(lets, n->var, substitute(n->value, lets));
     if (const For* n = s.as<For>()) {
-      // Other tasks run the iterations of a parallel loop.
+      // The iterations of a parallel loop belong to other tasks.
       if (n->kind == ForKind::Parallel) return;
       loops.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
       add(n->body, lets, loops);
@@ -129,8 +129,9 @@ class StoredByTask {
     if (is_certain) for_each_statement(s, [&](const Stmt& child) { add(child, lets, loops); });
   }
 
-  /// Whether `index` is among the indices of `stored`. Loops of the current place substitute for
-  /// the store's own loops, starting at loop number `loop`.
+  /// Whether `stored` includes `index`. Tries to replace the variables of the store's loops, from
+  /// number `loop` on, by those of loops around the current place. `first` is the index of the
+  /// store after earlier replacements.
   bool covers(const Stored& stored, std::size_t loop, const Expr& first, const Expr& index,
               const arith::Facts& facts) const {
     if (loop == stored.loops.size())
@@ -187,8 +188,8 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
   const auto chosen_or = [&](const Expr& value, const Expr& otherwise) {
     return make_call(type, Intrin::if_then_else, {condition, value, otherwise});
   };
-  // A float value with several terms is selected as a whole, so that its additions keep their
-  // order.
+  // A float value with several terms is selected as a whole, which keeps the order of its
+  // additions.
   const Binary& sum = *n->value.as<Binary>();
   const bool is_one_term = step->term.same_as(sum.a) || step->term.same_as(sum.b);
   const Expr value = type.is_floating() && !is_one_term
@@ -209,16 +210,16 @@ Stmt with_chosen_terms(const Stmt& body, const arith::Facts& facts, const Stored
 
 // ---- index-set splitting ----
 
-// Index-set splitting: a loop in which a condition changes once becomes two loops, in each of which
-// the condition is constant.
+// Index-set splitting: a loop with a condition that changes once becomes two loops, and the
+// condition is constant in each of them.
 //
 //   for (i, 0, 16) { B[i] = if_then_else(1 <= i && c, A[i - 1], 0) }
 // becomes
 //   for (i, 0, 1) { B[i] = 0 }
 //   for (i, 1, 16) { B[i] = if_then_else(c, A[i - 1], 0) }
 
-/// The loop of the iterations before the split point, and the loop of the others. Either loop may
-/// be empty.
+/// The loop over the iterations before the split point, and the loop over the remaining ones.
+/// Either loop may be empty.
 struct PartedLoop {
   For before, after;
 };
@@ -227,7 +228,7 @@ constexpr std::size_t kMaxNodesOfPartedLoop = 400;
 
 struct Boundary {
   Expr comparison;
-  /// The first iteration in which the comparison has the opposite value.
+  /// The first iteration in which the comparison no longer has its initial value.
   Expr point;
   bool holds_before;
 };
@@ -271,7 +272,7 @@ class BoundaryFinder {
 
   void comparison(const Binary& n, const Expr& e) {
     if (!n.a.dtype().is_int() || n.a.dtype().is_vector()) return;
-    // Normalizes the comparison to 0 <= rest + step*var.
+    // Writes the comparison in the form 0 <= rest + step*var.
     const Expr one = make_int(n.a.dtype(), 1);
     std::optional<Expr> slack;
     if (n.op == BinaryOp::Lt) slack = n.b - n.a - one;
@@ -280,7 +281,7 @@ class BoundaryFinder {
     if (n.op == BinaryOp::Ge) slack = n.a - n.b;
     if (!slack || n.a.dtype() != var_.dtype()) return;
     slack = substitute(*slack, lets_);
-    // A wrapping sum may cross the limit several times.
+    // If the sum wraps, the comparison may change its value several times.
     if (arith::wraps(*slack, facts_)) return;
     const std::optional<Expr> step = step_of(*slack, var_);
     const std::optional<std::int64_t> by = step ? constant_int(*step) : std::nullopt;
@@ -288,7 +289,8 @@ class BoundaryFinder {
     const Expr zero = make_int(var_.dtype(), 0);
     const Expr rest = arith::simplify(substitute(*slack, {{&var_.node(), zero}}));
     if (!is_fixed(rest)) return;
-    // 0 <= rest - var holds up to and including rest; 0 <= rest + var holds from -rest on.
+    // For step -1, 0 <= rest - var holds up to and including `rest`. For step 1, 0 <= rest + var
+    // holds from `-rest` on.
     found_ = *by < 0 ? Boundary{e, arith::simplify(rest + one), true}
                      : Boundary{e, arith::simplify(zero - rest), false};
   }
@@ -338,9 +340,9 @@ Stmt given_comparison(const Stmt& body, const Expr& comparison, bool holds) {
       });
 }
 
-/// Splits at the first comparison that guards a branch or a choice and changes its value at most
-/// once. Returns nullopt if no comparison does, or if the body exceeds a few hundred nodes. `facts`
-/// hold around the loop.
+/// Splits at the first comparison that changes its value at most once and guards a branch or a
+/// choice. Returns nullopt if there is no such comparison, or if the body exceeds a few hundred
+/// nodes. `facts` hold around the loop.
 std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts& facts) {
   if (node_count(loop.body) > kMaxNodesOfPartedLoop) return std::nullopt;
   const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
@@ -359,8 +361,8 @@ std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts&
 
 /// The minimum width: shorter vectors gain less than their setup costs.
 constexpr int kMinLanes = 4;
-/// The minimum width of the tail of a vector that the schedule has chosen. Even short vectors let
-/// the enclosing loop accumulate in registers.
+/// The minimum width of the tail of a vector that the schedule has chosen. Even short vectors allow
+/// the enclosing loop to accumulate in registers.
 constexpr int kMinLanesOfATail = 2;
 /// The maximum number of vectors per iteration for a body with few operations. Several vectors
 /// amortize the loop overhead and shorten the dependence chains of accumulators.
@@ -370,11 +372,11 @@ constexpr int kMaxBoundaries = 3;
 /// The minimum number of operations per gathered or scattered vector, whose elements are moved one
 /// by one.
 constexpr int kOperationsPerGather = 4;
-/// The minimum number of operations per iteration of a loop whose masked accesses become one branch
-/// per lane. Such loops are vectorized only if the schedule requests it.
+/// Masked accesses may become one branch per lane. A loop is then vectorized only if the schedule
+/// requests it, and if an iteration has at least this number of operations.
 constexpr int kOperationsPerBranch = 8;
 
-/// An accumulation, and local memory with one element per lane.
+/// An accumulation, and the local memory in which each lane accumulates separately.
 struct LaneAccumulator {
   Accumulation target;
   Buffer memory;
@@ -407,7 +409,8 @@ class AccumulatorSplitter {
   VarMap lets_;
 };
 
-/// Consecutive vectors of `lanes` iterations: `count` of them, starting at iteration `begin`.
+/// A run of consecutive vectors: `count` vectors of `lanes` iterations each, starting at iteration
+/// `begin`.
 struct VectorChunk {
   int lanes;
   Expr begin;
@@ -491,8 +494,8 @@ class LoopVectorizer {
     if (extent && *extent < min_lanes) return std::nullopt;
     if (const std::vector<Var> strides = strides_of(loop); !strides.empty())
       return where_compact(loop, strides, parted);
-    // Removing a condition is better than masking with it. The exception is a vector condition on a
-    // target whose registers have masks.
+    // Removing a condition is better than masking with it, unless the condition is a vector and the
+    // target's registers have masks.
     if (!(is_lanes && vector_bits_ >= 512) && parted < kMaxBoundaries && !is_parallel)
       if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
     const For chosen{loop.var,
@@ -503,15 +506,17 @@ class LoopVectorizer {
                      loop.traits};
     const std::optional<ScalarLoop> plain = read_scalar_loop(chosen, facts_, may_reassociate_);
     if (!plain || !gains(*plain, is_lanes)) return std::nullopt;
-    // Accumulators and whole inner loops per lane would leave the threads too few iterations.
+    // A parallel loop with accumulators or inner loops is not vectorized, because too few
+    // iterations would remain for the threads.
     if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
     const int lanes = lanes_for(*plain, extent);
     if (lanes < min_lanes) return std::nullopt;
     return split_up(chosen, *plain, lanes);
   }
 
-  /// Returns the body with short loops over interleaved elements unrolled, whose stores then fill
-  /// each other's gaps: `for (c, 0, 3) { B[i*3 + c] = ... }`.
+  /// Returns the body with short loops over interleaved elements unrolled. The unrolled stores then
+  /// fill each other's gaps. An example of such a loop:
+  ///   for (c, 0, 3) { B[i*3 + c] = ... }
   static Stmt with_unrolled_channels(const For& loop) {
     VarMap lets;
     walk(loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); });
@@ -536,12 +541,12 @@ class LoopVectorizer {
     });
   }
 
-  /// Returns the symbolic strides between the elements of consecutive iterations. Only variables
-  /// defined outside of all loops and lets, such as array strides, qualify.
+  /// Returns the variables that are the distance between the elements of consecutive iterations.
+  /// Only variables defined outside of all loops and lets, such as array strides, qualify.
   std::vector<Var> strides_of(const For& loop) const {
     std::vector<Var> strides;
     VarMap lets;
-    // A fresh copy has inner loop variables that `defined_` does not contain.
+    // A copied loop has new inner loop variables, which `defined_` does not contain.
     std::unordered_set<const ExprNode*> inner;
     walk(loop.body, [&](const For& n) { inner.insert(&n.var.node()); });
     const auto note = [&](const Expr& index) {
@@ -560,8 +565,8 @@ class LoopVectorizer {
     return strides;
   }
 
-  /// Versions the loop: the vectorized loop runs if all `strides` are 1, as in nearly every call,
-  /// and the original loop otherwise.
+  /// Versions the loop. The vectorized loop runs if all `strides` are 1, which is true in nearly
+  /// every call. The original loop runs otherwise.
   std::optional<Stmt> where_compact(const For& loop, const std::vector<Var>& strides, int parted) {
     VarMap ones;
     std::vector<Expr> conditions;
@@ -576,7 +581,7 @@ class LoopVectorizer {
     return make_stmt(If{conjunction(conditions), *vectors, make_stmt(loop)});
   }
 
-  /// Splits the loop where a condition changes; nullopt unless at least one part is vectorized.
+  /// Splits the loop where a condition changes. Returns nullopt if neither part can be vectorized.
   std::optional<Stmt> in_parts(const For& loop, int parted) {
     const std::optional<PartedLoop> halves = part_at_condition(loop, facts_);
     if (!halves) return std::nullopt;
@@ -604,8 +609,8 @@ class LoopVectorizer {
     return plain.operations >= kOperationsPerGather * (plain.gathered + plain.scattered);
   }
 
-  /// Whether a vector may have any number of lanes at no loss: registers have masks, all accesses
-  /// are contiguous, and no lanes are combined.
+  /// Whether vectors may have any number of lanes without loss: the registers have masks, all
+  /// accesses are contiguous, and there are no accumulators.
   bool has_any_width(const ScalarLoop& plain) const {
     return vector_bits_ >= 512 && plain.accumulations.empty() &&
            plain.strided + plain.gathered + plain.scattered + plain.interleaved == 0;
@@ -629,8 +634,8 @@ class LoopVectorizer {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
     int widest = lanes * (loop.kind == ForKind::Parallel ? 1 : vectors_for(plain));
     while (extent && widest > *extent) widest /= 2;
-    // Narrower vectors for the tail are not worthwhile with accumulators, which are combined after
-    // every chunk, or with a long body that contains loops.
+    // Narrower vectors for the tail do not pay in two cases: accumulators, which are combined after
+    // every chunk, and long bodies with inner loops.
     const bool is_short = plain.accumulations.empty() && !plain.has_loops && extent.has_value();
     std::vector<int> widths = {widest};
     if (widest > lanes) widths.push_back(lanes);
@@ -685,7 +690,8 @@ class LoopVectorizer {
     return result;
   }
 
-  /// Wraps `s` in the allocation and initialization of an accumulator and the final combination.
+  /// Adds to `s` the allocation and initialization of an accumulator before it, and the final
+  /// combination after it.
   static Stmt accumulated(const LaneAccumulator& one, const Stmt& s, const VectorChunk& part) {
     const auto& [target, memory] = one;
     const DataType element = memory->dtype;

@@ -111,7 +111,8 @@ std::optional<Sum> sum_of(const Stmt& s) {
   return std::nullopt;
 }
 
-/// Returns the factors of all products that are combined, grouped by accumulator lane.
+/// Returns the vector of all factors that one dot-product operation combines. The factors of an
+/// accumulator lane are adjacent.
 Expr neighbours_of(const Factor& factor, const Sum& sum) {
   const int neighbours = sum.neighbours(), lanes = sum.type().lanes;
   const Expr one = make_int(factor.base.dtype(), 1);
@@ -125,10 +126,10 @@ Expr neighbours_of(const Factor& factor, const Sum& sum) {
 
 // ---- signed bytes -------------------------------------------------------------------------------
 
-/// The correction of signed dot products. Instructions multiply an unsigned byte by a signed one,
-/// so `a + 128` replaces `a`. Each sum then exceeds its result by 128 times the sum of its `b`
-/// factors. That excess is the same for all rows of a tile. A separate loop computes it once for
-/// the rows, and it is subtracted after the loop of the sums.
+/// The correction of signed dot products. The instructions multiply an unsigned byte by a signed
+/// one, so `a + 128` replaces `a`. Each sum then exceeds its result by 128 times the sum of its `b`
+/// factors. This excess is the same for all rows of a tile. A separate loop computes it once, and
+/// it is subtracted from all rows after the loop of the sums.
 class Excess {
  public:
   /// Records a product and its sum.
@@ -168,7 +169,7 @@ class Excess {
     return fine && accesses == 2 * products_ && !is_in_target(loop.var);
   }
 
-  /// Groups sums with equal `b` factors: they have the same excess, which is computed once.
+  /// Groups sums that have equal `b` factors. They have the same excess, which is computed once.
   /// Precondition: all products have been recorded.
   void share() {
     std::map<std::string, int> groups;
@@ -186,7 +187,7 @@ class Excess {
     count_ = static_cast<int>(groups.size());
   }
 
-  /// Whether the correction is worthwhile: there are at least two sums for each excess.
+  /// Whether the correction is worthwhile. It is if at least two sums share each excess.
   bool is_shared() const { return 2 * count_ <= static_cast<int>(order_.size()) && count_ > 0; }
 
   /// Returns the statement that adds the biased product to its sum.
@@ -198,7 +199,7 @@ class Excess {
   }
 
   /// Returns the statement that adds 128 times the factor to the excess; nullopt if another sum of
-  /// the group does it.
+  /// the group already adds it.
   std::optional<Stmt> added_to_excess(const Sum& sum) const {
     const Member& member = members_.at(place_of(sum));
     if (!member.is_first) return std::nullopt;
@@ -246,11 +247,11 @@ class Excess {
   Expr place(int group) const { return make_ramp(Expr(group * lanes_), Expr(1), lanes_); }
 
   std::map<std::string, Member> members_;
-  /// The first product of each sum.
+  /// For each sum, its first product.
   std::vector<Sum> order_;
-  /// The `b` factors, and the indices of the sums.
+  /// The `b` factors of the products and the indices of the sums.
   std::vector<Expr> operands_;
-  /// The data pointers of the sums.
+  /// The data pointers of the sums' memory.
   std::unordered_set<const ExprNode*> targets_;
   std::optional<Buffer> buffer_;
   int products_ = 0, lanes_ = 0, count_ = 0;
@@ -280,7 +281,7 @@ class Combiner {
       return region(*attr);
     if (const Seq* seq = s.as<Seq>(); seq && is_inside_) return combined(*seq);
     if (only_excess_ && (s.as<Store>() || s.as<Evaluate>())) return make_nop();
-    // A product that runs conditionally or repeatedly would have a different excess.
+    // In a conditional or repeated statement, a product would contribute differently to the excess.
     const bool is_once = s.as<Let>() || s.as<Seq>() || s.as<Attr>();
     const bool outer = std::exchange(is_once_, is_once_ && is_once);
     std::vector<Waiting> left = std::exchange(waiting_, {});
@@ -297,7 +298,7 @@ class Combiner {
     return result;
   }
 
-  /// A pending excess, and the statement `sums` that computes it.
+  /// An excess that is not placed yet. The statement `sums` computes it.
   struct Waiting {
     Buffer buffer;
     Stmt sums;
@@ -328,8 +329,8 @@ class Combiner {
         });
   }
 
-  /// Emits the pending excesses before `s`. With `around`, only those that cannot be hoisted out of
-  /// `around`.
+  /// Emits the pending excesses before `s`. If `around` is given, an excess that can be hoisted out
+  /// of `around` remains pending.
   Stmt placed(Stmt s, const Stmt* around = nullptr) {
     std::vector<Waiting> left;
     for (const Waiting& excess : waiting_) {
@@ -375,7 +376,7 @@ class Combiner {
       sums.push_back(fresh_copy(make_stmt(own), {}));
       waiting_.push_back({excess.buffer(), make_seq(std::move(sums))});
       Stmt back = make_seq(excess.taken_back());
-      // A loop without iterations does not change memory.
+      // If the loop has no iterations, the subtraction must not run either: memory does not change.
       if (constant_int(own.extent).value_or(0) < 1)
         back = make_stmt(If{own.extent > 0, std::move(back), std::nullopt});
       all.push_back(std::move(back));

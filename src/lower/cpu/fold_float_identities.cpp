@@ -4,8 +4,8 @@
 //   B[0] = (B[0] + (A[2]*0f32))       =>   nothing
 //
 // The folding treats `x * 0` as 0 even for an infinite or NaN `x`, and it may change the sign of a
-// zero. Functions compiled without fast_math therefore keep these operations. They are frequent
-// where unrolled loops reveal the constants of transforms, such as Winograd's.
+// zero. Functions compiled without fast_math therefore keep these operations. Such operations are
+// frequent where unrolled loops reveal the constants of transforms, such as Winograd's.
 #include "lower/passes.h"
 
 #include <algorithm>

@@ -41,7 +41,8 @@ namespace {
 
 constexpr int kMinChannels = 2, kMaxChannels = 4;
 
-/// Interleaves the vectors: the first lane of each, the second lane of each, ...
+/// Returns the interleaved vectors: the first lane of each vector, then the second lane of each,
+/// and so on.
 Expr interleaved(const std::vector<Expr>& vectors) {
   const int lanes = vectors[0].dtype().lanes;
   std::vector<Expr> picks;
@@ -60,7 +61,7 @@ struct Positions {
 class Interleaver {
  public:
   Stmt stmt(const Stmt& s) {
-    // A vector branch skips elements, so its accesses have no dense form.
+    // The stores of a vector branch skip elements, so its accesses cannot be dense.
     if (!contains<Ramp>(s)) return s;
     if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
     if (const For* n = s.as<For>())
@@ -104,16 +105,16 @@ class Interleaver {
                : nullptr;
   }
 
-  /// Returns the number of interleaved stores, this one included, that together leave no gaps; 0 if
-  /// the stride is unsuitable.
+  /// Returns the number of interleaved stores, including `s`, that together leave no gaps; 0 if the
+  /// stride is unsuitable.
   static int channels_of(const Stmt& s) {
     const Ramp* place = place_of(s);
     const std::int64_t stride = place ? constant_int(place->stride).value_or(0) : 0;
     return stride >= kMinChannels && stride <= kMaxChannels ? static_cast<int>(stride) : 0;
   }
 
-  /// Returns one dense store that replaces the first statements; nullopt unless they fill each
-  /// other's gaps.
+  /// Returns one dense store that replaces the first statements of the list; nullopt unless these
+  /// statements fill each other's gaps.
   std::optional<Stmt> dense_store(std::span<const Stmt> stmts) const {
     const int channels = channels_of(stmts.front());
     if (channels == 0 || stmts.size() < static_cast<std::size_t>(channels)) return std::nullopt;
@@ -146,7 +147,7 @@ class Interleaver {
         {make_ramp(lowest.base, make_int(lowest.base.dtype(), 1), first_place.lanes * channels)});
   }
 
-  /// Whether the store reads elements of its buffer other than those it stores.
+  /// Whether the store reads elements of its own buffer that it does not store.
   static bool reads_another_place(const Store& store) {
     const auto is_other = [&](const Load& load) {
       return load.buffer->data.same_as(store.buffer->data) &&
@@ -160,7 +161,7 @@ class Interleaver {
 
   Expr expr(const Expr& e) {
     if (!contains<Load>(e)) return e;
-    // The arms are evaluated lane by lane, so only the condition is rewritten.
+    // The arms of a vector choice are evaluated lane by lane, so only the condition is rewritten.
     if (const Call* n = as_call(e, Intrin::if_then_else); n && n->args[0].dtype().is_vector())
       return make_call(e.dtype(), n->callee, {expr(n->args[0]), n->args[1], n->args[2]});
     const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
@@ -176,7 +177,8 @@ class Interleaver {
     return result;
   }
 
-  /// Returns nullopt if the distances between the lanes are not constant.
+  /// Returns the index of each lane relative to a base; nullopt if the distances between the lanes
+  /// are not constant.
   std::optional<Positions> positions_of(const Expr& index) const {
     std::optional<Positions> result;
     for (int lane = 0; lane < index.dtype().lanes; ++lane) {
@@ -202,7 +204,8 @@ class Interleaver {
     const Expr begin = arith::simplify(positions->base + make_int(type, first));
     const int span = static_cast<int>(last - first) + 1;
     if (span == 1) return make_broadcast(make_load(buffer, {begin}), lanes);
-    // Two overlapping loads of a power-of-two width: generators split vectors of other widths.
+    // Uses two overlapping loads of a power-of-two width, because code generators would split loads
+    // of other widths.
     const int width = static_cast<int>(std::bit_floor(static_cast<unsigned>(span)));
     const auto vector_at = [&](int first_element) {
       const Expr at = arith::simplify(begin + make_int(type, first_element));

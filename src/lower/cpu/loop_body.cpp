@@ -14,8 +14,8 @@ using namespace tir;
 
 namespace {
 
-/// Limits of a scalar loop: comparing all pairs of accesses in a longer body costs more than
-/// vectors gain.
+/// Limits of a scalar loop. All pairs of accesses are compared, which costs more than vectors gain
+/// if the body is longer.
 constexpr std::size_t kMaxAccesses = 64;
 constexpr std::size_t kMaxNodesOfScalarLoop = 2000;
 
@@ -29,12 +29,12 @@ class BodyReader {
   Expr flat(const Expr& e) const { return substitute(e, lets_); }
   void define(const Let& let) { set(lets_, let.var, flat(let.value)); }
 
-  /// Whether the index does not depend on memory that the body writes. Inlined lets would hide that
-  /// such an index changes after the store.
+  /// Whether no memory that the index reads is written by the body. Such an index would change
+  /// after the store, which inlined lets would hide.
   bool is_stable(const Expr& index) const { return written_.is_stable(index); }
 
-  /// Adds an access unless it is known. Unrolled bodies repeat few indices, and clients compare all
-  /// pairs.
+  /// Adds an access unless an equal one exists. Unrolled bodies repeat few indices, and clients
+  /// compare all pairs of accesses.
   void add(arith::AccessKind kind, const Buffer& buffer, const Expr& index) {
     std::vector<std::size_t>& positions = known_[index];
     for (const std::size_t position : positions) {
@@ -54,13 +54,13 @@ class BodyReader {
 
   const Stmt& body_;
   VarMap lets_;
-  /// The loops of the body around the current place.
+  /// The loops inside the body that enclose the current statement.
   std::vector<const For*> around_;
   arith::Footprint memory_;
   std::vector<Expr> indices_;
 
  private:
-  /// The positions of accesses by their index.
+  /// The positions in memory_.accesses of the accesses that have a given index.
   StructuralMap<std::vector<std::size_t>> known_;
   arith::WrittenMemory written_;
 };
@@ -122,15 +122,15 @@ class VectorBodyReader : BodyReader {
       reads_target |= buffer->data.same_as(n.buffer->data) && structural_equal(at, index);
     };
     if (!reads(n.value, compare)) return false;
-    // Loads that lets perform for this store count as its own reads.
+    // If lets load memory for the value of this store, the loads count as reads of the store.
     if (lets_read_memory_ && !reads_target)
       walk(flat(n.value), [&](const Load& load) { compare(load.buffer, load.indices[0]); });
     if (reads_target) add_sum(n, index);
     return true;
   }
 
-  /// Records the reads of an expression, also of a let's value. Calls `on_read` with each buffer
-  /// and index, with lets inlined.
+  /// Records the reads of an expression or of a let's value. Calls `on_read` with each buffer and
+  /// index, in which lets are inlined.
   bool reads(const Expr& e, FunctionRef<void(const Buffer&, const Expr&)> on_read = kNobody) {
     bool fine = true;
     walk(e, [&](const Load& load) {
@@ -149,7 +149,8 @@ class VectorBodyReader : BodyReader {
     return !contains<LetExpr>(e) && effect_of(e) != Effect::UpdateState;
   }
 
-  /// Records an access of vectors at a constant positive distance, or of a scalar.
+  /// Records a vector access with a constant positive stride, or a scalar access. Returns false for
+  /// other accesses.
   bool access(const Buffer& buffer, const Expr& index, bool is_store) {
     if (result_.owns(buffer)) return true;
     const Ramp* ramp = index.as<Ramp>();
@@ -176,7 +177,7 @@ class VectorBodyReader : BodyReader {
   }
 
   VectorBody result_;
-  /// The positions of sums by their index.
+  /// The positions in result_.sums of the sums that have a given index.
   StructuralMap<std::vector<std::size_t>> sums_by_index_;
   bool lets_read_memory_ = false;
 };
@@ -250,7 +251,7 @@ class ScalarLoopReader : BodyReader {
 
   bool accumulation(const Store& n) {
     const std::optional<AccumulationStep> step = read_accumulation(n, lets_);
-    // The index may vary in an inner loop, and the element may not exist under a condition.
+    // In an inner loop, the index could vary. Under a condition, the element may not exist.
     if (!step || !around_.empty() || conditions_ > 0) return false;
     const DataType type = n.value.dtype();
     if (type.is_floating() && !may_reassociate_) return false;
@@ -266,7 +267,7 @@ class ScalarLoopReader : BodyReader {
     return true;
   }
 
-  /// Records the reads of an expression; false unless it is a pure scalar computation.
+  /// Records the reads of an expression. Returns false unless it is a pure scalar computation.
   bool value(const Expr& e) {
     if (nodes_ += node_count(e); nodes_ > kMaxNodesOfScalarLoop) return false;
     certain_.clear();
@@ -274,7 +275,7 @@ class ScalarLoopReader : BodyReader {
     return can_be_lanes(e, when_);
   }
 
-  /// Whether every lane evaluates the expression, or only the lanes that take a branch or a choice.
+  /// Whether all lanes evaluate the expression, or only those that take a branch or choose a side.
   enum class Evaluated : std::uint8_t { Always, Sometimes };
 
   void note_certain(const Expr& e) {
@@ -292,7 +293,8 @@ class ScalarLoopReader : BodyReader {
     for_each_operand(
         e, [&](const Expr& operand) { can_be = can_be && can_be_lanes(operand, when); },
         [&](const Expr& condition, const Expr& operand) {
-          // A choice by one condition for all lanes stays a choice; a logical operation does not.
+          // A choice whose condition is the same for all lanes remains a choice. A logical
+          // operation becomes a vector operation if either operand varies.
           const bool is_sometimes = varies(e.as<Binary>() ? e : condition);
           can_be = can_be && can_be_lanes(operand, is_sometimes ? Evaluated::Sometimes : when);
         });
@@ -359,7 +361,8 @@ class ScalarLoopReader : BodyReader {
     return true;
   }
 
-  /// Counts strided stores: interleaved if others fill their gaps, scattered otherwise.
+  /// Counts strided stores. They are interleaved if other stores fill their gaps, and scattered
+  /// otherwise.
   void count_interleaved() {
     for (const StridedStore& store : strided_stores_) {
       std::unordered_set<std::int64_t> offsets;
@@ -396,8 +399,8 @@ class ScalarLoopReader : BodyReader {
     });
   }
 
-  /// Whether no other access in the loop uses the memory of an accumulation. This is stricter than
-  /// necessary, but it needs no proofs.
+  /// Whether the loop accesses the memory of each accumulation nowhere else. This is stricter than
+  /// necessary, but needs no proofs.
   bool accumulations_are_alone() const {
     const auto& all = result_.accumulations;
     for (std::size_t a = 0; a < all.size(); ++a)

@@ -1,11 +1,11 @@
-// The readers of loop bodies, for passes that rearrange iterations: vector bodies, which only store
-// vectors in serial loops, and scalar loops, whose iterations might run as lanes.
+// Analyses of loop bodies, for passes that rearrange iterations. A vector body consists of serial
+// loops that only store vectors. The iterations of a scalar loop might become lanes.
 //
 //   for (k, 0, 8) { S[ramp(0, 1, 4)] = S[ramp(0, 1, 4)] + A[ramp(k*4, 1, 4)] }    // a vector body
 //   for (i, 0, n) { let x = A[i]; B[i] = x*x; S[0] = S[0] + C[i] }                // a scalar loop
 //
-// S is a sum in both: of vectors that stay in registers, and an accumulation whose lanes accumulate
-// separately and are combined after the loop.
+// S is a sum in both. In the vector body, it consists of vectors that stay in registers. In the
+// scalar loop, the lanes accumulate separately and are combined after the loop.
 #pragma once
 
 #include <optional>
@@ -17,19 +17,20 @@ namespace tenon::lowering {
 
 // ---- vector bodies ------------------------------------------------------------------------------
 
-/// A vector that a statement of the body loads, updates and stores.
+/// A vector in memory that a statement of the body loads, updates and stores.
 struct Accumulator {
   tir::Buffer buffer;
   /// The index with the lets of the body inlined.
   tir::Expr index;
   DataType dtype;
-  /// The number of consecutive updates before another vector is updated.
+  /// The number of updates of this vector that follow each other without an update of another
+  /// vector.
   std::int64_t additions = 1;
 };
 
 struct VectorBody {
-  /// The distinct accesses of memory that the body does not allocate. Each has its vector or scalar
-  /// index, with the lets of the body inlined.
+  /// The distinct accesses of memory that the body does not allocate. `indices` has the vector or
+  /// scalar index of each access, with the lets of the body inlined.
   arith::Footprint memory;
   std::vector<tir::Expr> indices;
   std::vector<Accumulator> sums;
@@ -52,7 +53,8 @@ std::optional<VectorBody> read_vector_body(const tir::Stmt& s);
 /// Whether the iterations are independent and may run in any order.
 bool has_independent_iterations(const tir::For& loop, const VectorBody& body);
 
-/// Whether memory has two names (aliases), which this analysis cannot distinguish.
+/// Whether some memory has two names (aliases). This analysis cannot detect that both refer to the
+/// same elements.
 bool renames_memory(const tir::Stmt& s);
 
 // ---- scalar loops -------------------------------------------------------------------------------
@@ -61,7 +63,7 @@ struct ScalarLoop {
   std::vector<Accumulation> accumulations;
   /// The widest type, in bits, of the values that are computed; at least 8.
   int widest_bits = 8;
-  /// Cost per iteration: the number of operations, and the number of accesses by their stride.
+  /// The cost of an iteration: the number of operations, and the number of accesses of each kind.
   int operations = 0;
   int contiguous = 0;
   /// Loads with a stride of two to four elements.
@@ -71,8 +73,8 @@ struct ScalarLoop {
   int scattered = 0;
   /// Stores with a stride of two to four elements that fill each other's gaps.
   int interleaved = 0;
-  /// The narrowest element, in bits, that lanes may only access under a condition; nullopt if no
-  /// access is masked.
+  /// The width in bits of the narrowest element that lanes may only access under a condition;
+  /// nullopt if no access is masked.
   std::optional<int> masked_bits;
   bool has_loops = false;
 };

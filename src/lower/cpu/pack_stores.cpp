@@ -33,7 +33,8 @@ constexpr std::size_t kMaxNodesOfPackedValue = 200;
 /// The values of a vector, one expression per lane.
 using LaneValues = std::vector<Expr>;
 
-/// Rolls consecutive stores into one store with a variable lane, which becomes a vector.
+/// Replaces consecutive stores by one store whose index and value depend on a lane variable. The
+/// lane variable becomes a vector.
 class Packer {
  public:
   explicit Packer(const StableLets& lets) : lets_(lets) {}
@@ -68,7 +69,8 @@ class Packer {
     return true;
   }
 
-  /// Returns an expression whose value in each lane is that lane's value.
+  /// Returns one expression in the lane variable that equals `lanes[n]` in lane n; nullopt if no
+  /// such expression is found.
   std::optional<Expr> rolled(const LaneValues& lanes) {
     const Expr& first = lanes[0];
     const auto all = [&](auto holds) { return std::ranges::all_of(lanes, holds); };
@@ -85,12 +87,13 @@ class Packer {
                                                                            : std::nullopt;
   }
 
-  /// Whether the expressions apply the same operation, which lanes can perform together.
+  /// Whether both expressions apply the same operation, and lanes can perform the operation
+  /// together.
   bool is_same_operation(const Expr& a, const Expr& b) const {
     if (a.node().value.index() != b.node().value.index()) return false;
     if (const Binary* n = a.as<Binary>()) {
-      // Lanes evaluate both operands, but the second one may only be readable if the first one
-      // holds.
+      // In a vector, both operands of `&&` and `||` are evaluated. The second one may only be
+      // readable if the first one holds.
       return as_binary(b, n->op) && !(is_lazy(a) && reads_memory(flat(b.as<Binary>()->b)));
     }
     if (const Call* n = a.as<Call>())
@@ -155,7 +158,7 @@ class Packer {
 
   Var lane_{"lane"};
   const StableLets& lets_;
-  /// The number of packed loads. Packing values without loads saves no work.
+  /// The number of packed loads. Packing a value without loads saves no work.
   int loads_ = 0;
 };
 

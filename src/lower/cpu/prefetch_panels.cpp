@@ -11,14 +11,15 @@
 //         @tir.prefetch(@tir.address_of(B[j*36864 + 36864 + (i*96 + k)*32 + 16]), 0, 2, 1)
 //         ... B[ramp(j*36864 + k*384, 1, 16)] ...
 //
-// Weights come from memory, which delivers less than the first use of a panel could read. Spread
-// over all iterations, the loads of the next panel run beside the arithmetic of the current one: a
-// dense layer of 128 rows, 768 to 3072, reached 145 GFLOPS with weights in memory and 176 with
-// weights in the cache, and reaches 190 and 200 with this pass (Emerald Rapids). Many prefetches at
-// once would fill the queue of the processor's loads, and gain nothing.
+// Weights come from memory, whose bandwidth is less than the first use of a panel requires. The
+// loads of the next panel are therefore spread over all iterations and overlap with the arithmetic
+// of the current panel. A dense layer of 128 rows, 768 to 3072, reached 145 GFLOPS with weights in
+// memory and 176 with weights in the cache; with this pass, it reaches 190 and 200 (Emerald
+// Rapids). Many prefetches at once would fill the processor's load queue without a gain.
 //
-// Shares are rounded up to whole lines, so that the last iterations may reach beyond the next
-// panel, and the last panel beyond the buffer; a prefetch does not fault.
+// Each iteration prefetches a whole number of cache lines. The last iterations may therefore reach
+// beyond the next panel, and the last panel beyond the buffer. This is safe, because a prefetch
+// does not fault.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -34,11 +35,12 @@ using namespace tir;
 
 namespace {
 
-/// The maximum number of lines that an iteration prefetches.
+/// The maximum number of cache lines that an iteration prefetches.
 constexpr std::int64_t kMaxLines = 8;
 constexpr std::int64_t kLineBytes = 64;
 
-/// Contiguous elements that a load reads, inside the loops of `path`.
+/// Contiguous elements that a load reads. `path` holds the loops around the load, inside the marked
+/// loop.
 struct Read {
   Buffer buffer;
   Expr first;
@@ -56,9 +58,9 @@ bool divides_by_variable(const Expr& e) {
   return found;
 }
 
-/// The reads in a loop whose index depends on nothing but loop variables and what is known before
-/// the loop, and the written memory. The values of lets replace their variables. Indices with
-/// elements, calls and divisions by variables are omitted: a guard may protect them.
+/// The reads in a loop, and the memory that the loop writes. Reads are recorded if the index
+/// depends only on loop variables and on values known before the loop. Lets are inlined. Indices
+/// with loads, calls and divisions by variables are omitted, because a guard may protect them.
 class Reads {
  public:
   explicit Reads(const Stmt& loop) {
@@ -103,7 +105,8 @@ class Reads {
   std::vector<Stmt> path_;
 };
 
-/// The panels of a buffer: the first element of the next one, and the number of elements.
+/// The panels of a buffer: the first element of the next panel, and the number of elements per
+/// panel.
 struct Panels {
   Expr next;
   std::int64_t count;
@@ -119,7 +122,8 @@ std::int64_t iterations_of_a_panel(const Expr& index, const Var& loop) {
   return divisor;
 }
 
-/// Returns nullopt unless all reads of an iteration lie in a panel, and panels follow each other.
+/// Returns nullopt unless all reads of an iteration lie in one panel and consecutive panels are
+/// adjacent in memory.
 std::optional<Panels> panels_of(const For& loop, const std::vector<Read>& reads,
                                 std::int64_t repeats) {
   arith::Facts facts;
@@ -165,7 +169,7 @@ class PanelPrefetcher {
   }
 
  private:
-  /// Visits a marked loop, or the parts into which it was divided.
+  /// Visits a marked loop, or the loops into which a marked loop was divided.
   Stmt marked(const Stmt& s) {
     const For* loop = s.as<For>();
     if (!loop) return map_statements(s, [&](const Stmt& child) { return marked(child); });
@@ -189,7 +193,8 @@ class PanelPrefetcher {
     const std::int64_t repeats = iterations_of_a_panel(read.first, panels.var);
     const DataType type = read.first.dtype();
     const auto constant = [&](std::int64_t value) { return make_int(type, value); };
-    // The iterations that use a panel, and the number of the current one.
+    // The number of iterations that use a panel, and the number of the current iteration among
+    // them.
     std::int64_t shares = repeats;
     Expr share = floormod(Expr(panels.var), constant(repeats));
     for (const Stmt& s : read.path) {

@@ -15,8 +15,8 @@
 //       Y[ramp(0, 1, 4)] = broadcast(0f32, 4)
 //       ...
 //
-// Iterations of the loop can then be jammed, each with its own copy (tile_registers), and vectors
-// of consecutive iterations can be merged (widen_vectors).
+// The iterations of the loop can then be jammed, because each has its own copy (tile_registers).
+// Vectors of consecutive iterations can be merged (widen_vectors).
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ using namespace tir;
 
 namespace {
 
-/// The uses of all memory of a function. Statements are numbered in the order of the text, so that
-/// the uses inside of a statement are found without visiting it.
+/// The uses of each data pointer in a function. Statements are numbered in program order, so the
+/// uses inside a statement are found by number, without visiting the statement.
 class MemoryUses {
  public:
   explicit MemoryUses(const Stmt& s) { visit(s); }
@@ -48,7 +48,7 @@ class MemoryUses {
     return first != of(data).end() && first->statement < end;
   }
 
-  /// Whether the memory is only loaded from and stored to, as elements of its own type.
+  /// Whether the memory is used only by loads and stores whose elements have the memory's own type.
   bool are_plain(const Allocate& memory) const {
     return std::ranges::all_of(of(memory.data), [&](const Use& use) {
       return use.buffer && use.buffer->dtype == memory.dtype &&
@@ -59,7 +59,7 @@ class MemoryUses {
  private:
   struct Use {
     std::size_t statement;
-    /// Null for a use of the address.
+    /// The accessed buffer; null if the address is used.
     const BufferNode* buffer;
     std::size_t indices;
   };
@@ -78,7 +78,7 @@ class MemoryUses {
             if (var.dtype().is_handle()) uses_[&var.node()].push_back({number, nullptr, 0});
         },
         [&](const Stmt& child) { visit(child); });
-    // A part that occurs several times has the same uses everywhere.
+    // A statement node that occurs several times in the tree has the same uses everywhere.
     spans_[&s.node()] = {number, count_};
   }
 
@@ -224,7 +224,8 @@ class Privatization {
   }
 
  private:
-  /// Rewrites the statement. If it is an allocation that moves, returns its body.
+  /// Rewrites the statement. For an allocation that moves into a loop, returns the rewritten body
+  /// of the allocation.
   Stmt without_moved(const Stmt& s) {
     const Allocate* memory = s.as<Allocate>();
     const std::optional<Stmt> loop_body = memory ? place_of(*memory) : std::nullopt;
@@ -253,8 +254,8 @@ class Privatization {
     return place == bodies.rend() ? std::nullopt : std::optional(*place);
   }
 
-  /// Returns the part of the statement that has all uses of the memory in it; nullopt if several
-  /// have some.
+  /// Returns the child statement that contains all uses of the memory; nullopt if several parts use
+  /// it.
   std::optional<Stmt> only_user(const Stmt& s, const Var& data) const {
     std::optional<Stmt> user;
     bool is_only = true;
@@ -269,7 +270,7 @@ class Privatization {
   }
 
   const MemoryUses uses_;
-  /// The memory that moves to each loop body, outermost first.
+  /// The allocations that move into each loop body, outermost first.
   std::unordered_map<const StmtNode*, std::vector<Allocate>> moved_;
 };
 

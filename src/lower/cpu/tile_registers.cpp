@@ -66,8 +66,8 @@ bool has_neighbours(const Accumulator& sum, const For& loop) {
   return step && is_constant_int(*step, ramp->lanes);
 }
 
-/// Returns the number of iterations whose sums fit the registers, reduced to a divisor of the
-/// extent if one is larger than half of it.
+/// Returns the number of iterations whose sums fit in the registers. If the extent has a divisor
+/// larger than half of this number, returns that divisor.
 std::int64_t number_of_copies(const For& loop, std::int64_t extent, const VectorBody& body,
                               const VectorRegisters& of) {
   int registers = 0;
@@ -91,7 +91,8 @@ Stmt substitute_folding(const Stmt& s, const VarMap& map) {
       [&](const Stmt& child) { return substitute_folding(child, map); });
 }
 
-/// The variable that a loop, a let or an allocation defines, and where it is visible.
+/// Returns the variable that a loop, a let or an allocation defines, and the statement in which it
+/// is visible.
 std::pair<Var, Stmt> scope_of(const Stmt& s) {
   if (const For* loop = s.as<For>()) return {loop->var, loop->body};
   if (const Let* let = s.as<Let>()) return {let->var, let->body};
@@ -99,8 +100,8 @@ std::pair<Var, Stmt> scope_of(const Stmt& s) {
   return {memory.data, memory.body};
 }
 
-/// Interleaves copies of a body, which have the same structure, statement by statement. They share
-/// loops, and lets of equal values.
+/// Interleaves copies of a body, statement by statement. The copies have the same structure. The
+/// interleaved copies share loops and lets with equal values.
 Stmt interleaved(const std::vector<Stmt>& copies) {
   const Stmt& first = copies.front();
   if (first.as<Store>()) return make_seq(copies);
@@ -133,8 +134,8 @@ Stmt interleaved(const std::vector<Stmt>& copies) {
 }
 
 /// Returns the loop with iterations jammed. The loop is unchanged unless it is serial with a
-/// constant extent, stores only vectors, and has provably independent iterations, in which an inner
-/// loop accumulates into some of the vectors several times.
+/// constant extent, stores only vectors, and has provably independent iterations. An inner loop
+/// must also accumulate into some of the vectors several times.
 Stmt jammed(const Stmt& s, const For& loop, const VectorRegisters& registers) {
   const std::optional<std::int64_t> extent = constant_int(loop.extent);
   if (loop.kind != ForKind::Serial || !extent || !constant_int(loop.min)) return s;
@@ -162,15 +163,16 @@ Stmt jammed(const Stmt& s, const For& loop, const VectorRegisters& registers) {
 
 // ---- accumulators in local memory ---------------------------------------------------------------
 
-/// Returns the sums at loop-invariant positions that are accumulated more than once, and whose
-/// elements no other access of the body touches.
+/// Returns the sums at loop-invariant positions that are accumulated more than once. Sums are
+/// omitted if the body has another access of their elements.
 std::vector<Accumulator> invariant_accumulators(const VectorBody& body) {
   arith::Facts facts;
   std::vector<Accumulator> result;
   for (const Accumulator& sum : body.sums) {
     const Ramp* ramp = sum.index.as<Ramp>();
     const auto moves = [&](const For* loop) { return uses_var(sum.index, loop->var); };
-    // Memory allocated inside the statement does not exist outside.
+    // Sums in memory that the statement itself allocates are omitted: the memory does not exist
+    // outside.
     if (body.owns(sum.buffer) || !ramp || !is_one(ramp->stride) || sum.additions < 2 ||
         std::ranges::any_of(body.loops, moves))
       continue;
@@ -195,7 +197,7 @@ struct LocalSum {
   std::vector<Expr> place;
 };
 
-/// Loads sums before `s` and stores them after it.
+/// Loads the sums into local memory before `s` and stores them after `s`.
 std::optional<Stmt> promoted(const Stmt& s, const VectorRegisters& of) {
   const std::optional<VectorBody> body = read_vector_body(s);
   // If a loop may run zero times, loading the sums before it could access elements that do not
@@ -246,13 +248,14 @@ std::optional<Stmt> promoted(const Stmt& s, const VectorRegisters& of) {
 
 // ---- the order of accumulations -----------------------------------------------------------------
 
-/// Consecutive accumulations into local memory whose sums do not overlap, so that only those into
-/// the same sum depend on each other.
+/// A run of consecutive accumulations into local memory. Different sums do not overlap, so only
+/// accumulations into the same sum depend on each other.
 class Run {
  public:
   explicit Run(int vector_bits) : vector_bits_(vector_bits) {}
 
-  /// Appends the statement; false if it is not an accumulation, or if its sum overlaps another one.
+  /// Appends the statement. Returns false if it is not an accumulation or if its sum overlaps
+  /// another one.
   bool add(const Stmt& s) {
     const Store* store = s.as<Store>();
     if (!store || !is_local(store->buffer) || effect_of(store->value) == Effect::UpdateState)
@@ -289,8 +292,8 @@ class Run {
     return true;
   }
 
-  /// Returns the statements in the given order if it fits the registers or if reordering does not
-  /// improve it.
+  /// Returns the statements in a new order if the given order needs too many registers and the new
+  /// one needs fewer. Otherwise returns the given order.
   std::vector<Stmt> scheduled(int registers) const {
     Order given = order(false);
     if (given.registers <= registers) return given.stmts;
@@ -304,7 +307,7 @@ class Run {
     std::size_t sum;
     std::vector<std::size_t> operands;
   };
-  /// Statements, and the maximum number of registers that are live.
+  /// A sequence of statements and the maximum number of live registers.
   struct Order {
     std::vector<Stmt> stmts;
     int registers;
@@ -316,16 +319,17 @@ class Run {
 
   std::size_t number_of(const Expr& value) {
     const auto [it, is_new] = numbers_.emplace(value, registers_.size());
-    // A scalar occupies a register as well.
+    // Scalars count as well, because each occupies a register.
     if (is_new) registers_.push_back(registers_for(value.dtype(), vector_bits_));
     uses_.resize(registers_.size());
     return it->second;
   }
 
-  /// Returns the given order, or the one that greedily picks the statement with the fewest live
-  /// registers; ties keep the given order.
+  /// Returns the given order or, if `picks` is set, a greedy order. The greedy order picks the
+  /// statement with the fewest live registers next; ties keep the given order.
   Order order(bool picks) const {
-    // Statements that keep their order, last first: all statements, or those of one sum.
+    // Statements that keep their relative order, last first. There is one queue for all statements,
+    // or one per sum.
     using Queue = std::vector<const Addition*>;
     std::vector<Queue> queues(picks ? registers_.size() : 1);
     for (const Addition& addition : additions_ | std::views::reverse)
@@ -366,9 +370,10 @@ class Run {
   int vector_bits_;
   std::vector<Addition> additions_;
   arith::Footprint sums_;
-  /// The numbers of sums and operands. A load is either a sum or an operand.
+  /// The number that identifies each sum and each operand. A load is either a sum or an operand.
   StructuralMap<std::size_t> numbers_;
-  /// The registers of each value, and the number of additions that it is an operand of.
+  /// For each value, the number of its registers and the number of additions that use it as an
+  /// operand.
   std::vector<int> registers_, uses_;
 };
 
@@ -376,15 +381,16 @@ class Run {
 
 Stmt unroll_and_jam(const Stmt& s, AutotunedLoops& autotuned, const VectorRegisters& registers) {
   const bool is_autotuned = s.as<For>() && autotuned.contains(s);
-  // Innermost loops first: sums that are contiguous in memory are jammed before sums of different
-  // rows.
+  // Jams innermost loops first: sums that are contiguous in memory are jammed before sums of
+  // different rows.
   const Stmt inside = map_statements(
       s, [&](const Stmt& child) { return unroll_and_jam(child, autotuned, registers); });
   return is_autotuned ? jammed(inside, *inside.as<For>(), registers) : inside;
 }
 
 Stmt promote_accumulators(const Stmt& s, const VectorRegisters& registers) {
-  // Outermost statements first: a longer lifetime in registers saves more memory accesses.
+  // Promotes at outermost statements first: a longer lifetime in registers saves more memory
+  // accesses.
   if (const For* loop = s.as<For>(); s.as<Seq>() || (loop && loop->kind == ForKind::Serial))
     if (std::optional<Stmt> result = promoted(s, registers)) return std::move(*result);
   return map_statements(s,
@@ -412,7 +418,7 @@ Stmt schedule_accumulations(const Stmt& s, const VectorRegisters& registers) {
 }
 
 PrimFunc tile_registers(const PrimFunc& func, const PassOptions& options) {
-  // GPU threads exchange sums through memory at barriers, so sums must not stay in registers.
+  // GPU threads exchange sums through memory at barriers, so their sums must not stay in registers.
   if (contains(func.body, AttrKind::ThreadExtent) || !func.attrs.noalias ||
       renames_memory(func.body))
     return func;

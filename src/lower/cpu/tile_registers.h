@@ -1,4 +1,5 @@
-// The steps of tile_registers (passes.h), and the loops that it and auto_vectorize may change.
+// The steps of the pass tile_registers (passes.h), and the set of loops that it and auto_vectorize
+// may change.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +10,14 @@
 
 namespace tenon::lowering {
 
-/// The serial loops that the compiler may jam and vectorize although the schedule does not mark
-/// them.
+/// The serial loops that the compiler may jam and vectorize without a mark in the schedule.
 class AutotunedLoops {
  public:
   AutotunedLoops(const tir::PrimFunc& func, const PassOptions& options)
       : stages_(func), choice_(options.autotune_loops) {}
 
-  /// Whether every stage that `s` computes has no schedule. Callers query enclosing statements
-  /// before inner ones, and before they are rewritten.
+  /// Whether no stage that `s` computes has a schedule. Callers must query enclosing statements
+  /// before inner ones, and before they rewrite them.
   bool contains(const tir::Stmt& s) {
     if (choice_) return *choice_;
     return std::ranges::none_of(stages_.of(s), [&](int stage) {
@@ -33,12 +33,13 @@ class AutotunedLoops {
 // The steps of tile_registers (passes.h), in their order. Each keeps the operands and the order of
 // each element's computation, so results are bit-identical.
 
-/// Unrolls and jams loops, so that the sums of several iterations are in registers together.
+/// Unrolls and jams loops, so that the sums of several iterations are in registers at the same
+/// time.
 tir::Stmt unroll_and_jam(const tir::Stmt& s, AutotunedLoops& autotuned,
                          const tir::VectorRegisters& registers);
 
-/// Scalar replacement: vectors that a loop or a sequence accumulates are loaded into local memory
-/// before it and stored after it. Code generators keep this memory in registers.
+/// Scalar replacement: loads the vectors that a loop or a sequence accumulates into local memory,
+/// and stores them after it. Code generators keep this local memory in registers.
 tir::Stmt promote_accumulators(const tir::Stmt& s, const tir::VectorRegisters& registers);
 
 /// Reorders accumulations into local memory so that statements with common operands are adjacent,

@@ -36,8 +36,8 @@ using namespace tir;
 
 namespace {
 
-/// The maximum number of conditional lane loads in a statement. Each one that the target cannot
-/// mask becomes a branch, and LLVM's time is superlinear in their number.
+/// The maximum number of conditional lane loads in a statement. Each load that the target cannot
+/// mask becomes a branch, and LLVM's time is superlinear in the number of branches.
 constexpr int kMaxGuardedLanes = 128;
 
 /// Returns the largest power of two that is not above `n`; 0 for 0.
@@ -63,8 +63,8 @@ int guarded_loads(const Expr& e, bool is_guarded = false) {
   return count;
 }
 
-/// Returns lanes first, ..., first + count - 1 of the vector; nullopt if they cannot be computed
-/// separately.
+/// Returns `count` lanes of the vector, beginning with lane `first`; nullopt if they cannot be
+/// computed separately.
 std::optional<Expr> part_of(const Expr& e, const Expr& first, int count) {
   if (count == 1) return lane_value(e, first);
   const Var lane("lane");
@@ -76,7 +76,8 @@ std::optional<Expr> part_of(const Expr& e, const Expr& first, int count) {
 
 class WideSplitter {
  public:
-  /// `may_alias`: buffers may share memory, so any load may read an element that a store writes.
+  /// `may_alias` states that buffers may share memory. Any load may then read an element that a
+  /// store writes.
   WideSplitter(int bits, bool may_alias) : bits_(bits), may_alias_(may_alias) {}
 
   Stmt function(const Stmt& body) {
@@ -85,8 +86,8 @@ class WideSplitter {
   }
 
  private:
-  /// Records the lets that must be memory because parts of their vectors are used. Uses are visited
-  /// before definitions, since a let's own value is computed in parts as well.
+  /// Finds the lets that must be stored in memory because parts of their vectors are used. Uses are
+  /// visited before definitions, because a let's own value is computed in parts as well.
   void note_parts(const Stmt& s) {
     const auto note_vars = [&](const Expr& e) {
       for (const Var& var : free_vars(e))
@@ -121,8 +122,8 @@ class WideSplitter {
   }
 
   /// Whether the vector takes too many registers to be kept whole. LLVM miscompiles vectors of 40
-  /// lanes (llvm_faults.md), so that 4 registers of AVX2 are the limit if the number of lanes is no
-  /// power of two.
+  /// lanes (llvm_faults.md). If the number of lanes is not a power of two, the limit is therefore 4
+  /// registers of 256 bits.
   bool is_wide(DataType type) const {
     if (!type.is_vector()) return false;
     if (std::has_single_bit<unsigned>(type.lanes))
@@ -164,7 +165,7 @@ class WideSplitter {
 
   static Expr all_of(DataType type) { return make_ramp(Expr(0), Expr(1), type.lanes); }
 
-  /// Splits the stores under a condition of several lanes, which is computed before them.
+  /// Splits the stores under a vector condition. The condition is computed before the stores.
   Stmt under_lanes(const Stmt& s, const If& n) {
     bool has_wide_store = false, has_only_stores = !mask_ && !n.else_case;
     const std::function<void(const Stmt&)> look = [&](const Stmt& inside) {
@@ -193,7 +194,7 @@ class WideSplitter {
     return is_wide(n) ? stored_in_parts(n) : std::nullopt;
   }
 
-  /// Splits the store so that no part reads an element that an earlier part stores.
+  /// Splits the store into parts, none of which reads an element that an earlier part stores.
   std::optional<Stmt> stored_in_parts(const Store& n) {
     const Expr place = all_of(n.value.dtype());
     if (reads_what_it_stores(n, n.indices[0])) {
@@ -212,8 +213,8 @@ class WideSplitter {
                            : std::nullopt;
   }
 
-  /// Whether a part of `e` may read an element that an earlier part stores. The result is false if
-  /// each part reads exactly the elements that it stores.
+  /// Whether some part of `e` may read an element that an earlier part stores. It may not if each
+  /// part reads exactly the elements that it stores.
   bool reads_what_it_stores(const Store& n, const Expr& e) const {
     return any_node(e, [&](const Load& load) {
       const bool is_own = own_memory_.contains(&load.buffer->data.node());
@@ -265,7 +266,7 @@ class WideSplitter {
   int bits_;
   bool may_alias_;
   std::unordered_set<const ExprNode*> in_parts_, own_memory_;
-  /// The condition of the visited store, if its lanes have conditions of their own.
+  /// The mask of the visited store, if the enclosing condition differs between lanes.
   std::optional<Expr> mask_;
 };
 
@@ -302,7 +303,7 @@ class LoopWidener {
   explicit LoopWidener(int vector_bits) : vector_bits_(vector_bits) {}
 
   Stmt stmt(const Stmt& s) const {
-    // The lanes of a vector branch are fixed by its condition.
+    // The condition of a vector branch fixes the number of lanes, so the branch is not widened.
     if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
     Stmt inside = map_statements(s, [&](const Stmt& child) { return stmt(child); });
     if (const For* loop = inside.as<For>()) {
@@ -320,7 +321,8 @@ class LoopWidener {
     if (!is_serial && *extent < kMinParallelIterations) return std::nullopt;
     const std::optional<VectorBody> body = read_vector_body(loop.body);
     if (!body) return std::nullopt;
-    // Sums are not widened with a tail, because registers would hold sums of two widths.
+    // A loop with sums is not widened if it needs a tail, because the tail would need sums of
+    // another width in registers.
     const int factor = factor_for(*extent, is_serial && body->sums.empty(), loop.body);
     if (factor < 2 || !has_independent_iterations(loop, *body)) return std::nullopt;
     const DataType type = loop.var.dtype();
@@ -338,8 +340,8 @@ class LoopWidener {
                                For{loop.var, begin, make_int(type, left), loop.kind, loop.body}))});
   }
 
-  /// Returns the largest power of two that divides the extent, or leaves a short tail of it, and
-  /// keeps every vector within a register.
+  /// Returns the maximum power of two by which the loop can be widened. It divides the extent or
+  /// leaves a short tail, and every widened vector fits in a register.
   int factor_for(std::int64_t extent, bool may_leave_tail, const Stmt& body) const {
     int widest = 0;
     const auto measure = [&](DataType type) { widest = std::max(widest, type.bits * type.lanes); };

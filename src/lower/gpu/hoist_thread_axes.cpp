@@ -6,13 +6,15 @@
 //     attr threadIdx.x = n {...}         if (threadIdx.x < n) {...}
 //   }                                  }
 //
-// The launch uses the largest of several extents (here 32, if n is not larger). Statements outside
-// of a thread axis run on its first thread if they write memory that its threads share, and in all
-// of them if each has its own copy. Conditions are placed inside of loops and sequences that
-// use shared memory, so that all threads reach the barriers there.
+// The launch uses the largest of several extents (here 32, if n is not larger). A statement outside
+// of a thread axis runs only on the axis's first thread if it writes memory that the threads share.
+// It runs on all threads if each thread has its own copy of the memory. Conditions are placed
+// inside of loops and sequences that use shared memory, so that all threads reach the barriers
+// there.
 //
 // Throws LowerError for an axis whose extent is not known at the launch, for global memory, which
-// kernels cannot allocate, and for a read of what only another owner of private memory writes.
+// kernels cannot allocate, and for a thread that reads private memory that only other threads
+// write.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -69,11 +71,11 @@ class HoistedAxes {
 
   struct Axis {
     IterVar axis;
-    /// The extents of all occurrences of the axis, as the host can compute them.
+    /// The extents of all occurrences of the axis, in a form that the host can compute.
     std::vector<Expr> extents;
     Expr launched = Expr(1);
   };
-  /// The axes that enclose a statement, and the conditions under which a thread executes it.
+  /// The axes around a statement, and the conditions under which a thread executes the statement.
   struct Place {
     Mask entered = 0;
     std::vector<Expr> conditions = {};
@@ -121,7 +123,8 @@ class HoistedAxes {
     if (std::ranges::none_of(known->extents, is_equal)) known->extents.push_back(outside);
   }
 
-  /// Returns the extent, or an upper bound of it, in terms of variables known at the launch.
+  /// Returns the extent, or an upper bound of it, as an expression in variables known at the
+  /// launch.
   Expr known_outside(const IterVar& axis, const Expr& extent) {
     const Expr inside = arith::simplify(substitute(extent, lets_));
     const Expr value = may_not_run_ > 0 ? with_safe_divisors(inside) : inside;
@@ -145,8 +148,8 @@ class HoistedAxes {
     return memory;
   }
 
-  /// Returns the launched extent: the largest one, and at least 1 if statements outside of the axis
-  /// must run.
+  /// Returns the launched extent. It is the largest extent, and at least 1 if statements outside of
+  /// the axis must run.
   Expr launched(std::size_t tag) const {
     const Axis& axis = *axes_[tag];
     Expr most = axis.extents.front();
@@ -178,8 +181,8 @@ class HoistedAxes {
 
   Expr expr(const Expr& e) const { return substitute(e, same_); }
 
-  /// Rebuilds a statement around its parts. Expressions that every thread evaluates must not fault
-  /// in inactive threads.
+  /// Rebuilds a statement around its rewritten children. Expressions of the statement are evaluated
+  /// by all threads, so they must not fault in threads that the conditions exclude.
   template <class F>
   Stmt around(const Stmt& s, const Place& at, const F& inside) const {
     const auto is_safe = [&](const Expr& e) {
@@ -218,9 +221,9 @@ class HoistedAxes {
     return around(s, at, [&](const Stmt& child) { return guarded(child, at); });
   }
 
-  /// Whether a guard may enclose the whole let: it is outside of all thread axes, and its body only
-  /// stores. Only the first thread then evaluates the value. If all threads did, a barrier would
-  /// have to separate the value from the stores.
+  /// Whether a guard may enclose the whole let. The let must be outside of all thread axes, and its
+  /// body must only store. Then only the first thread evaluates the value. If all threads evaluated
+  /// it, a barrier would have to separate the value from the stores.
   bool is_let_of_one_thread(const Stmt& s, const Place& at) const {
     return s.as<Let>() && (all_ & ~kBlockTags & at.entered) == 0 && only_stores(s);
   }
@@ -231,8 +234,8 @@ class HoistedAxes {
     return s.as<Store>() != nullptr;
   }
 
-  /// Adds the guard to the condition of a reduction. All threads take part; inactive ones
-  /// contribute the identity element.
+  /// Adds the guard to the condition of a reduction. All threads execute the reduction; those that
+  /// the guard excludes contribute the identity element.
   static Stmt reduce_where(const Call& call, const std::vector<Expr>& conditions) {
     std::vector<Expr> args = call.args;
     const auto count = static_cast<std::size_t>(*constant_int(args[0]));
@@ -243,7 +246,7 @@ class HoistedAxes {
   }
 
   /// Whether threads may have to synchronize inside the statement. A statement that only reads
-  /// needs its barrier outside.
+  /// shared memory needs a barrier outside of it, not inside.
   static bool waits(const Stmt& s) {
     return any_node(
         s, [](const Store& n) { return is_shared_memory(n.buffer->scope()); },
@@ -255,19 +258,20 @@ class HoistedAxes {
         });
   }
 
-  /// Returns the conditions of the threads that run the statement; nullopt if they differ between
-  /// its parts.
+  /// Returns the conditions under which a thread executes the statement; nullopt if the parts of
+  /// the statement need different conditions.
   std::optional<std::vector<Expr>> conditions_of(const Stmt& s, const Place& at) {
     std::vector<Expr> conditions = at.conditions;
     const Mask missing = all_ & ~at.entered;
     if (missing == 0) return conditions;
     const Writes writes = writes_of(s);
     if ((writes.private_along & writes.shared_along & missing) != 0) return std::nullopt;
-    // Operations of single threads and of whole warps have different conditions.
+    // Operations of single threads and operations of whole warps need different conditions.
     if (writes.by_warps && writes.by_threads) return std::nullopt;
     for (std::size_t tag = 0; tag < kTags; ++tag) {
       if ((missing & writes.shared_along & 1u << tag) == 0) continue;
-      // The threads of a warp are consecutive in threadIdx.x.
+      // A warp consists of consecutive values of threadIdx.x, so warp operations are not restricted
+      // along it.
       if (writes.by_warps && tag == kThreadX) continue;
       const Var& var = axes_[tag]->axis.var();
       conditions.push_back(var == make_int(var.dtype(), 0));
@@ -275,8 +279,9 @@ class HoistedAxes {
     return conditions;
   }
 
-  /// The memory that a statement writes: the tags along which some of it is shared, and those along
-  /// which some of it is private; whether whole warps or single threads write it.
+  /// A summary of the memory that a statement writes: the tags along which some of the memory is
+  /// shared, those along which some of it is private, and whether whole warps or single threads
+  /// write it.
   struct Writes {
     Mask shared_along = 0, private_along = 0;
     bool by_warps = false, by_threads = false;
@@ -300,7 +305,7 @@ class HoistedAxes {
             note(memory_scope(written_by(*call)));
             writes.by_warps = true;
           } else if (effect_of(n.value) == Effect::UpdateState) {
-            // A reduction or a barrier is an operation of the block.
+            // Reductions and barriers are executed by all threads of a block.
             const bool is_of_block = as_call(n.value, Intrin::tvm_thread_allreduce) ||
                                      as_call(n.value, Intrin::tvm_storage_sync);
             note(is_of_block ? StorageScope::Shared : StorageScope::Global);
@@ -312,12 +317,12 @@ class HoistedAxes {
 
   std::array<std::optional<Axis>, kTags> axes_;
   Mask all_ = 0;
-  /// The axes that do not enclose all stores and calls.
+  /// The axes that do not enclose every store and call.
   Mask outside_of_ = 0;
   VarMap lets_, same_;
-  /// The number of enclosing loops and conditions whose body may not run.
+  /// The number of enclosing loops and conditions whose body may not be executed.
   int may_not_run_ = 0;
-  /// The variables that only the kernel defines.
+  /// The variables that are defined inside the kernel.
   std::unordered_set<const ExprNode*> inner_;
   arith::Facts facts_;
   std::optional<Stmt> result_;

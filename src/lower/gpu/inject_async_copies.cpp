@@ -6,11 +6,11 @@
 //           @tir.ptx_commit_group();  @tir.ptx_wait_group(0);  @tir.tvm_storage_sync("shared") }
 //
 // A copy moves 4, 8 or 16 contiguous bytes at addresses aligned to that size (arrays are aligned to
-// 16 bytes). Other stores are kept, as are stores of data that the same iteration reads, such as an
-// intermediate cache. At the end of each iteration, each thread first waits for its own copies, and
-// then all threads synchronize. Only loops that all threads of a block execute together are
-// changed. The function is not changed at all if barriers would not suffice (barrier_hazards.h): a
-// barrier in the middle of an iteration does not wait for copies in flight.
+// 16 bytes). Other stores are kept. Stores of data that the same iteration reads, such as an
+// intermediate cache, are kept as well. At the end of each iteration, each thread first waits for
+// its own copies, and then all threads synchronize. Only loops that all threads of a block execute
+// together are changed. The function is not changed at all if barriers would not suffice
+// (barrier_hazards.h): a barrier in the middle of an iteration does not wait for copies in flight.
 #include "lower/passes.h"
 
 #include <numeric>
@@ -37,7 +37,7 @@ constexpr std::int64_t kMaxCopyBytes = 16, kMinCopyBytes = 4;
 /// Contiguous elements of a buffer.
 struct Piece {
   Buffer buffer;
-  /// The first element, in scalar elements.
+  /// The index of the first element, counted in scalars.
   Expr first;
   std::int64_t count;
 };
@@ -94,7 +94,7 @@ class AsyncCopies {
  private:
   void bind(const For& n) { facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true); }
 
-  /// Visits the statements of an iteration outside of inner loops.
+  /// Visits the statements of an iteration, but not those in inner loops.
   Stmt iteration(const Stmt& s) {
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite) {
       targets_ = targets_of(*n);
@@ -106,8 +106,8 @@ class AsyncCopies {
     return map_statements(s, [&](const Stmt& child) { return iteration(child); });
   }
 
-  /// Returns the memory that the filling writes and does not read. Data that it reads is needed
-  /// before the iteration ends.
+  /// Returns the memory that the marked statement fills and does not read. Data that the statement
+  /// reads is needed before the iteration ends.
   static std::unordered_set<const ExprNode*> targets_of(const Attr& mark) {
     std::unordered_set<const ExprNode*> targets;
     const Attr* inner = &mark;
@@ -155,7 +155,7 @@ class AsyncCopies {
     return make_seq(std::move(copies));
   }
 
-  /// Returns a divisor of the index.
+  /// Returns a number that divides the index in all iterations.
   std::int64_t factor_of(const Expr& position) const {
     const arith::ModularSet set = arith::modular_set(substitute(position, lets_), facts_);
     return std::gcd(set.coeff, set.base);
@@ -164,7 +164,7 @@ class AsyncCopies {
   SharedUses uses_;
   VarMap lets_;
   arith::Facts facts_;
-  /// The target memory of the current filling; for look-up only.
+  /// The memory that the current `double_buffer_write` statement fills; for look-up only.
   std::unordered_set<const ExprNode*> targets_;
   int copies_ = 0;
 };
@@ -176,12 +176,12 @@ Stmt kernels(const Stmt& s) {
 }
 
 /// Whether barriers make the copies safe. A copy is in flight from one barrier to the next. If two
-/// threads may then access the same element, for example in unrolled or nested loops, the original
+/// threads may access the same element in this time, as in unrolled or nested loops, the original
 /// stores are kept.
 bool can_be_synchronized(const PrimFunc& func, const PassOptions& options) {
   try {
     return find_barrier_hazards(synchronize_threads(func, options)).empty();
-  } catch (const LowerError&) {  // thrown again if it applies to the unchanged function
+  } catch (const LowerError&) {  // also thrown for the unchanged function if it is at fault
     return false;
   }
 }

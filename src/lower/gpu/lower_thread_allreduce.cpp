@@ -36,13 +36,14 @@ struct Axis {
   Expr extent;
 };
 
-/// Several axes fused into one, with the last one innermost.
+/// Several thread axes fused into one index; the last axis is innermost.
 struct Line {
   Expr index = Expr(0);
   std::int64_t extent = 1;
 };
 
-/// Memory with the values of all groups: element `index` of group g is at g * size + index.
+/// Memory that holds a reduction step's values of all thread groups. Element `index` of group g is
+/// at g * size + index.
 struct GroupMemory {
   std::vector<Buffer> buffers;
   std::int64_t size;
@@ -63,7 +64,7 @@ class KernelReductions {
  public:
   explicit KernelReductions(int warp_size) : warp_size_(warp_size) {}
 
-  /// Rewrites a kernel whose thread axes are outermost.
+  /// Rewrites a kernel. Precondition: the thread axes are outermost.
   Stmt kernel(const Stmt& s) {
     if (const IterVar* axis = launched_axis(s)) {
       const Attr& n = *s.as<Attr>();
@@ -93,12 +94,12 @@ class KernelReductions {
 
   // ---- one reduction ----
 
-  /// The values of a reduction, the participating threads and the destination.
+  /// The values of a reduction, the destination elements and the participating threads.
   struct Reduction {
     std::vector<Expr> values;
     std::vector<const Load*> places;
     Line reduced, groups;
-    /// Whether the threads of a group are adjacent, in the order of the reduction.
+    /// Whether the threads of a group have consecutive numbers, in the order of the reduction.
     bool is_contiguous;
   };
 
@@ -116,7 +117,7 @@ class KernelReductions {
     }
     std::vector<Axis> reduced;
     for (std::size_t a = 2 + 2 * count; a < call.args.size(); ++a) {
-      // The axis has a single thread.
+      // This axis has a single thread.
       if (is_zero(call.args[a])) continue;
       const auto axis = std::ranges::find_if(
           axes_, [&](const Axis& known) { return known.var.same_as(call.args[a]); });
@@ -152,8 +153,8 @@ class KernelReductions {
     return result;
   }
 
-  /// Whether the reduced axes are the innermost dimensions in order: x, or x and y, or all three.
-  /// Axes of extent 1 are ignored.
+  /// Whether the reduced axes are the innermost thread dimensions, in order: x, or x and y, or all
+  /// three. Axes of extent 1 are ignored.
   bool is_contiguous(const std::vector<Axis>& reduced) const {
     std::vector<int> wanted;
     for (const Axis& axis : reduced)
@@ -197,7 +198,8 @@ class KernelReductions {
     return make_seq(std::move(steps));
   }
 
-  /// Returns the memory of a level. Reuses the memory of an earlier reduction if it fits.
+  /// Returns the memory for one step of a reduction. Memory of an earlier reduction is reused if it
+  /// fits.
   GroupMemory level(const Reduction& r, std::int64_t size, int number) {
     GroupMemory result{{}, size};
     for (std::size_t k = 0; k < r.values.size(); ++k) {
@@ -299,8 +301,8 @@ class KernelReductions {
     return body;
   }
 
-  /// Reduces within a warp: afterwards, lane 0 of every `width` lanes holds their total, combined
-  /// in lane order.
+  /// Reduces within a warp. Afterwards, the first of every `width` lanes holds the total of the
+  /// `width` lanes, combined in lane order.
   void in_one_warp(const Reduction& r, const std::vector<Buffer>& own,
                    const std::vector<Buffer>& other, std::int64_t width,
                    std::vector<Stmt>& steps) const {
@@ -318,7 +320,7 @@ class KernelReductions {
     }
   }
 
-  /// Stores all values after all of them have been computed.
+  /// Stores all values. Every value is computed before the first one is stored.
   static Stmt store_all(const std::vector<Buffer>& buffers, const std::vector<Expr>& values) {
     std::vector<Var> vars;
     std::vector<Stmt> list;
@@ -348,7 +350,7 @@ class KernelReductions {
 
   /// Returns a call with the arguments (mask, value, lane or distance, width, warp size).
   Expr exchanged(Intrin intrin, const Expr& value, std::int64_t by, std::int64_t width) const {
-    // In full warps, all threads are active.
+    // If all warps are full, all their threads are active.
     const bool are_full = line(axes_).extent % warp_size_ == 0;
     const Expr mask = are_full ? make_int(UInt(32), 0xffffffff)
                                : make_call(UInt(32), Intrin::tvm_warp_activemask, {});

@@ -63,7 +63,7 @@ class WarpMemory {
     }
     const Var shared(n.data.name(),
                      PointerType{n.data.as<VarNode>()->pointer->element, StorageScope::Shared});
-    // One new buffer per old buffer, so that equal accesses stay equal.
+    // Each old buffer has exactly one new buffer, so that equal accesses stay equal.
     std::unordered_map<const BufferNode*, Buffer> buffers;
     const auto buffer_of = [&](const Buffer& buffer) {
       return copy_once(buffers, buffer, [&](BufferNode& node) {
@@ -103,7 +103,7 @@ class WarpMemory {
         Allocate{shared, n.dtype, {make_int(Int(32), size * warps)}, n.condition, body});
   }
 
-  /// The thread axes outside of the warp, in nesting order, with their extents.
+  /// The thread axes other than threadIdx.x, in nesting order, with their extents.
   std::vector<std::pair<Var, Expr>> axes_;
 };
 

@@ -20,7 +20,7 @@ using namespace tir;
 namespace {
 
 constexpr std::int64_t kWarpSize = 32;
-/// The alignment of tile rows in memory, and the maximum alignment of a tile.
+/// The required alignment of tile rows in memory, and the maximum alignment required of a tile.
 constexpr std::int64_t kRowAlignment = 16, kTileAlignment = 32;
 
 struct TileShape {
@@ -126,7 +126,7 @@ class MatrixOperations {
         "an intrinsic that loads, multiplies, fills or stores whole tiles");
   }
 
-  /// Whether the threads of a warp may compute different values.
+  /// Whether the threads of a warp may compute different values for the expression.
   bool varies(const Expr& e) const {
     const Expr flat = substitute(e, lets_);
     return effect_of(flat) == Effect::UpdateState ||

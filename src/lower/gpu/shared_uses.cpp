@@ -81,7 +81,7 @@ void SharedUses::add_thread(const IterVar& axis, const Expr& extent) {
     if (!(known.tag == *axis.thread())) continue;
     Variable& variable = variables_[static_cast<std::size_t>(known.variable)];
     if (!variable.value.same_as(axis.var())) set(same_thread_, axis.var(), variable.value);
-    // The launch uses the larger of two extents.
+    // The launch uses the largest extent of several occurrences of an axis.
     std::optional<std::int64_t>& last = variable.range.max;
     last = last && count ? std::optional(std::max(*last, *count - 1)) : std::nullopt;
     return;
@@ -99,8 +99,8 @@ void SharedUses::add_thread(const IterVar& axis, const Expr& extent) {
 
 namespace {
 
-/// Rewrites floormod(x + 3, 2) as 1 - floormod(x, 2), so that one bit distinguishes the copies of a
-/// double buffer.
+/// Rewrites floormod(x + 3, 2) as 1 - floormod(x, 2). One bit then distinguishes the two copies of
+/// a double buffer.
 Expr with_plain_parities(const Expr& e) {
   return rewrite(e, [](const Binary& n, const Expr&) -> std::optional<Expr> {
     if (n.op != BinaryOp::FloorMod || constant_int(n.b) != 2) return std::nullopt;
@@ -115,7 +115,7 @@ Expr with_plain_parities(const Expr& e) {
 
 }  // namespace
 
-/// Returns the expression with lets inlined and one variable per thread axis.
+/// Returns the expression with lets inlined and with one variable for each thread axis.
 Expr SharedUses::resolved(const Expr& e) const {
   return with_plain_parities(substitute(substitute(e, values_), same_thread_));
 }
@@ -155,8 +155,8 @@ UseSet SharedUses::of(const Expr& e) {
 
 namespace {
 
-/// The memory that a call accesses through an address: `count` rows of `length` elements, `stride`
-/// elements apart.
+/// The memory that a call accesses through an address: `count` rows of `length` elements each. The
+/// rows are `stride` elements apart.
 struct Rows {
   std::int64_t count, length, stride;
 };
@@ -165,7 +165,8 @@ bool moves_matrix(const Call& call) {
   return call.is(Intrin::tvm_load_matrix_sync) || call.is(Intrin::tvm_store_matrix_sync);
 }
 
-/// Returns nullopt if the arguments of the call do not determine the rows.
+/// Returns the rows that the call accesses at `address`; nullopt if the arguments do not determine
+/// them.
 std::optional<Rows> rows_of(const Call& call, const Call& address) {
   const auto constant = [&](std::size_t n) { return constant_int(call.args[n]); };
   if (call.is(Intrin::ptx_cp_async)) {
@@ -181,8 +182,8 @@ std::optional<Rows> rows_of(const Call& call, const Call& address) {
             fragment->scope == StorageScope::WmmaMatrixA ? *k : *n, *stride};
   const StringImm* layout = call.args[7].as<StringImm>();
   if (layout && layout->value == "col_major") std::swap(rows.count, rows.length);
-  // A single use covers all rows. This costs at most one more barrier, if others write between
-  // them.
+  // All rows are covered by a single use, including the elements between the rows. If other threads
+  // write those, this costs at most one more barrier.
   if (call.is(Intrin::tvm_load_matrix_sync))
     return Rows{1, (rows.count - 1) * rows.stride + rows.length, 0};
   return rows;
@@ -199,7 +200,7 @@ void SharedUses::collect(const Expr& e, UseSet& uses) {
       uses.insert(add(n->buffer, n->indices, false));
   if (e.as<VarNode>() && e.as<VarNode>()->pointer && is_shared(memory_of(e)))
     uses.insert(add_anywhere(memory_of(e), true));
-  // A callee that receives an address may read and write around it.
+  // A callee that receives an address may read and write any element of the buffer.
   if (const Call* n = as_call(e, Intrin::address_of))
     if (const Buffer& buffer = n->args[0].as<Load>()->buffer; is_shared(buffer))
       uses.insert(add_anywhere(buffer, true));
@@ -286,7 +287,7 @@ int SharedUses::number_of(Use use) {
   return number;
 }
 
-/// Adds one term of the index; returns false if its coefficient overflows int64.
+/// Adds one term of the index. Returns false if the coefficient of its variable overflows int64.
 bool SharedUses::add_term(const Expr& e, std::int64_t factor, Use& use) {
   const int variable = variable_of(e);
   const Variable& known = variables_[static_cast<std::size_t>(variable)];
@@ -329,8 +330,9 @@ int SharedUses::loops_of(const Expr& e) const {
 
 namespace {
 
-/// The maximum number of simplifier proofs, after linear arithmetic has failed: a constant plus a
-/// number per use. Beyond it, threads are assumed to conflict. Enumerations stop at the constant.
+/// The maximum number of simplifier proofs, which are tried after linear arithmetic has failed: a
+/// constant plus a number per use. Beyond this maximum, threads are assumed to conflict. Proofs by
+/// enumeration are limited by the constant alone.
 constexpr int kProofs = 64, kProofsForEachUse = 2;
 
 arith::Access access_of(const Elements& elements) {
@@ -381,8 +383,8 @@ bool SharedUses::may_conflict(int earlier, int later, Occasion when) {
   // The iterations of loops on which neither use depends are irrelevant.
   const int loops = std::max(a.loops, b.loops);
   if (when.equal_loops >= loops) when = {loops, false};
-  // Uses that are disjoint in any two iterations are disjoint in these, so one query serves all
-  // enclosing loops.
+  // Uses that are disjoint in arbitrary iterations are disjoint in these iterations as well. This
+  // query serves all enclosing loops, so it comes first.
   const bool is_any = when.equal_loops == 0 && !when.is_carried;
   if (!is_any && !a.is_opaque && !b.is_opaque && !may_conflict(earlier, later, Occasion{0, false}))
     return false;
@@ -426,18 +428,18 @@ bool SharedUses::can_be(Threads threads, const Use& earlier, const Use& later) c
   return !back.min || !front.is_at_most(*back.min);
 }
 
-/// Whether accesses of an argument in global memory need no barrier. Each element is computed once,
-/// by one thread or by several threads with the same value, so a thread that reads the element that
-/// it stores reads its own value. Temporaries of the kernel are excluded because they are refilled
-/// in each enclosing iteration.
+/// Whether accesses of an argument in global memory need no barrier. Each element is stored by one
+/// thread, or by several threads with the same value. A thread that reads the element that it
+/// stores therefore reads its own value. Temporaries of the kernel are excluded because they are
+/// refilled in each enclosing iteration.
 bool SharedUses::are_of_one_thread(const Use& a, const Use& b) {
   if (a.access.is_store && b.access.is_store) return true;
   return a.is_known && b.is_known && a.access.count == b.access.count &&
          a.access.stride == b.access.stride && structural_equal(a.access.first, b.access.first);
 }
 
-/// Whether the accesses are disjoint, judged by the distance between the two threads or iterations,
-/// or by the ranges of each one separately.
+/// Whether the accesses are provably disjoint. The proof uses the distance between the two threads
+/// or iterations, or their separate ranges.
 bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion when,
                                   Threads threads) const {
   return are_apart_in_sum(earlier, later, when, threads, true) ||
@@ -450,7 +452,7 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
   std::int64_t difference = 0;
   if (__builtin_sub_overflow(later.constant, earlier.constant, &difference)) return false;
   arith::Reach reach(difference);
-  // A term with a common 0/1 value: both of its values are tried separately.
+  // If both uses share a term that is 0 or 1, each of the two values is tried separately.
   std::optional<arith::Reach> other_reach;
   bool fits = true;
   const auto add_range = [&](std::int64_t factor, std::optional<std::int64_t> min,
@@ -483,7 +485,7 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
       add_range(both, min, max);
       std::optional<std::int64_t> steps;
       if (back.min && front.max) steps = *front.max - *back.min;
-      // The thread or iteration that is ahead leads by 1 to `steps` steps.
+      // The two threads or iterations are 1 to `steps` steps apart.
       if (is_stepped) add_range(is_second_ahead ? second : -first, 1, steps);
       return;
     }

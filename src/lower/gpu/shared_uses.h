@@ -25,14 +25,14 @@ namespace tenon::lowering {
 /// Returns the intersection of the two ranges.
 arith::ConstBound intersect(const arith::ConstBound& a, const arith::ConstBound& b);
 
-/// A set of uses, identified by their numbers.
+/// A set of uses, each identified by its number.
 class UseSet {
  public:
   void insert(int use);
   void merge(const UseSet& other);
   bool is_empty() const;
   bool contains(const UseSet& other) const;
-  /// Whether f(use) is true for a use in both sets; stops at the first such use.
+  /// Whether f(use) is true for some use that is in both sets. Stops at the first such use.
   template <class F>
   bool any_in(const UseSet& other, F f) const {
     for (std::size_t n = 0; n < words_.size() && n < other.words_.size(); ++n)
@@ -49,7 +49,8 @@ inline bool is_global(const tir::Buffer& buffer) {
   return buffer->scope() == tir::StorageScope::Global;
 }
 
-/// The elements first, first + stride, ... up to first + count - 1 of a flat buffer.
+/// The elements first, first + stride, first + 2*stride, ... of a flat buffer; `count` elements in
+/// all.
 struct Elements {
   tir::Buffer buffer;
   tir::Expr first;
@@ -58,27 +59,26 @@ struct Elements {
   std::int64_t stride = 1;
 };
 
-/// The relation of two uses. Both are in the same iteration of the outermost `equal_loops` loops.
-/// If `is_carried`, the later use is in a later iteration of the next loop, which encloses both.
-/// Iterations of other loops are arbitrary. Loops are counted from the outermost one of the
-/// function.
+/// The relation between two uses, an earlier and a later one. Both are in the same iteration of the
+/// outermost `equal_loops` loops, counted from the outermost loop of the function. If `is_carried`,
+/// the later use is in a later iteration of the next loop, which encloses both uses. Iterations of
+/// other loops are arbitrary.
 struct Occasion {
   int equal_loops;
   bool is_carried;
 };
 
-/// The distinct uses of a kernel; equal uses have the same number.
+/// The distinct uses of memory in a kernel. Equal uses have the same number.
 class SharedUses {
  public:
   /// `loops_around`: the number of loops around the kernel.
   SharedUses(const tir::Stmt& kernel, int loops_around);
 
-  /// Return the uses of an expression, and of a store without its expressions.
+  /// Return the uses in an expression, and the use of a store itself without its expressions.
   UseSet of(const tir::Expr& e);
   UseSet of(const tir::Store& store);
-  /// Scope of a condition: while the guard exists, queried uses are under `condition` (nullptr adds
-  /// none). For example, uses under `threadIdx.x == 0` or `threadIdx.x < 8` belong to those threads
-  /// only.
+  /// Adds a condition to the uses that are queried while the guard exists; nullptr adds none. For
+  /// example, uses under `threadIdx.x == 0` or `threadIdx.x < 8` only belong to these threads.
   class Guard {
    public:
     Guard(SharedUses& uses, const tir::Expr* condition);
@@ -91,23 +91,25 @@ class SharedUses {
     std::vector<arith::ConstBound> before_;
   };
 
-  /// Whether all threads of a block compute the same value.
+  /// Whether all threads of a block compute the same value for the expression.
   bool is_uniform(const tir::Expr& e) const;
-  /// Whether two threads may conflict, one in a use of `earlier` and the other in a use of `later`.
+  /// Whether two threads may conflict, if one makes a use of `earlier` and the other a use of
+  /// `later`.
   bool may_conflict(const UseSet& earlier, const UseSet& later, Occasion when);
-  /// Describes the last conflict that was found: "one stores to S[t] and another one reads S[0]".
+  /// Describes the last conflict found, such as "one stores to S[t] and another one reads S[0]".
   std::string last_conflict() const;
 
  private:
-  /// A variable of linear index forms: a thread, a loop, or another subexpression.
+  /// A variable of a linear index: a thread axis, a loop variable, or a subexpression that is
+  /// treated as a variable.
   struct Variable {
     enum class Kind : std::uint8_t { Thread, Loop, Other };
     tir::Expr value;
     Kind kind;
     arith::ConstBound range;
-    /// The number of the axis; for threads only.
+    /// The number of the thread axis; for threads only.
     int axis;
-    /// The number of outer loops on which the value depends.
+    /// The value depends on at most the outermost `loops` loops.
     int loops;
     /// Whether the value may differ between threads; for other subexpressions only.
     bool varies_by_thread;
@@ -117,23 +119,23 @@ class SharedUses {
     std::int64_t coefficient;
   };
   struct Use {
-    /// The accessed elements if `is_known`; otherwise the use may access any element of the buffer.
+    /// The accessed elements if `is_known`. Otherwise the use may access any element of the buffer.
     Elements access;
     bool is_known;
     int memory;
     std::int64_t constant;
-    std::vector<Term> terms;  // by variable
-    /// The number of outer loops on which the index depends.
+    std::vector<Term> terms;  // sorted by variable
+    /// The index depends on at most the outermost `loops` loops.
     int loops;
-    /// Whether the index contains nonlinear terms such as divisions, for which the simplifier may
-    /// find more proofs.
+    /// Whether the index contains nonlinear terms such as divisions. The simplifier may then find
+    /// more proofs.
     bool is_opaque;
-    /// The threads that reach the use, as an index range per thread axis, derived from the
-    /// enclosing conditions.
+    /// The range of each thread axis in which threads reach the use, derived from the enclosing
+    /// conditions.
     std::vector<arith::ConstBound> limits = {};
   };
-  /// A pair of threads: they are equal in the axes before `axis`, and in `axis` the thread of the
-  /// later use is ahead (sign 1) or behind.
+  /// A pair of threads. They have equal indices in the axes before `axis`. In `axis`, the thread of
+  /// the later use is ahead (sign 1) or behind (sign -1).
   struct Threads {
     int axis;
     int sign;
@@ -144,7 +146,7 @@ class SharedUses {
   void add_thread(const tir::IterVar& axis, const tir::Expr& extent);
   tir::Expr resolved(const tir::Expr& e) const;
   int add(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, bool is_store);
-  /// Adds a use of `count` elements from `first` on.
+  /// Adds a use of `count` elements that begin at `first`.
   int add_range(const tir::Buffer& buffer, const tir::Expr& first, std::int64_t count,
                 bool is_store, std::int64_t stride = 1);
   int add_anywhere(const tir::Buffer& buffer, bool is_store);
@@ -155,10 +157,10 @@ class SharedUses {
   int loops_of(const tir::Expr& e) const;
   bool may_conflict(int earlier, int later, Occasion when);
   static bool are_of_one_thread(const Use& a, const Use& b);
-  /// Returns the range of thread indices along the axis that reach the use.
+  /// Returns the range of thread indices along the axis in which threads reach the use.
   arith::ConstBound indices_at(const Use& use, int axis) const;
-  /// Whether the pair exists: one of its threads reaches the earlier use, and the other reaches the
-  /// later use.
+  /// Whether there is such a pair of threads, one of which reaches the earlier use and the other
+  /// the later use.
   bool can_be(Threads threads, const Use& earlier, const Use& later) const;
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads) const;
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads,
@@ -168,7 +170,7 @@ class SharedUses {
   tir::VarMap values_, same_thread_;
   std::vector<Variable> variables_;
   std::unordered_map<const tir::ExprNode*, int> variable_of_var_;
-  /// The positions of variables that are not variables of the program, by their value.
+  /// The numbers of variables that are subexpressions, by their value.
   StructuralMap<int> other_variables_;
   struct Thread {
     tir::ThreadTag tag;
@@ -176,16 +178,16 @@ class SharedUses {
   };
   std::vector<Thread> threads_;
 
-  /// The thread ranges of the uses that are currently collected.
+  /// The limits of the thread axes under the current guards.
   std::vector<arith::ConstBound> limits_;
 
   std::vector<Use> uses_;
-  /// The positions of uses by their first element.
+  /// The numbers of uses, by their first element.
   StructuralMap<std::vector<int>> uses_by_first_;
   std::unordered_map<const tir::ExprNode*, int> memories_;
   /// The memory that the kernel allocates.
   std::unordered_set<const tir::ExprNode*> own_memories_;
-  /// All uses and all writes, by memory.
+  /// The set of all uses and the set of all stores, for each memory.
   std::vector<UseSet> all_, stores_;
 
   std::unordered_map<std::uint64_t, bool> known_;

@@ -33,7 +33,7 @@ namespace {
 
 // Limits of a kernel launch: threads per block, blocks per grid, bytes of shared memory, registers.
 
-/// A condition on the kernel's parameters that must hold at the launch.
+/// A condition on the kernel's parameters that is checked at the launch.
 struct LaunchCheck {
   tir::Expr condition;
   std::string message;
@@ -89,7 +89,8 @@ class Limits {
   }
 
  private:
-  /// Throws if the value provably exceeds the limit, and adds a launch check if it may.
+  /// Throws if the value provably exceeds the limit. Adds a launch check if it may exceed the
+  /// limit.
   void at_most(const Expr& value, std::int64_t most, const std::string& what,
                const std::string& unit, const std::string& remedy) {
     const Expr amount = arith::simplify(substitute(value, lets_));
@@ -154,8 +155,8 @@ class Limits {
             "; stage smaller tiles, at a loop further inside");
   }
 
-  /// Checks the private memory of a thread, in registers or not. CUDA's compute capabilities define
-  /// the limit; OpenCL has none.
+  /// Checks the size of a thread's private memory, whether in registers or not. CUDA's compute
+  /// capabilities define a limit; OpenCL does not.
   void private_memory() {
     constexpr std::int64_t kMax = 512 * 1024;
     if (target_.kind != TargetKind::Cuda) return;
@@ -204,7 +205,7 @@ class Limits {
   const TargetFacts& target_;
   const VarMap& lets_;
   arith::Facts facts_;
-  /// The variables of the thread axes, which are unknown on the host.
+  /// The variables of the thread axes, whose values the host does not know.
   std::unordered_set<const ExprNode*> threads_;
   std::vector<LaunchCheck> checks_;
 };
@@ -249,15 +250,15 @@ class MemoryOfBlocks {
       loops_.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
       const Stmt body = without(n->body);
       loops_.pop_back();
-      // Parallel loops in a kernel run sequentially on one thread.
+      // One thread runs all iterations of a parallel loop in a kernel.
       const ForKind kind = n->kind == ForKind::Parallel ? ForKind::Serial : n->kind;
       return make_stmt(For{n->var, n->min, n->extent, kind, body});
     }
     return map_statements(s, [&](const Stmt& child) { return without(child); });
   }
 
-  /// Returns an upper bound of the extent over all iterations and blocks. The host sets the size at
-  /// the launch, so the bound cannot depend on their variables.
+  /// Returns an upper bound of the extent over all iterations and blocks. The host computes the
+  /// size at the launch, so the bound must not use variables of loops and blocks.
   Expr known_at_top(const Expr& inside, const Var& data) const {
     const Expr extent = substitute(inside, lets_);
     const auto is_inner = [&](const Expr& var) {
@@ -275,7 +276,7 @@ class MemoryOfBlocks {
 
   /// The enclosing loops and thread axes.
   std::vector<RangedVar> loops_;
-  /// The values of variables that only the kernel defines.
+  /// The values of variables defined inside the kernel.
   VarMap lets_;
   std::vector<Allocate> found_;
 };
@@ -292,7 +293,8 @@ const PointerType* pointer_of(const Expr& var) {
   return n && n->pointer ? &*n->pointer : nullptr;
 }
 
-/// The data pointers and numbers that a statement uses from outside, each in order of appearance.
+/// The buffers, data pointers and scalars that a statement uses but does not define, in order of
+/// appearance.
 struct Inputs {
   std::vector<Buffer> buffers;
   std::vector<Var> pointers, numbers;
@@ -324,7 +326,7 @@ class Splitter {
       expr(n->min), expr(n->extent);
       return make_stmt(For{n->var, n->min, n->extent, ForKind::Serial, body});
     }
-    // Kernels have no vector parameters, so each kernel recomputes the vector.
+    // Kernels have no vector parameters, so each kernel recomputes the value of the let.
     if (const Let* n = s.as<Let>(); n && n->value.dtype().is_vector())
       return outside(substitute(n->body, VarMap{{&n->var.node(), n->value}}));
     if (const Let* n = s.as<Let>()) {
@@ -400,7 +402,8 @@ class Splitter {
                    make_evaluate(make_call(Int(32), Intrin::launch_kernel, std::move(args))));
   }
 
-  /// Adds the checks of a launch. Checks that only use the function's arguments run at its entry.
+  /// Adds the run-time checks of a launch. A check that uses only the function's arguments runs at
+  /// the function's entry.
   Stmt checked(const std::vector<LaunchCheck>& checks, Stmt launch) {
     for (const LaunchCheck& check : checks) {
       const bool is_late = uses_var(
@@ -449,7 +452,8 @@ class Splitter {
     return inputs;
   }
 
-  /// Orders the caller's arrays as given, followed by the allocations of the host.
+  /// Returns the position of an array in the order of kernel arguments. The caller's arrays come
+  /// first, in their order, and allocations of the host follow.
   std::size_t rank(const Var& data) const {
     for (std::size_t k = 0; k < func_.buffers.size(); ++k)
       if (func_.buffers[k].buffer->data.same_as(data)) return k;
@@ -466,8 +470,9 @@ class Splitter {
     return decl_buffer({Expr(1)}, pointer_of(data)->element, {.name = data.name(), .data = data});
   }
 
-  /// Returns the buffer with variables for the extents that the kernel's scalar parameters do not
-  /// determine. A kernel that reads only the first row of a matrix does not get the number of rows.
+  /// Returns the buffer with a new variable for each extent that the kernel's scalar parameters do
+  /// not determine. For example, a kernel that reads only the first row of a matrix does not
+  /// receive the number of rows.
   static Buffer of_any_size(const Buffer& buffer, const Inputs& inputs) {
     BufferNode node = *buffer.get();
     bool is_known = true;
@@ -499,7 +504,7 @@ class Splitter {
   std::vector<LaunchCheck> checks_;
   /// The variables that the host defines.
   std::unordered_set<const ExprNode*> defined_;
-  /// The values of the lets among them.
+  /// The values of the host's lets.
   VarMap lets_;
   /// The enclosing loops of the host.
   std::vector<std::string> loops_;
@@ -518,8 +523,8 @@ DeviceProgram split_kernels(const PrimFunc& func, const TargetFacts& target) {
   DeviceProgram program = Splitter(func, target).run();
   for (const PrimFunc& kernel : program.kernels) {
     std::vector<Violation> violations = verify_kernel(kernel);
-    // This analysis is independent of the pass that placed the barriers, and it checks the launched
-    // code.
+    // The analysis is independent of the pass that placed the barriers, and it checks the code that
+    // is launched.
     if (violations.empty()) violations = find_barrier_hazards(kernel);
     if (!violations.empty())
       throw PassFailure("split-kernels", violations[0].what + " (" + violations[0].where + ")",
@@ -587,7 +592,7 @@ class KernelVerifier {
   }
 
  private:
-  /// Verifies statements inside the axes and the block memory.
+  /// Verifies the statements inside the thread axes and the allocations of block memory.
   void inside(const Stmt& s) {
     walk(
         s,

@@ -1,5 +1,6 @@
-// Inserts barriers between the threads of a block where one thread accesses shared memory that
-// another one may still access, and at least one access is a write. For device code.
+// Inserts barriers between the threads of a block. A barrier is needed between two accesses of the
+// same element of shared memory by different threads if at least one of them is a write. For device
+// code.
 //
 //   attr [IterVar(threadIdx.x, ...)] "thread_extent" = 32 {
 //     S[threadIdx.x] = A[threadIdx.x]
@@ -11,10 +12,10 @@
 // the next one. A barrier is placed before a condition instead of inside it, so that an enclosing
 // loop executes it in all iterations or in none.
 //
-// All threads of a block must reach a barrier, so none is placed under a condition that depends on
-// the thread. Throws LowerError if a barrier would be needed there, for shared memory that is
-// allocated outside of the threads that use it, and for races that barriers cannot prevent: between
-// blocks, and within one statement.
+// All threads of a block must reach a barrier, so barriers are not placed under conditions that
+// depend on the thread. Throws LowerError if a barrier would be needed under such a condition, for
+// shared memory that is allocated outside of the threads that use it, and for races that barriers
+// cannot prevent: races between blocks, and races within one statement.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -40,26 +41,26 @@ struct Part {
   Stmt stmt;
   Kind kind;
   std::vector<PartId> children = {};
-  /// The uses by the statement's own expressions, which are evaluated before its children.
+  /// The uses in the statement's own expressions. They are evaluated before its children.
   UseSet own = {};
   /// The number of enclosing loops.
   int loops = 0;
-  /// Whether all threads reach the statement together, and whether they then take the same path
-  /// inside.
+  /// Whether all threads of the block reach the statement, and whether all of them take the same
+  /// path inside it.
   bool is_together = true, is_uniform = true;
-  /// Whether a loop provably runs at least once, and whether it may run twice.
+  /// Whether a loop provably runs at least once, and whether it may have more than one iteration.
   bool runs_once = false, runs_twice = true;
   bool has_barrier_before = false;
 
-  /// The uses before the first barrier on some path through the statement, the uses after the last
-  /// barrier, and whether a path without a barrier exists.
+  /// `before`: the uses that precede the first barrier on some path through the statement.
+  /// `behind`: the uses that follow the last barrier. `is_open`: whether some path has no barrier.
   UseSet before = {}, behind = {};
   bool is_open = true;
 };
 
-/// Places barriers from the inside out: first between the statements of a sequence and between the
-/// iterations of a loop, then before statements that conflict with uses before the sequence or
-/// loop.
+/// Places barriers from the inside out. First, barriers are placed between the statements of a
+/// sequence and between the iterations of a loop. Then barriers are placed before statements that
+/// conflict with uses before the sequence or loop.
 class Synchronizer {
  public:
   Synchronizer(const Stmt& kernel, int loops_around)
@@ -126,7 +127,7 @@ class Synchronizer {
 
   // ---- placement ----
 
-  /// Places the barriers between uses inside the part.
+  /// Places the barriers between uses inside this part.
   void settle(PartId id) {
     if (is_stack_low()) return with_deep_stack([&] { settle(id); });
     Part& part = parts_[id];
@@ -146,20 +147,22 @@ class Synchronizer {
     const PartId body = part.children.front();
     const bool is_counted = part.stmt.as<For>() != nullptr;
     const UseSet pending = parts_[body].behind;
-    // The condition is evaluated again, and no barrier can be placed before it.
+    // The condition is evaluated again before the next iteration. No barrier can be placed between
+    // the body and this evaluation.
     const Occasion next{part.loops, is_counted};
     if (!is_counted && uses_.may_conflict(pending, part.own, next)) refuse_barrier();
     enter(body, pending, next);
   }
 
-  /// Places the barriers between the pending uses, which precede the part, and the part.
+  /// Places the barriers between the `pending` uses, which precede this part, and the uses of this
+  /// part.
   void enter(PartId id, const UseSet& pending, Occasion when) {
     if (is_stack_low()) return with_deep_stack([&] { enter(id, pending, when); });
     Part& part = parts_[id];
     if (part.has_barrier_before || !uses_.may_conflict(pending, part.before, when)) return;
-    // A barrier before a loop runs once, one inside it runs in every iteration. A barrier before a
-    // condition lets an enclosing loop synchronize in all of its iterations or in none: PoCL
-    // miscompiles other code.
+    // A barrier before a loop runs once, whereas a barrier inside it runs in every iteration. A
+    // barrier is placed before a condition, so that an enclosing loop executes it in all iterations
+    // or in none: PoCL miscompiles other code.
     const bool is_whole = part.kind != Part::Kind::InOrder || !part.is_uniform ||
                           uses_.may_conflict(pending, part.own, when);
     if (is_whole) {
@@ -200,7 +203,7 @@ class Synchronizer {
         behind.merge(next.behind);
         is_open |= next.is_open;
       }
-      // A while loop evaluates its condition once more at the end.
+      // A while loop evaluates its condition once more after the last iteration.
       if (is_open || part.stmt.as<While>()) behind.merge(part.own);
       part.behind = std::move(behind);
       part.is_open = is_open;
@@ -236,8 +239,8 @@ class Synchronizer {
   PartId root_;
 };
 
-/// Rewrites all kernels: the statements inside an outermost thread axis. Consecutive kernels are
-/// ordered.
+/// Rewrites all kernels. A kernel consists of the statements inside an outermost thread axis.
+/// Consecutive kernels run one after the other.
 class Kernels {
  public:
   explicit Kernels(const PrimFunc& func) : func_(func) {}
@@ -258,7 +261,8 @@ class Kernels {
   }
 
  private:
-  /// Throws if a kernel uses shared memory from outside, because each launch has its own.
+  /// Throws if a kernel uses shared memory that is allocated outside of it. Each launch has its own
+  /// shared memory.
   void check_memory(const Stmt& kernel) const {
     auto check = [&](const Expr& data) {
       if (!shared_outside_.contains(&data.node())) return;

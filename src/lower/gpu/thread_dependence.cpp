@@ -50,7 +50,7 @@ void ThreadDependence::stmt(const Stmt& s) {
     return record(n->buffer->data, from);
   }
   if (const Evaluate* n = s.as<Evaluate>()) {
-    // Memory that a call may write depends on all arguments of the call.
+    // All arguments of a call may influence the memory that the call writes.
     walk(n->value, [&](const Call& call) {
       if (!call.is(Intrin::tvm_access_ptr)) return;
       const auto mask = constant_int(call.args[4]);

@@ -11,8 +11,9 @@ namespace tenon::lowering {
 
 class ThreadDependence {
  public:
-  /// Finds everything in `body` that is written or defined in terms of `thread`: directly, through
-  /// other variables or memory, or under a condition that depends on it.
+  /// Finds everything in `body` that depends on `thread`. A variable or memory depends on it if its
+  /// definition or a store uses the thread, another dependent variable or dependent memory, or is
+  /// under a dependent condition.
   ThreadDependence(const tir::Stmt& body, const tir::Var& thread);
 
   bool depends(const tir::Var& var) const { return dependent_.contains(&var.node()); }
@@ -29,7 +30,7 @@ class ThreadDependence {
   void sources(const tir::Expr& e, std::vector<Node>& result) const;
 
   std::unordered_set<Node> dependent_;
-  /// Used for look-up only, never iterated.
+  /// The variables and memory that depend on a given one. For look-up only.
   std::unordered_map<Node, std::vector<Node>> influences_;
   /// The variables of the enclosing conditions and extents.
   std::vector<Node> control_;

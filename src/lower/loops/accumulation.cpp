@@ -27,8 +27,8 @@ bool can_be_accumulated(BinaryOp op, DataType type) {
   }
 }
 
-/// Returns the other operand of `op` if `value` combines the element that `is_target` recognizes
-/// with a term.
+/// Returns the term if `value` is `element op term` or `term op element`. `is_target` recognizes
+/// the element.
 std::optional<Expr> term_of(const Expr& value, BinaryOp op,
                             const std::function<bool(const Expr&)>& is_target) {
   const Binary* n = as_binary(value, op);

@@ -7,7 +7,7 @@
 
 namespace tenon::lowering {
 
-/// An element at a loop-invariant index that every iteration accumulates into.
+/// An element with a loop-invariant index. Every iteration accumulates into it.
 struct Accumulation {
   tir::Buffer buffer;
   /// The index with the lets of the body inlined.
@@ -21,8 +21,8 @@ struct AccumulationStep {
   tir::Expr term;
 };
 
-/// Returns the accumulation that the store performs, nullopt if it is another kind of store. `lets`
-/// holds the values of the enclosing lets.
+/// Returns the accumulation that the store performs; nullopt if the store does not accumulate.
+/// `lets` holds the values of the enclosing lets.
 std::optional<AccumulationStep> read_accumulation(const tir::Store& store, const tir::VarMap& lets);
 
 /// Whether the expression loads from the memory.

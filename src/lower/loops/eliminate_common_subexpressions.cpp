@@ -12,8 +12,8 @@
 //   adds its parts to the candidates, each counted once.
 // - Each new let encloses the earlier ones. Then the nest is searched again.
 //
-// One rule differs from TVM 0.9, which hoists such divisions: an integer division by a value that
-// may be zero remains in the arms of a choice, unless another occurrence is evaluated
+// One rule differs from TVM 0.9, which would hoist an integer division by a value that may be zero.
+// Here, such a division remains in the arms of a choice, unless another occurrence is evaluated
 // unconditionally.
 #include "lower/passes.h"
 
@@ -44,8 +44,8 @@ namespace {
 
 // ---- value numbers ----
 
-/// Whether two nodes with equal children are equal. Variables, buffers, producers and reducers
-/// compare by identity.
+/// Whether two nodes are equal, given that their children are equal. Variables, buffers, producers
+/// and reducers compare by identity.
 bool same_head(const ExprNode& a, const ExprNode& b) {
   if (a.dtype != b.dtype || a.value.index() != b.value.index()) return false;
   return match(
@@ -91,7 +91,7 @@ bool may_be_zero(const Expr& divisor) {
 // Interning a node costs time proportional to its number of children, so shared subtrees are walked
 // once. All lists share one array, so a returned span is valid only until the next call.
 
-/// Numbers count up from 0.
+/// The number of an expression. Numbers are assigned consecutively from 0.
 using ComputationId = int;
 
 class ComputationPool {
@@ -134,7 +134,7 @@ class ComputationPool {
   /// Whether the expression divides an integer by a value that may be zero, so that it must not be
   /// speculated.
   bool may_fault(ComputationId id) const { return entries_[id].may_fault; }
-  /// Whether only the first child is evaluated unconditionally.
+  /// Whether only the first child is always evaluated.
   bool is_lazy(ComputationId id) const { return tir::is_lazy(entries_[id].expr); }
 
   /// The expression's legacy text (print_legacy), which orders computations of equal size.
@@ -156,7 +156,7 @@ class ComputationPool {
     return all(*entries_[id].free_vars);
   }
 
-  /// The nearest eligible subexpressions, repeated once per occurrence.
+  /// The nearest eligible subexpressions. A subexpression that occurs n times is listed n times.
   std::span<const ComputationId> direct_parts(ComputationId id) {
     if (!entries_[id].direct_parts) {
       std::vector<ComputationId> parts;
@@ -183,7 +183,7 @@ class ComputationPool {
     Expr expr;
     List children;
     double size = 1;
-    /// The previous entry with the same structural hash, or -1.
+    /// The previous entry with the same structural hash; -1 if this is the first one.
     ComputationId equal_hash = -1;
     bool eligible = false;
     bool contains_effect = false;  // a call or a load
@@ -246,20 +246,19 @@ class ComputationPool {
   /// The last entry for each structural hash.
   DenseMap<std::size_t, ComputationId> by_hash_;
   DenseMap<ComputationId, std::string> texts_;
-  /// Keeps nodes alive whose address is a key of by_node_ although the entry holds another, equal
-  /// node.
+  /// Nodes whose address is a key of by_node_, but which are not the expression of an entry,
+  /// because an equal node is. They are kept alive here.
   std::vector<Expr> aliases_;
-  /// The children collected so far for the expressions that id_of is visiting.
+  /// A stack of children: those collected so far for the expressions that id_of is visiting.
   std::vector<ComputationId> open_;
 };
 
 // ---- counts ----
 
-/// The maximal eligible computations with their number of occurrences, in order of first
-/// appearance.
+/// The maximal eligible computations and how often each occurs, in order of first appearance.
 class ComputationTable {
  public:
-  /// The number of occurrences; `is_certain` states that at least one of them is evaluated
+  /// Adds `count` occurrences. `is_certain` states that at least one of them is evaluated
   /// unconditionally.
   void add(ComputationId id, double count, bool is_certain) {
     counts_[id] += count;
@@ -282,9 +281,9 @@ void add_all(const ComputationTable& from, ComputationTable& to) {
   for (const auto& [id, count] : from.counts()) to.add(id, count, from.is_certain(id));
 }
 
-/// Adds to `result` each computation that occurs in `some` and in at least one of `others`. Its
-/// count is the sum over all tables. It is certain if it is certain in `some` and in one of
-/// `others`.
+/// Adds to `result` each computation that occurs in `some` and in at least one of `others`. The new
+/// count is the sum of the counts in all tables. The computation is certain if it is certain in
+/// `some` and in one of `others`.
 void add_common(const ComputationTable& some, const std::vector<const ComputationTable*>& others,
                 ComputationTable& result) {
   for (const auto& [id, count] : some.counts()) {
@@ -319,7 +318,7 @@ class ComputationCounter {
     const ComputationId root = pool_.id_of(e);
     if (pool_.is_eligible(root)) return table.add(root, 1, true);
     if (pool_.children(root).empty()) return;
-    // Counts propagate from parents to children, so that each shared node is visited once.
+    // Counts propagate from parents to children, so each shared node is visited only once.
     occurrences_.resize(pool_.size());
     is_certain_.resize(pool_.size());
     order_.clear();
@@ -349,8 +348,8 @@ class ComputationCounter {
         s, [&](const Expr& e) { add(e, table); }, [&](const Stmt& child) { add(child, table); });
   }
 
-  /// Returns the computations that at least two parts of `s` have in common, with the sum of their
-  /// counts.
+  /// Returns the computations that occur in at least two parts of `s`. The count of each is the sum
+  /// over the parts.
   const ComputationTable& common_of(const Stmt& s) {
     if (auto found = common_.find(&s.node()); found != common_.end()) return found->second.table;
     ComputationTable table = make_common(s);
@@ -394,8 +393,8 @@ class ComputationCounter {
   }
 
   ComputationPool& pool_;
-  /// State of the expression being added: its nodes outside of computations, children first and
-  /// each once; the number of occurrences of each node; and whether one of them is unconditional.
+  /// State while an expression is added: its nodes outside of computations, children first and each
+  /// once; for each node, its number of occurrences, and whether an occurrence is unconditional.
   std::vector<ComputationId> order_;
   std::vector<double> occurrences_;
   std::vector<bool> is_certain_;
@@ -410,7 +409,7 @@ class ComputationCounter {
 
 constexpr std::string_view kPrefix = "cse_var_";
 
-/// The variables in scope at a statement, and the lets among them.
+/// The variables in scope at a statement, including lets with their values.
 class Context {
  public:
   void enter(ComputationId var) {
@@ -418,7 +417,7 @@ class Context {
     ++in_scope_[index(var)];
   }
   void leave(ComputationId var) { --in_scope_[index(var)]; }
-  /// Registers a let. For equal values, the outermost let is used.
+  /// Registers a let. If several lets have equal values, the outermost let is used.
   void enter_let(ComputationId var, ComputationId value, const Var& handle) {
     enter(var);
     lets_[value].push_back(handle);
@@ -438,7 +437,7 @@ class Context {
  private:
   static std::size_t index(ComputationId id) { return static_cast<std::size_t>(id); }
 
-  /// The nesting count of each variable, by number.
+  /// For each variable, by number, how many enclosing definitions are in scope.
   std::vector<int> in_scope_;
   DenseMap<ComputationId, std::vector<Var>> lets_;
 };
@@ -448,21 +447,23 @@ struct NewLet {
   Expr value;
 };
 
-/// The decisions of one search of a statement or an expression.
+/// The result of one search for repeated computations in a statement or an expression.
 struct Choice {
-  /// The new lets in order of creation: each encloses those before it.
+  /// The new lets in order of creation. Each let encloses the earlier ones.
   std::vector<NewLet> lets;
   DenseMap<ComputationId, Var> replacements;
-  /// Repeated computations that use variables of inner scopes, by those variables.
+  /// Repeated computations that cannot be bound here because they use variables of inner scopes,
+  /// indexed by these variables.
   DenseMap<ComputationId, std::vector<ComputationId>> waiting;
-  /// The number of times each computation was seen.
+  /// How often each computation was seen.
   DenseMap<ComputationId, double> counts;
 
   bool changes_something() const { return !replacements.empty(); }
 };
 
-/// The candidates of one search, largest first. For equal sizes, candidates of the table precede
-/// late ones. Candidates of the table are ordered by text, late ones by arrival.
+/// The candidates of one search, by descending size. Among candidates of equal size, those from the
+/// table come first, ordered by text. Candidates that were added during the search follow in order
+/// of arrival.
 class Queue {
  public:
   Queue(ComputationPool& pool, const ComputationTable& table)
@@ -474,9 +475,9 @@ class Queue {
     std::make_heap(waiting_.begin(), waiting_.end());
   }
 
-  /// Calls decide(id, count, is_certain) on each candidate. If it returns false, the parts of the
-  /// candidate, which are smaller, join the queue. A candidate is visited after everything that
-  /// contains it.
+  /// Calls decide(id, count, is_certain) for each candidate. If it returns false, the parts of the
+  /// candidate are added to the queue. Parts are smaller than the candidate, so a candidate is
+  /// visited after everything that contains it.
   template <class Decide>
   void run(Decide decide) {
     std::vector<ComputationId> group;
@@ -497,7 +498,7 @@ class Queue {
     double size;
     bool is_late;
     ComputationId id;
-    /// The order of insertion.
+    /// The position in the order of insertion.
     std::size_t number;
     /// Whether this candidate follows `other`.
     bool operator<(const Candidate& other) const {
@@ -505,8 +506,8 @@ class Queue {
     }
   };
 
-  /// Removes the candidates of the largest size: all that are from the table, or else all late
-  /// ones.
+  /// Removes all candidates of the largest size. If some of them are from the table, only those are
+  /// removed.
   void take_group(std::vector<ComputationId>& group) {
     group.clear();
     const Candidate first = waiting_.front();
@@ -543,7 +544,7 @@ class Queue {
   ComputationPool& pool_;
   DenseMap<ComputationId, double> counts_;
   DenseMap<ComputationId, bool> certain_;
-  /// A heap with the next candidate first.
+  /// A heap whose first element is the next candidate.
   std::vector<Candidate> waiting_;
   std::size_t last_number_ = 0;
 };
@@ -611,8 +612,8 @@ class Eliminator {
 
   // ---- replacement ------------------------------------------------------------------------------
 
-  /// Replaces outermost matches. Larger computations were chosen first, so this equals replacing
-  /// them one by one.
+  /// Replaces outermost matches. This gives the same result as replacing computations one by one,
+  /// because larger computations were chosen first.
   class Replacer {
    public:
     Replacer(ComputationPool& pool, const Choice& choice) : pool_(pool), choice_(choice) {}
@@ -640,7 +641,7 @@ class Eliminator {
    private:
     ComputationPool& pool_;
     const Choice& choice_;
-    /// Memoized results; nullopt for unchanged expressions.
+    /// Memoized results; nullopt for expressions that remain unchanged.
     DenseMap<ComputationId, std::optional<Expr>> done_;
   };
 
@@ -663,7 +664,8 @@ class Eliminator {
 
   // ---- traversal --------------------------------------------------------------------------------
 
-  /// Searches the statement until a search makes no let, then visits its parts.
+  /// Searches the statement repeatedly, until a search introduces no let. Then visits the parts of
+  /// the statement.
   Stmt visit(const Stmt& s) {
     Stmt result = s;
     while (true) {
@@ -674,10 +676,11 @@ class Eliminator {
     }
   }
 
-  /// Visits the parts of a statement. `settled` is a search of an enclosing statement that changed
-  /// nothing, saw all computations of this statement and had the same variables in scope. Another
-  /// search of this statement would find no candidate more often, so it is skipped. Only the parts
-  /// that `settled` did not see are searched: parts of loops and conditions, and bodies of lets.
+  /// Visits the parts of a statement. `settled` is a search of an enclosing statement that
+  /// introduced no let, saw all computations of this statement, and had the same variables in
+  /// scope. Searching this statement again would find no further repetitions and is skipped. Only
+  /// the parts that `settled` did not see are searched: the parts of loops and conditions, and the
+  /// bodies of lets.
   Stmt descend(const Stmt& s, const Choice* settled) {
     if (const Let* let = s.as<Let>()) return descend_let(s, *let, settled);
     if (const For* loop = s.as<For>()) return descend_loop(s, *loop);
@@ -712,9 +715,9 @@ class Eliminator {
     return make_stmt(Let{let.var, value, body});
   }
 
-  /// Whether a variable that came into scope can change the result of the settled search.
+  /// Whether the new variable in scope can change the result of the search `settled`.
   bool may_change(ComputationId var, ComputationId value, const Choice& settled) {
-    // The occurrence in the let's own value counts once.
+    // The value of the let itself accounts for one occurrence.
     if (const double* seen = settled.counts.find(value); seen && *seen > 1) return true;
     const std::vector<ComputationId>* waiting = settled.waiting.find(var);
     if (!waiting) return false;
@@ -724,8 +727,8 @@ class Eliminator {
     });
   }
 
-  /// Turns computations that repeat within one expression into let expressions. There is no second
-  /// search.
+  /// Binds computations that repeat within one expression by let expressions. The expression is
+  /// searched only once.
   Expr visit(const Expr& e) {
     const Choice choice = choose(counter_.table_of(e));
     if (!choice.changes_something() && !pool_.contains_let(pool_.id_of(e))) return e;

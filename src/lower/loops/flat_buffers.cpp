@@ -29,8 +29,8 @@ void collect_terms(const Expr& e, std::vector<Expr>& terms) {
 Expr times(const std::optional<Expr>& a, const Expr& b) { return a ? *a * b : b; }
 std::optional<Expr> plus(const std::optional<Expr>& a, const Expr& b) { return a ? *a + b : b; }
 
-/// Applies (rest + floordiv(x, k)*inner) * outer + floormod(x, k) == rest*outer + x, where
-/// inner*outer == k.
+/// Simplifies a sum by (rest + floordiv(x, k)*inner) * outer + floormod(x, k) == rest*outer + x,
+/// where inner*outer == k.
 std::optional<Expr> absorb_remainder(const Expr& product, const Binary& remainder) {
   const Binary* factor = as_binary(product, BinaryOp::Mul);
   if (!factor) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<Expr> absorb_remainder(const Expr& product, const Binary& remainde
   }
 }
 
-/// Merges one quotient with the remainder of the same index among the terms of a sum.
+/// Merges one pair of terms of a sum, a quotient and a remainder of the same index.
 std::optional<Expr> merge_once(const Expr& sum) {
   std::vector<Expr> terms;
   collect_terms(sum, terms);
@@ -111,8 +111,8 @@ void collect_signed(const Expr& e, bool is_added, std::vector<SignedTerm>& terms
 }
 
 /// Removes zeros and cancelling terms from a sum, such as an index relative to the origin of a
-/// buffer, `(floormod(f, 7) + begin) - begin`. The other terms are unchanged, so that the quotient
-/// and the remainder of an axis can still be matched.
+/// buffer: `(floormod(f, 7) + begin) - begin`. The other terms stay unchanged, so the quotient and
+/// the remainder of an axis can still be paired.
 Expr without_cancelled_terms(const Expr& e) {
   if (!as_binary(e, BinaryOp::Add) && !as_binary(e, BinaryOp::Sub)) return e;
   std::vector<SignedTerm> terms, kept;
@@ -151,15 +151,15 @@ bool is_beyond_int32(const Buffer& buffer) {
         std::max<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1);
     const std::int64_t step =
         buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
-    // The last index is size - 1, so a size of kMax + 1 still fits.
+    // The last index is size - 1, so a size of kMax + 1 still fits in int32.
     if (extent > (kMax + 1) / std::max<std::int64_t>(step, 1)) return true;
     size = std::max(size, extent * step);
   }
   return false;
 }
 
-/// Whether the product of an index constant and its stride exceeds int32. In a window that begins
-/// far along an axis, the terms are large although their difference is small.
+/// Whether the product of an index constant and its stride exceeds int32. This happens in a window
+/// that begins far along an axis: each term is large although the difference of the terms is small.
 bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   std::int64_t size = 1;
@@ -202,8 +202,8 @@ std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indic
   const std::vector<int>& separators = buffer->axis_separators;
   std::vector<Expr> result(separators.size() + 1, Expr(0));
   std::size_t axis = 0;
-  // Quotients and remainders are paired before simplification, which reduces the coefficients in a
-  // remainder and thereby hides the match.
+  // Quotients and remainders must be paired before simplification. Simplification reduces the
+  // coefficients in a remainder, which would hide that the two belong together.
   for (std::size_t n = 0; n < indices.size(); ++n) {
     if (axis < separators.size() && static_cast<int>(n) == separators[axis]) ++axis;
     Expr& sum = result[axis];
@@ -232,8 +232,8 @@ Buffer slice(const Buffer& given, const std::vector<Expr>& begins,
   node.name = buffer->name + "_slice";
   node.offset_factor = 1;
   if (node.strides.empty()) {
-    // The slice is contiguous if every dimension after the first one with several elements is
-    // whole.
+    // The slice is contiguous if it has one element in each leading dimension and is whole in every
+    // dimension after the first with several elements.
     bool is_inside = false, is_contiguous = true;
     for (std::size_t n = 0; n < extents.size(); ++n) {
       if (is_inside &&
@@ -269,7 +269,8 @@ class Binder {
   Binder(const Buffer& declared, const VarMap& known, const arith::Facts& facts)
       : declared_(declared), known_(known), facts_(facts) {}
 
-  /// Binds a free variable of the declaration, or compares its value. Returns whether it was free.
+  /// Binds `formal` if it is a free variable of the declaration; otherwise compares its value with
+  /// `actual`. Returns whether it was free.
   bool bind(const Expr& formal, const Expr& actual, const std::string& what) {
     if (formal.as<VarNode>() && !value_of(formal)) {
       const bool is_cut = formal.dtype() != actual.dtype() && formal.dtype().is_integral() &&
@@ -376,7 +377,7 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
   const std::vector<Expr> strides =
       piece->strides.empty() ? compact_strides(piece->shape) : piece->strides;
   for (std::size_t n = 0; n < declared->strides.size(); ++n) {
-    // A dimension of one element is never stepped over, so any declared stride is valid.
+    // In a dimension of one element, the stride is never used, so any declared stride is valid.
     if (is_one(piece->shape[n + missing]) && !declared->strides[n].as<VarNode>()) continue;
     binder.bind_size(declared->strides[n], strides[n + missing],
                      "strides[" + std::to_string(n) + "]");

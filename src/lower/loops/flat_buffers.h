@@ -30,7 +30,8 @@ tir::Buffer flat_buffer(const tir::Buffer& buffer);
 tir::Buffer slice(const tir::Buffer& buffer, const std::vector<tir::Expr>& begins,
                   const std::vector<tir::Expr>& extents);
 
-/// Returns the alignment of a temporary. Alignment beyond its own size has no benefit.
+/// Returns the alignment of a temporary. An alignment larger than the temporary's own size has no
+/// benefit.
 int alignment_of_temporary(DataType type, const std::vector<tir::Expr>& shape);
 
 // Binding of a declared buffer to a piece of memory. The data pointer, element offset, shape and
@@ -44,12 +45,12 @@ struct ViewBinding {
     tir::Expr condition;
     std::string message;
   };
-  /// The variables of the declaration and their values.
+  /// The variables of the declaration, each with its value.
   std::vector<std::pair<tir::Var, tir::Expr>> values;
   /// Conditions that could not be proved and must be checked at run time.
   std::vector<Check> checks;
-  /// The full offset, if the declared offset is a variable of a narrower type. In `values` the
-  /// offset is truncated to the type of the variable.
+  /// The offset of the piece, if the declared offset is a variable of a narrower type. The value of
+  /// this variable in `values` is truncated.
   std::optional<tir::Expr> wide_offset;
 };
 

@@ -30,24 +30,24 @@ using namespace tir;
 
 namespace {
 
-/// The memory to which accesses of a buffer are redirected.
+/// The memory that accesses of a buffer refer to after flattening.
 struct Home {
-  /// The multi-dimensional buffer with the shape, strides and scope of the memory.
+  /// The buffer before flattening, with the shape, strides and scope of the memory.
   Buffer shaped;
   Buffer flat;
 };
 
-/// The mapping of a buffer's indices to indices of its home: index - origin, or begin + index, per
-/// dimension. A view may have fewer dimensions than its home; `begins` then has the indices of the
-/// leading dimensions.
+/// How accesses of a buffer map to its home, per dimension: the home's index is index - origin, or
+/// begin + index for a view. A view may have fewer dimensions than its home; `begins` then starts
+/// with the indices of the leading dimensions.
 struct HomeAccess {
   Home home;
   std::vector<Expr> origin;
   std::vector<Expr> begins;
 };
 
-/// The recursive functions need small stack frames, because programs nest as deep as they have
-/// stages. The work is therefore in functions that are not inlined.
+/// Programs nest as deep as they have stages, so the recursive functions need small stack frames.
+/// Functions with large frames are therefore not inlined.
 class Flattener {
  public:
   Flattener(const PrimFunc& func, const PassOptions& options)
@@ -96,7 +96,7 @@ class Flattener {
     }
     if (const Load* load = e.as<Load>()) {
       const Expr value = element(*load);
-      // The byte in memory is converted back to a bool.
+      // Memory holds a byte, which is converted back to a bool.
       return load->buffer->dtype.is_bool() ? make_cast(e.dtype(), value) : value;
     }
     if (const Call* call = as_call(e, Intrin::tvm_access_ptr);
@@ -108,7 +108,7 @@ class Flattener {
     return map_children(e, [&](const Expr& c) { return expr(c); });
   }
 
-  /// Lowers a call. A bool argument that names a memory location remains the byte that stores it.
+  /// Lowers a call. If a bool argument names a memory location, it remains the byte in memory.
   [[gnu::noinline]] Expr call_with_places(const Call& call, DataType type) {
     std::vector<Expr> args;
     for (std::size_t n = 0; n < call.args.size(); ++n) {
@@ -122,7 +122,7 @@ class Flattener {
     return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
-  /// Lowers an access_ptr whose offset needs a wider type than the type of its variable.
+  /// Lowers an access_ptr. Its offset may need a wider type than the variable that holds it.
   Expr access_ptr(const Call& call, DataType type) {
     std::vector<Expr> args = exprs(call.args);
     args[2] = wide(call.args[2]);
@@ -141,8 +141,8 @@ class Flattener {
   const HomeAccess& access_of(const Buffer& buffer) {
     auto found = accesses_.find(buffer.get());
     if (found != accesses_.end()) return found->second;
-    // Hand-made buffers refer to existing memory, for example one allocated in the body of an
-    // extern operation.
+    // A buffer without a Realize refers to existing memory, such as memory allocated in the body of
+    // an extern operation.
     const Buffer made = over_memory(buffer);
     if (!known_pointers_.contains(&made->data.node()))
       internal_error("an access of buffer `" + buffer->name + "` outside the scope of its memory");
@@ -155,7 +155,7 @@ class Flattener {
     for (; aliases_.size() > count; aliases_.pop_back()) accesses_.erase(aliases_.back().get());
   }
 
-  /// Returns `buffer` re-pointed at the memory that its data pointer aliases.
+  /// Returns `buffer` with its data pointer replaced by the memory that the pointer is an alias of.
   Buffer over_memory(const Buffer& buffer) {
     auto memory = values_.find(&buffer->data.node());
     if (memory == values_.end()) return buffer;
@@ -240,8 +240,7 @@ class Flattener {
     return options_.keep_buffer_sizes && has_size(home.shaped) ? with_size(home.shaped, s) : s;
   }
 
-  /// Flattens the Realize of a parameter. Its memory exists already; the Realize only describes the
-  /// computed region.
+  /// Flattens the Realize of a parameter. Its memory exists already, so nothing is allocated.
   [[gnu::noinline]] Stmt flatten_parameter(const Realize& realize) {
     const std::vector<Expr>& shape = realize.buffer->shape;
     Stmt s = stmt(realize.body);
@@ -258,7 +257,7 @@ class Flattener {
     return s;
   }
 
-  /// Flattens a hand-written allocation (IRBuilder) to one extent per physical dimension.
+  /// Flattens an allocation made with IRBuilder to one extent per physical dimension.
   [[gnu::noinline]] Stmt flatten(const Allocate& allocate) {
     Allocate result = allocate;
     result.extents = exprs(allocate.extents);
@@ -342,8 +341,8 @@ class Flattener {
     if (attr.kind == AttrKind::ThreadExtent) {
       const IterVar& thread = std::get<IterVar>(attr.subject);
       facts_.bind(thread.var(), Range(0, attr.value), true);
-      // A block axis entered inside a thread does not make memory shared: each thread keeps its
-      // own.
+      // A block axis inside a thread axis does not make memory shared, because each thread still
+      // has its own copy.
       const bool is_block = thread.thread() && thread.thread()->is_block();
       default_scope_ = is_block && outer_scope != StorageScope::Local ? StorageScope::Shared
                                                                       : StorageScope::Local;
@@ -403,11 +402,11 @@ class Flattener {
   std::unordered_set<const BufferNode*> parameters_;
   /// The data pointers of parameters and of enclosing allocations.
   std::unordered_set<const ExprNode*> known_pointers_;
-  /// Hand-made buffers over the memory of enclosing regions and views.
+  /// Buffers without a Realize that access the memory of enclosing regions and views.
   std::vector<Buffer> aliases_;
-  /// The replaced data pointers, and the values of view variables.
+  /// The memory that replaces each data pointer, and the values of view variables.
   VarMap values_;
-  /// The offsets of views that exceed the type of their variables.
+  /// The full offsets of views whose offset variables have too narrow a type.
   VarMap wide_offsets_;
   std::vector<BufferParam> flat_params_;
   std::vector<Buffer> touched_;

@@ -1,4 +1,4 @@
-// Passes that make choices safe: only the chosen side is evaluated.
+// Passes that make choices safe, so that only the chosen side is evaluated.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class ChoiceGuard {
     begin();
     for (const Expr& index : n.indices) note_certain(index);
     note_certain(n.value);
-    // An element that the statement stores to is also readable.
+    // An element that the statement stores to must exist, so it is also readable.
     if (n.indices.size() == 1 && !chosen_) certain_.emplace_back(n.buffer, n.indices[0]);
     return make_store(n.buffer, expr(n.value),
                       mapped(n.indices, [&](const Expr& index) { return expr(index); }));
@@ -73,7 +73,7 @@ class ChoiceGuard {
   Stmt branch(const If& n) {
     const Expr condition = whole(n.condition);
     if (condition.dtype().is_vector()) return branch_by_lanes(condition, n);
-    // A condition that reads memory may no longer hold after a store.
+    // If the condition reads memory, it is not assumed, because a store may change its value.
     const bool is_fact = effect_of(n.condition) == Effect::Pure;
     const auto under = [&](const Expr& fact, const Stmt& s) {
       const auto scope = facts_.assume(is_fact ? fact : make_true());
@@ -84,15 +84,15 @@ class ChoiceGuard {
     return make_stmt(If{condition, then_case, under(make_not(n.condition), *n.else_case)});
   }
 
-  /// Rewrites a vector branch. Lanes that do not take a side perform no stores, but they evaluate
-  /// the same values as the others.
+  /// Rewrites a branch with a vector condition. Lanes that do not take a side do not store there,
+  /// but they evaluate the side's values like the other lanes.
   Stmt branch_by_lanes(const Expr& condition, const If& n) {
     const Var taken("taken", condition.dtype());
     const auto side = [&](const Expr& taking, const Stmt& s) {
       const std::optional<Expr> outer = chosen_;
       chosen_ = outer ? make_binary(BinaryOp::And, *outer, taking) : taking;
-      // All lanes perform the loads of the condition; inside another branch, only the lanes that
-      // take that branch.
+      // All lanes perform the loads of the condition. Inside another vector branch, only the lanes
+      // that take that branch do.
       const std::size_t read_outside = read_before_.size();
       certain_.clear();
       note_loads(n.condition);
@@ -113,7 +113,8 @@ class ChoiceGuard {
     return make_stmt(Let{taken, condition, make_stmt(If{taken, then_case, else_case})});
   }
 
-  /// Starts a statement: only the elements read before are certainly readable.
+  /// Starts a statement. At this point, only elements that were read before the vector branches are
+  /// known to be readable.
   void begin() { certain_ = read_before_; }
 
   static bool has_choices(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
@@ -197,7 +198,8 @@ class ChoiceGuard {
   arith::Facts facts_;
   /// The elements that the current expression reads or stores to unconditionally.
   Elements certain_;
-  /// The mask of the enclosing vector branches, and the elements that all lanes read before them.
+  /// The mask of the enclosing vector branches, and the elements that all lanes have read before
+  /// these branches.
   std::optional<Expr> chosen_;
   Elements read_before_;
 };
@@ -227,8 +229,8 @@ bool divides_by_unknown(const Binary& op, const Expr& self) {
 
 bool may_fault(const Expr& e) {
   if (e.as<Load>()) return true;
-  // A choice is safe if its condition is safe: an inner select with unsafe arms has already become
-  // an if_then_else.
+  // A select faults only if its condition does: one with unsafe arms has already become an
+  // if_then_else.
   if (const Select* select = e.as<Select>()) return may_fault(select->condition);
   if (const Binary* binary = e.as<Binary>())
     return divides_by_unknown(*binary, e) || any_child(e, may_fault);

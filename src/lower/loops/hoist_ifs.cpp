@@ -30,14 +30,15 @@ struct Hoisted {
 struct EnclosingScope {
   Var var;
   bool is_loop;
-  /// Whether the current statement is only a part of the body, so that no condition may be hoisted
-  /// out.
+  /// Whether the current statement is only one part of the body. A condition must then not be
+  /// hoisted out of this scope.
   bool is_closed = false;
   /// The hoisted conditions, outermost first.
   std::vector<Hoisted> hoisted = {};
 };
 
-/// Returns the statement with this condition (compared by identity) replaced by `value`.
+/// Returns the statement, given that the condition has this value. Branches on the condition,
+/// compared by identity, are replaced by the taken side.
 Stmt given_condition(const Stmt& s, const Expr& condition, bool value) {
   if (const If* n = s.as<If>(); n && n->condition.same_as(condition)) {
     if (value) return given_condition(n->then_case, condition, value);
@@ -106,7 +107,7 @@ class Hoister {
     return children(s);
   }
 
-  /// Runs `f` while nothing may be hoisted out of the innermost level.
+  /// Runs `f`. Meanwhile, no condition can be hoisted out of the innermost scope.
   template <class F>
   Stmt closed(F f) {
     if (levels_.empty()) return f();
@@ -128,7 +129,7 @@ class Hoister {
     return result;
   }
 
-  /// Whether the condition uses a let or the axis of an attribute.
+  /// Whether the condition uses a let variable or the axis of an attribute.
   bool uses_any(const Expr& condition) const {
     const auto is_bound = [&](const Expr& var) {
       return std::ranges::any_of(lets_, [&](const Var& let) { return let.same_as(var); }) ||

@@ -46,7 +46,8 @@ const IterVar* thread_of(const Attr& attr) {
   return is_thread ? &std::get<IterVar>(attr.subject) : nullptr;
 }
 
-/// The first step: finds the variables that occur in no expression that needs 64 bits.
+/// The first step: finds the 64-bit variables that do not occur in any expression that needs 64
+/// bits.
 class ExtentScan {
  public:
   arith::Facts facts;
@@ -68,7 +69,8 @@ class ExtentScan {
  private:
   void define(const Var& var, const Range& range) {
     facts.bind(var, range, true);
-    // A loop counts to the end of its range, even if its variable is unused.
+    // The loop counter reaches the end of the range even if the loop variable is unused, so the end
+    // must fit as well.
     const bool fits =
         fits_in_int32(range.extent, facts) && fits_in_int32(range.min + range.extent, facts);
     if (is_wide_integer(var) && fits) candidates_.insert(&var.node());
@@ -131,7 +133,7 @@ class Narrower {
     return make_stmt(std::move(result));
   }
 
-  /// Rewrites the sizes of a buffer, which can depend on loop variables.
+  /// Rewrites the extents, strides and offset of a buffer, which can depend on loop variables.
   Buffer buffer(const Buffer& b) {
     const auto [known, is_new] = buffers_.try_emplace(b.get(), b);
     if (!is_new) return known->second;
@@ -207,7 +209,7 @@ class Narrower {
 
   const ExtentScan& survey_;
   VarMap narrowed_;
-  /// Used for look-up only, never iterated.
+  /// The narrowed copy of each buffer. For look-up only.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
   bool in_index_ = false;
   bool fits_ = true;
@@ -242,7 +244,7 @@ bool fits_in_int32(const arith::ConstBound& bound) {
          bound.is_at_most(std::numeric_limits<std::int32_t>::max());
 }
 
-/// Whether a product by a large constant may leave int32.
+/// Whether some product has a large constant factor, so that it may exceed int32.
 bool has_large_factor(const Stmt& s) {
   constexpr std::int64_t kLarge = 1 << 16;
   return any_node(s, [](const Binary& n) {
@@ -251,7 +253,8 @@ bool has_large_factor(const Stmt& s) {
   });
 }
 
-/// Whether a size, stride, offset or argument is only known at the call.
+/// Whether some size, stride, offset or argument is symbolic, so that its value is known only at
+/// the call.
 bool has_symbols(const PrimFunc& func) {
   for (const Var& param : func.params)
     if (!func.buffer_of(param) && param.dtype().is_integral()) return true;
@@ -318,7 +321,8 @@ class IndexWidener {
     return let_of(n, rewrite, make_let);
   }
 
-  /// Widens a let, a statement or an expression, that indices share if they need its full width.
+  /// Widens the variable of a let (statement or expression) if its value is index arithmetic that
+  /// needs 64 bits.
   template <class Node, class Rewrite, class Make>
   decltype(Node::body) let_of(const Node& n, const Rewrite& rewrite, const Make& make) {
     if (is_data(n.value)) arith::bind_data(n.var, facts_);
@@ -330,8 +334,8 @@ class IndexWidener {
     return make(var, wide_value, inside(n.var, var, n.body, rewrite));
   }
 
-  /// Rewrites `body` with `var` substituted for `narrow`. The substitution ends with the body,
-  /// because another loop may share the variable and stay narrow.
+  /// Rewrites `body` with `var` substituted for `narrow`. The substitution applies to this body
+  /// only, because another loop may use the same variable and stay narrow.
   template <class Body, class Rewrite>
   Body inside(const Var& narrow, const Var& var, const Body& body, const Rewrite& rewrite) {
     set(wide_, narrow, var);
@@ -351,7 +355,7 @@ class IndexWidener {
     return sizes;
   }
 
-  /// Widens the sizes of a buffer, which can depend on loop variables.
+  /// Widens the extents, strides and offset of a buffer, which can depend on loop variables.
   Buffer buffer(const Buffer& b) {
     if (wide_.empty()) return b;
     if (const auto known = buffers_.find(b.get()); known != buffers_.end()) return known->second;
@@ -366,8 +370,8 @@ class IndexWidener {
     return buffers_.try_emplace(b.get(), make_buffer(std::move(node))).first->second;
   }
 
-  /// Widens the extents of an allocation. The factors of a size become separate extents, so that
-  /// the overflow of their product is checked.
+  /// Widens the extents of an allocation. If an extent is a product, its factors become separate
+  /// extents, so that overflow of the product is checked.
   Stmt allocate(const Allocate& n) {
     std::vector<Expr> extents;
     for (const Expr& extent : n.extents) {
@@ -395,10 +399,10 @@ class IndexWidener {
 
   // ---- expressions
 
-  /// Whether the expression involves data from memory, whose arithmetic wraps in its own type.
+  /// Whether the expression involves data from memory. Arithmetic on data wraps in its own type.
   bool is_data(const Expr& e) const { return e.dtype().is_integral() && arith::wraps(e, facts_); }
 
-  /// Whether the expression is arithmetic on variables and constants only.
+  /// Whether the expression is arithmetic on index variables and constants only.
   bool is_index_arithmetic(const Expr& e) const {
     if (e.as<VarNode>()) return !is_data(e);
     if (e.as<IntImm>()) return true;
@@ -416,21 +420,22 @@ class IndexWidener {
     return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul;
   }
 
-  /// Whether the expression is a value whose arithmetic wraps, such as a quotient of data. Sums and
-  /// products of data by symbols are index arithmetic instead: rows times their length.
+  /// Whether the expression is a value whose arithmetic wraps, such as a quotient of data. In
+  /// functions with symbolic sizes, sums and products of data are index arithmetic instead, such as
+  /// a number of rows times their length.
   bool is_value(const Expr& e) const {
     const Binary* n = e.as<Binary>();
     return is_data(e) && !(has_symbols_ && n && is_ring_operation(n->op));
   }
 
-  /// Returns the bounds of an operation as if nothing wrapped.
+  /// Returns the bounds of an operation, assuming that it does not wrap.
   arith::ConstBound bound_of(const Binary& n, const Expr& e) const {
     const DataType type = widened(e.dtype());
     return arith::const_bound(make_binary(n.op, cast(type, n.a), cast(type, n.b)), facts_);
   }
 
-  /// Whether some intermediate result may leave int32. Loads and calls produce int32 regardless of
-  /// their operands.
+  /// Whether an intermediate result may exceed int32. Loads and calls are not examined, because
+  /// they return int32 regardless of their operands.
   bool may_wrap(const Expr& e) const {
     if (e.as<Load>() || e.as<Call>() || e.as<Cast>() || !is_int32(e) || is_value(e)) return false;
     if (const Binary* n = e.as<Binary>(); n && !fits_in_int32(bound_of(*n, e))) return true;
@@ -445,7 +450,7 @@ class IndexWidener {
     return result;
   }
 
-  /// Returns the index in the given type, which provably holds all its values.
+  /// Returns the index in the given type, which provably holds all values of the index.
   Expr index(const Expr& e, DataType type) {
     return is_int32(e) && needs_width(e) ? cast(type, wide(e)) : value(e);
   }
@@ -470,7 +475,7 @@ class IndexWidener {
     return cast(type, value(e));
   }
 
-  /// Widens the condition of a guard, which compares indices.
+  /// Widens a guard condition, which compares indices.
   Expr condition(const Expr& e) {
     if (const Binary* n = e.as<Binary>()) {
       if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
@@ -485,8 +490,8 @@ class IndexWidener {
     return value(e);
   }
 
-  /// Rewrites a value. Values keep their types and arithmetic; widened loop variables are cast
-  /// back.
+  /// Rewrites a value. The value keeps its type and arithmetic, and widened loop variables in it
+  /// are cast back.
   Expr value(const Expr& e) {
     if (const Load* n = e.as<Load>()) return make_load(buffer(n->buffer), indices(n->indices));
     if (const LetExpr* n = e.as<LetExpr>())

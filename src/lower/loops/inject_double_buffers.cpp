@@ -9,9 +9,10 @@
 //         }
 //         use(Y[(n - 1) % 2 * size + j])
 //
-// A buffer stays single if it cannot be filled ahead: there is no enclosing loop, the iterations
-// run concurrently, or the filling reads values that the same loop computes or depends on a
-// condition, variable or thread axis inside the loop.
+// A buffer stays single if it cannot be filled ahead. This is the case if there is no enclosing
+// loop or if the iterations run concurrently. It is also the case if the statement that fills the
+// buffer reads values that the same loop computes, or depends on a condition, variable or thread
+// axis inside the loop.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -35,20 +36,21 @@ namespace {
 
 // ---- legality -----------------------------------------------------------------------------------
 
-// Legality of double buffering: the buffers of a loop that can be filled one iteration ahead.
+// Legality analysis: finds the buffers of a loop that can be filled one iteration ahead.
 
-/// Buffers that one statement of a loop body fills.
+/// Buffers that are filled by the same statement of a loop body.
 struct DoubleBufferGroup {
   struct Member {
     tir::Var data;
-    /// The size of one copy, in elements; it does not depend on variables that the loop defines.
+    /// The size of one copy, in elements. The size must not depend on variables that the loop
+    /// defines.
     tir::Expr size;
   };
   std::vector<Member> members;
 };
 
-/// The data pointers that nested DoubleBufferWrite attributes mark, and the statement inside the
-/// attributes, which fills this memory.
+/// A statement inside nested DoubleBufferWrite attributes, and the data pointers that the
+/// attributes name. The statement fills their memory.
 struct MarkedFilling {
   std::vector<tir::Var> data;
   tir::Stmt filling;
@@ -70,7 +72,7 @@ class Footprint {
         s, [&](const Expr& e) { add(e); }, [&](const Stmt& child) { add(child); });
   }
 
-  /// All variables, and the data pointers of loads and of addresses.
+  /// The used variables, including the data pointers of loads and addresses.
   const std::unordered_set<Node>& used() const { return used_; }
   const std::unordered_set<Node>& written() const { return written_; }
   const std::unordered_set<Node>& defined() const { return defined_; }
@@ -110,12 +112,13 @@ MarkedFilling marked_filling(const Attr& mark) {
 
 struct Found {
   MarkedFilling filling;
-  /// Whether only sequences, allocations and plain attributes separate the loop from the filling.
+  /// Whether the path from the loop to the filling statement has only sequences, allocations and
+  /// plain attributes.
   bool is_plain;
 };
 
-/// Finds the groups marked directly in the body of the loop (not in inner loops) that can be filled
-/// ahead of their use.
+/// Finds the groups of buffers that can be filled ahead of their use. Their marks are directly in
+/// the body of the loop, not in an inner loop.
 class DoubleBufferPlanner {
  public:
   explicit DoubleBufferPlanner(const For& loop) : loop_(loop) {}
@@ -150,8 +153,8 @@ class DoubleBufferPlanner {
 
   bool can_run_ahead(const MarkedFilling& filling) const {
     if (loop_.kind != ForKind::Serial && loop_.kind != ForKind::Unrolled) {
-      // Concurrent iterations must not share memory. With at most two iterations only one remains,
-      // because the last one is peeled.
+      // Concurrent iterations must not share memory. A loop of at most two iterations is safe,
+      // because the last iteration is peeled and only one remains.
       const auto extent = constant_int(loop_.extent);
       if (!extent || *extent > 2) return false;
     }
@@ -169,8 +172,8 @@ class DoubleBufferPlanner {
         return false;
       }
     }
-    // The filling must not use values that other statements of the loop compute or define, and it
-    // must not write any other memory.
+    // The filling statement must not use anything that other statements of the loop compute or
+    // define. It must not write any other memory.
     for (Node node : inside.used()) {
       if (!is_own(node) && (outside.written().contains(node) || outside.defined().contains(node)))
         return false;
@@ -224,14 +227,14 @@ class DoubleBufferPlanner {
 /// A buffer with two copies, while its loop is rewritten.
 struct DoubleBuffer {
   Expr size;
-  /// The number of the copy that the current iteration uses.
+  /// The number (0 or 1) of the copy that the current iteration uses.
   Expr read_copy;
-  /// A placeholder for the number of the copy that is filled.
+  /// A variable that stands for the number of the copy that is filled.
   Var write_copy;
   bool is_filling = false;
 };
 
-/// The loop being rewritten.
+/// The state of the loop that is being rewritten.
 struct LoopState {
   For loop;
   Expr iteration;  // counted from 0
@@ -331,7 +334,8 @@ class DoubleBufferInjector {
     return s;
   }
 
-  /// Returns the first filling, the loop and the peeled last iterations.
+  /// Returns the statements that replace the loop: the first filling, the loop itself and the
+  /// peeled last iteration.
   Stmt whole(const For& n, const LoopState& state, const Stmt& body) const {
     std::vector<Stmt> parts = state.first_fillings;
     if (split_ == 0) {
@@ -340,7 +344,7 @@ class DoubleBufferInjector {
       split_loop(n, body, parts);
     }
     Stmt result = make_seq(std::move(parts));
-    // A loop without iterations must not fill anything.
+    // If the loop has no iterations, the first filling must not run either.
     const Expr runs = make_int(n.extent.dtype(), 0) < n.extent;
     return arith::can_prove(runs) ? result : make_stmt(If{runs, std::move(result), std::nullopt});
   }
@@ -408,7 +412,7 @@ class DoubleBufferInjector {
   }
 
   int split_;
-  /// Used for look-up only, never iterated.
+  /// The double buffers by data pointer. For look-up only.
   std::unordered_map<const ExprNode*, DoubleBuffer> buffers_;
   std::unordered_map<const BufferNode*, Buffer> views_;
   std::vector<LoopState> loops_;

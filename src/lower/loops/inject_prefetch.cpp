@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kCacheLineBytes = 64;
 
-/// The traversal of a region: one cache line holds `step` elements of dimension `inner` with all
-/// inner dimensions.
+/// How a region is traversed. A cache line holds `step` elements of dimension `inner`, including
+/// all dimensions inside it.
 struct Walk {
   int inner;
   int step;
@@ -124,7 +124,7 @@ class PrefetchInjector {
   }
 
   bool legacy_;
-  /// The variables of the vectorized loops. Entries are never removed, because each variable has
+  /// The variables of the vectorized loops. Entries are not removed, because each variable has
   /// exactly one definition.
   arith::IntervalMap lanes_;
   bool is_in_lanes_ = false;

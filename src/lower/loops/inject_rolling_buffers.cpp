@@ -33,28 +33,29 @@ namespace {
 
 // ---- planning -----------------------------------------------------------------------------------
 
-// Planning of rolling buffers, with the proof that rolling is legal.
+// Plans rolling buffers and proves that rolling is legal.
 
 /// A dimension whose region moves along a loop.
 struct Slide {
   tir::For loop;
   /// The start of the region in the current iteration.
   tir::Expr begin;
-  /// The boundary, relative to `begin`, between old and new elements. Elements before it are
-  /// old, that is, computed by the previous iteration. If the region moves backwards, they are new.
+  /// The boundary, relative to `begin`, between elements that the previous iteration computed and
+  /// new elements. The previous iteration computed the elements before the boundary or, if the
+  /// region moves backwards, those after it.
   tir::Expr overlap;
   bool is_backwards = false;
 };
 
 struct RollingPlan {
-  /// The loop that the allocation moves around, as an index of the given list.
+  /// The loop around which the allocation moves, as an index into the list of enclosing loops.
   std::size_t loop;
-  /// One entry per dimension; nullopt if the region does not move.
+  /// One entry per dimension; nullopt if the region does not move in this dimension.
   std::vector<std::optional<Slide>> slides;
-  /// The dimension that becomes a ring buffer, and the size of the ring.
+  /// The dimension that becomes a ring buffer, and the number of elements of the ring.
   int ring;
   tir::Expr ring_size;
-  /// The elements that are kept; [0, ring_size) for the ring dimension.
+  /// The range that is kept in each dimension. For the ring dimension, it is [0, ring_size).
   std::vector<tir::Range> bounds;
 };
 
@@ -64,12 +65,12 @@ bool runs_in_order(const For& loop) {
 
 Expr one_like(const Expr& e) { return make_int(e.dtype(), 1); }
 
-/// Returns the value of the expression `shift` iterations later.
+/// Returns the value that the expression has `shift` iterations later.
 Expr shifted(const Expr& e, const Var& var, int shift) {
   return substitute(e, {{&var.node(), Expr(var) + make_int(var.dtype(), shift)}});
 }
 
-/// Checks that the stored values and the stored positions depend only on the element.
+/// Checks that stored values and their positions depend only on the element, not on the iteration.
 class StoreCheck {
  public:
   StoreCheck(const Realize& realize, const std::vector<std::optional<Slide>>& slides,
@@ -103,7 +104,7 @@ class StoreCheck {
   }
 
   void expr(const Expr& e) {
-    // The address of the buffer is used.
+    // Rolling is illegal if the address of the buffer is used.
     if (e.same_as(realize_.buffer->data)) ok_ = false;
     if (const Call* n = as_call(e, Intrin::address_of)) {
       const Load* load = n->args[0].as<Load>();
@@ -122,8 +123,8 @@ class StoreCheck {
     });
   }
 
-  /// Whether the guard has the form `index < begin + extent`, which skips only elements outside the
-  /// region.
+  /// Whether the guard has the form `index < begin + extent`. Such a guard only skips elements
+  /// outside the region.
   bool is_region_guard(const Expr& guard, const Store& n) const {
     const Binary* less = as_binary(guard, BinaryOp::Lt);
     if (!less || !less->a.dtype().is_index()) return false;
@@ -134,7 +135,7 @@ class StoreCheck {
     return false;
   }
 
-  /// Whether the guard has the same value whenever the element is computed.
+  /// Whether the guard has the same value in every iteration that computes the element.
   bool is_of_element(const Expr& guard, const Store& n) const {
     if (!uses_position(guard, n)) return true;
     const Binary* comparison = guard.as<Binary>();
@@ -156,8 +157,8 @@ class StoreCheck {
     return !uses_position(rest, n);
   }
 
-  /// Whether the expression uses the loop of a sliding dimension, or a variable that distinguishes
-  /// the elements of such a dimension.
+  /// Whether the expression uses the loop along which a dimension slides, or a variable that
+  /// distinguishes elements of such a dimension.
   bool uses_position(const Expr& e, const Store& n) const {
     return uses_var(e, [&](const Expr& var) {
       for (std::size_t d = 0; d < slides_.size(); ++d) {
@@ -198,8 +199,8 @@ class RollingPlanner {
       plan.slides.emplace_back();
       plan.bounds.push_back(bound);
       if (used.empty()) continue;
-      // Each dimension slides along its own loop: a region that moves along two loops at once is
-      // not a window.
+      // Each dimension must slide along its own loop. A region that moves along two loops at once
+      // is not a sliding window.
       if (used.size() > 1 || std::exchange(taken[used.front()], 1)) return std::nullopt;
       if (!slide(d, used.front(), plan)) return std::nullopt;
     }
@@ -250,8 +251,8 @@ class RollingPlanner {
   const arith::Facts& facts_;
 };
 
-/// `loops`: the loops around the realize, outermost first. Only sequences and allocations are
-/// between them.
+/// `loops` are the loops around the realize, outermost first. There are only sequences and
+/// allocations between them.
 std::optional<RollingPlan> plan_rolling(const Realize& realize, const std::vector<For>& loops,
                                         const arith::Facts& facts) {
   const RollingPlanner planner(realize, loops, facts);
@@ -263,7 +264,7 @@ std::optional<RollingPlan> plan_rolling(const Realize& realize, const std::vecto
 
 // ---- the pass -----------------------------------------------------------------------------------
 
-/// An allocation that is pending until its target loop is rebuilt.
+/// An allocation that waits until the loop around which it moves is rebuilt.
 struct Waiting {
   Buffer buffer;
   std::vector<Range> bounds;
@@ -271,7 +272,7 @@ struct Waiting {
   Realize::Traits traits;
 };
 
-/// An enclosing loop, or a barrier across which no buffer can roll.
+/// An enclosing loop; nullopt represents a statement across which no buffer can roll.
 struct EnclosingLoop {
   std::optional<For> loop;
   std::vector<Waiting> waiting = {};
@@ -347,7 +348,8 @@ class Roller {
     return indices;
   }
 
-  /// Computes an element only if no earlier iteration did.
+  /// Guards a store to a rolling buffer: an element is computed only if no earlier iteration
+  /// computed it.
   Stmt store(const Store& n) {
     const std::vector<Expr> indices = exprs(n.indices);
     const RollingPlan* plan = plan_of(n.buffer);
@@ -378,7 +380,7 @@ class Roller {
 
   arith::Facts facts_;
   std::vector<EnclosingLoop> levels_;
-  /// Used for look-up only, never iterated.
+  /// The plan of each rolling buffer. For look-up only.
   std::unordered_map<const BufferNode*, RollingPlan> plans_;
 };
 

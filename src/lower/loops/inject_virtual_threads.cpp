@@ -5,9 +5,9 @@
 //
 // Memory allocated inside gets one copy per thread if its contents depend on the thread. Statements
 // that do not depend on the thread run once. The repetition is placed around the innermost
-// statement, or around a loop, condition or let that itself depends on the thread. Up to 15 threads
-// are unrolled unless the statement contains a loop; otherwise a loop `vx.s` is emitted. A
-// "cthread" repeats every statement and copies all memory.
+// statement, or around a loop, condition or let that itself depends on the thread. With up to 15
+// threads, the statement is copied, unless it contains a loop. Otherwise a loop `vx.s` is emitted.
+// A "cthread" repeats every statement and copies all memory.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using namespace tir;
 
 namespace {
 
-/// The number of threads from which a loop replaces copies.
+/// From this number of threads on, a loop is emitted instead of copies.
 constexpr std::int64_t kMaxCopies = 16;
 
 /// Returns the maximum nesting depth of loops.
@@ -42,7 +42,7 @@ class Expander {
         repeats_all_(axis.thread() && axis.thread()->level == ThreadTag::Level::CThread),
         dependence_(body, axis.var()) {}
 
-  /// `repeated`: whether an enclosing statement is already repeated as a whole.
+  /// `repeated` states that an enclosing statement is already repeated as a whole.
   Stmt stmt(const Stmt& s, bool repeated = false) {
     if (!repeated && starts_repetition(s)) return repeat(stmt(s, true));
     if (const Allocate* n = s.as<Allocate>(); n && !repeated) return allocate(*n);
@@ -55,7 +55,8 @@ class Expander {
   }
 
  private:
-  /// Whether an operand of the statement itself, not of an inner statement, depends on the thread.
+  /// Whether the statement's own operands depend on the thread. Operands of inner statements are
+  /// ignored.
   bool starts_repetition(const Stmt& s) const {
     if (const Store* n = s.as<Store>(); n && dependence_.depends(n->buffer->data)) return true;
     if (repeats_all_ && (s.as<Store>() || s.as<Evaluate>())) return true;
@@ -65,8 +66,7 @@ class Expander {
     return depends;
   }
 
-  /// Whether the expression reads memory that has one copy per thread, even if all copies are
-  /// equal.
+  /// Whether the expression reads memory that has one copy per thread. The copies may be equal.
   bool reads_copy(const Expr& e) const {
     return any_node(
         e, [&](const Load& load) { return stride_of(load.buffer->data) != nullptr; },
@@ -114,7 +114,7 @@ class Expander {
     return it == strides_.end() ? nullptr : &it->second;
   }
 
-  /// Returns the index within the copy of the current thread.
+  /// Returns the indices of the element in the current thread's copy.
   std::vector<Expr> moved(const Var& data, const std::vector<Expr>& old) {
     std::vector<Expr> indices = mapped(old, [&](const Expr& e) { return expr(e); });
     if (const Expr* stride = stride_of(data))
@@ -136,7 +136,7 @@ class Expander {
     if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
       const Expr* stride = stride_of(Var::of(n->args[1]));
       const Expr offset = expr(n->args[2]);
-      // The offset counts elements of the pointer's own type.
+      // The offset of an access_ptr counts elements of the pointer's own type.
       const auto size = [&] {
         return floordiv(*stride * lanes_.at(&n->args[1].node()), n->args[0].dtype().lanes);
       };
@@ -156,7 +156,7 @@ class Expander {
   std::int64_t count_;
   bool repeats_all_;
   ThreadDependence dependence_;
-  /// The size of one copy, for memory with several copies. For look-up only.
+  /// The size of one copy, for each memory that has several copies. For look-up only.
   std::unordered_map<const ExprNode*, Expr> strides_;
   /// The number of lanes of the elements.
   std::unordered_map<const ExprNode*, int> lanes_;

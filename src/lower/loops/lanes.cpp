@@ -23,8 +23,9 @@ bool is_lane_wise(Intrin intrin) {
 
 // ---- memory of lanes ----------------------------------------------------------------------------
 
-/// Returns the common width of the vectors that access the memory, each at a multiple of the width;
-/// 1 if scalars access it, nullopt for other accesses or if an address is used.
+/// Returns the common width of all vector accesses of the memory, each of which must be at a
+/// multiple of the width. Returns 1 if scalars access the memory. Returns nullopt for other
+/// accesses, or if an address is used.
 std::optional<int> access_width(const Stmt& body, const Var& data) {
   if (uses_var(body, data)) return std::nullopt;
   StableLets lets(body);
@@ -51,8 +52,8 @@ std::optional<int> access_width(const Stmt& body, const Var& data) {
   return is_regular ? std::optional(width.value_or(1)) : std::nullopt;
 }
 
-/// Gives every lane its own copy of the memory, whose accesses are `width` wide. The elements of
-/// the next lane follow each `width` elements.
+/// Gives every lane its own copy of the memory. Accesses are `width` elements wide, and the copies
+/// are interleaved: `width` elements of one lane are followed by those of the next lane.
 Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes, int width) {
   std::unordered_map<const BufferNode*, Buffer> spread;
   auto buffer_of = [&](const Buffer& buffer) {
@@ -111,7 +112,7 @@ class Lanes {
         [&](const Cast& n) {
           const Expr value = expr(n.value);
           const Ramp* ramp = value.as<Ramp>();
-          // Indices do not overflow, so a widened ramp is still a ramp.
+          // Index arithmetic does not overflow, so a ramp is still a ramp in the wider type.
           if (ramp && e.dtype().is_int() && value.dtype().is_int() &&
               e.dtype().bits > value.dtype().bits && (is_in_index_ || options_.may_serialize))
             return make_ramp(cast(e.dtype().element(), ramp->base),
@@ -149,7 +150,7 @@ class Lanes {
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
     return mapped(list, [&](const Expr& e) { return expr(e); });
   }
-  /// Returns an index, in which sums and products do not overflow.
+  /// Widens an index. Sums and products in an index do not overflow.
   Expr index(const Expr& e) {
     const bool was_in_index = std::exchange(is_in_index_, true);
     const Expr result = linear(e);
@@ -157,7 +158,8 @@ class Lanes {
     return result;
   }
 
-  /// Returns the vector of an integer: a ramp if it is linear in the iteration.
+  /// Widens an integer expression. The result is a ramp if the expression is linear in the
+  /// iteration.
   Expr linear(const Expr& e) {
     const Expr flat = options_.simplifies_indices ? inlined_.flat(e) : e;
     const Expr result = expr(flat);
@@ -223,7 +225,8 @@ class Lanes {
     if (is_refused_ || (condition.same_as(select.condition) && a.same_as(select.if_true) &&
                         b.same_as(select.if_false)))
       return self;
-    // One condition for all lanes of an iteration cannot be repeated.
+    // A condition that differs between iterations but is one value for all original lanes cannot be
+    // repeated for each lane.
     const bool differs = condition.dtype().lanes != select.condition.dtype().lanes;
     if (differs && select.condition.dtype().lanes != self.dtype().lanes) return refuse(self);
     const int lanes =
@@ -233,7 +236,7 @@ class Lanes {
     return is_refused_ ? self : make_select(wide_condition, wide_a, wide_b);
   }
 
-  /// Merges the ramps of all iterations if each continues the previous one.
+  /// Merges the ramps of all iterations into one if each continues the previous one.
   Expr ramp(const Ramp& ramp, const Expr& self) {
     const Expr base = linear(ramp.base), stride = expr(ramp.stride);
     if (base.same_as(ramp.base) && stride.same_as(ramp.stride)) return self;
@@ -258,8 +261,8 @@ class Lanes {
     const bool is_serial_in_text = is_text() && (call.is(Intrin::isnan) || call.is(Intrin::isinf) ||
                                                  call.is(Intrin::isfinite));
     if (!intrin || !is_lane_wise(*intrin) || is_serial_in_text) {
-      // An argument that remains scalar may contain a ramp, for example in an index. Such calls are
-      // legal.
+      // An argument that stays scalar may contain a ramp, such as in an index. The call is then
+      // unchanged and legal.
       for (std::size_t n = 0; n < args.size(); ++n)
         if (args[n].dtype().lanes != call.args[n].dtype().lanes) return refuse(self);
       return make_call(self.dtype(), call.callee, std::move(args));
@@ -312,7 +315,8 @@ class Lanes {
   }
 
   Stmt by_lanes(const Stmt& s) {
-    /// The expressions of these statements are evaluated once for all lanes.
+    /// The expressions of these statements must be the same for all lanes, because they are
+    /// evaluated once.
     const auto once = [&](const auto&) {
       return map_children(
           s,
@@ -342,8 +346,8 @@ class Lanes {
       is_same = is_same && indices[n].same_as(store.indices[n]);
       if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
     }
-    // All lanes store to the same element. The order matters if they store different values, or
-    // read the value of the previous lane.
+    // All lanes store to the same element. Their order matters if they store different values, or
+    // if they read the value that the previous lane stored.
     const bool is_fixed = indices.back().same_as(store.indices.back());
     if (is_fixed && (!is_same || is_in_mask_ || reads(store.value, store.buffer->data)))
       return refuse(self);
@@ -383,7 +387,7 @@ class Lanes {
     if (value.dtype() == let.value.dtype()) {
       const std::optional<Expr> lane = common_lane(value);
       if (!lane) return make_stmt(Let{let.var, value, stmt(let.body)});
-      // The variable is a scalar, whose broadcasts can have any number of lanes.
+      // The variable holds a scalar, which can be broadcast to any number of lanes.
       wide = Var::let(let.var.name(), *lane);
       set(lets_, let.var, make_broadcast(wide, value.dtype().lanes));
       return make_stmt(Let{wide, *lane, stmt(let.body)});
@@ -391,7 +395,7 @@ class Lanes {
     set(lets_, let.var, wide);
     const Ramp* ramp = value.as<Ramp>();
     if (ramp && !options_.may_serialize) {
-      // The variable is the first lane, and its uses remain ramps.
+      // The variable holds the first lane of a ramp, so that its uses remain ramps.
       if (options_.simplifies_indices && inlined_.is_stable(let.value)) {
         set(lets_, let.var, value);
         return stmt(let.body);
@@ -423,36 +427,37 @@ class Lanes {
 
   Stmt evaluate(const Evaluate& evaluate, const Stmt& self) {
     const Expr value = expr(evaluate.value);
-    // An effect happens once per lane; a prefetch is only a hint.
+    // An effect must happen once per lane. A prefetch is only a hint.
     const bool is_effect =
         effect_of(value) == Effect::UpdateState && !as_call(value, Intrin::prefetch);
     return is_refused_ || is_effect ? refuse(self) : make_evaluate(value);
   }
 
   Stmt serial(const Stmt& s) {
-    // An enclosing let holds a vector here, so that let must become serial as a whole.
+    // If an enclosing let holds a vector, `s` cannot become serial by itself: the whole let must
+    // become serial.
     if (!lets_.empty() && uses_vectors(s)) return refuse(s);
     const Var index(var_.name() + std::string(kSerial), var_.dtype());
     return make_stmt(For{index, min_, make_int(var_.dtype(), lanes_), ForKind::Serial,
                          replace_vars(s, {{&var_.node(), index}})});
   }
 
-  /// Whether a let outside of `tree` that the tree uses has become a vector.
+  /// Whether the tree uses an outer let whose value has become a vector.
   template <class Tree>
   bool uses_vectors(const Tree& tree) const {
     return uses_var(tree, [&](const Expr& var) { return lets_.contains(&var.node()); });
   }
 
-  /// Whether the forms of TVM 0.9 are required.
+  /// Whether the result must have the form of TVM 0.9 text.
   bool is_text() const { return options_.choice == LaneOptions::Choice::Serial; }
 
-  /// Whether code generators access several elements at once.
+  /// Whether code generators can access several elements of the buffer at once.
   bool has_lanes(const Buffer& buffer) const {
     return options_.may_serialize || buffer->dtype.is_scalar();
   }
 
-  /// Marks the current statement as not vectorizable. Returns `it` as a placeholder, which callers
-  /// discard.
+  /// Marks the current statement as not vectorizable. Returns `it` only as a placeholder, because
+  /// callers discard the result.
   template <class T>
   T refuse(const T& it) {
     is_refused_ = true;
@@ -469,7 +474,7 @@ class Lanes {
     return lane ? make_broadcast(*lane, lanes) : refuse(e);
   }
 
-  /// Returns the value that all lanes of the vector have; nullopt if they may differ.
+  /// Returns the common value of all lanes of the vector; nullopt if the lanes may differ.
   std::optional<Expr> common_lane(const Expr& e) const {
     if (options_.may_serialize || e.dtype().is_scalar()) return std::nullopt;
     const Var lane("lane");
@@ -486,9 +491,9 @@ class Lanes {
   Var lane_;
   Expr ramp_;
   arith::Facts facts_;
-  /// The first iteration.
+  /// Maps the variable to the first iteration.
   VarMap first_;
-  /// The enclosing lets whose values differ between lanes, and the vectors of those values.
+  /// The enclosing lets whose values differ between lanes, each with the vector of its values.
   VarMap lets_;
   bool is_refused_ = false, is_in_index_ = false, is_in_mask_ = false;
 };
@@ -534,7 +539,8 @@ class OneLane {
   }
 
  private:
-  /// Rebuilds an operation on the operands' lanes. The condition of a choice may be a scalar.
+  /// Returns one lane of an operation, computed from this lane of its operands. A scalar condition
+  /// of a choice applies to all lanes.
   std::optional<Expr> lane_wise(const Expr& e) {
     const Select* select = e.as<Select>();
     const Call* choice = as_call(e, Intrin::if_then_else);
@@ -553,7 +559,8 @@ class OneLane {
     return e.as<Not>() ? make_not(own[0]) : make_cast(e.dtype().element(), own[0]);
   }
 
-  /// Defines a fresh variable, because every lane needs its own definition.
+  /// Returns one lane of a let expression. It defines a fresh variable, because every lane needs
+  /// its own definition.
   std::optional<Expr> let(const LetExpr& n) {
     const bool is_scalar = n.value.dtype().is_scalar();
     const std::optional<Expr> value = is_scalar ? n.value : expr(n.value);

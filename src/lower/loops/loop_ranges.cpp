@@ -13,9 +13,9 @@ namespace tenon::lowering {
 
 // ---- bind_loop_ranges ---------------------------------------------------------------------------
 
-// Binds loop ranges that read memory which the function writes to variables. Later passes repeat a
-// range in conditions and indices inside of the loop, where it would have another value than when
-// the loop began. Not used for TVM 0.9 text.
+// Binds loop ranges to variables if they read memory that the function writes. Later passes copy a
+// range into conditions and indices inside of the loop, where the memory may have another value
+// than when the loop began. Not used for TVM 0.9 text.
 //
 //   for (j, 0, A[i]) {        let j_extent = A[i]
 //     A[j] = 0            =>  for (j, 0, j_extent) {
@@ -44,9 +44,9 @@ PrimFunc bind_loop_ranges(const PrimFunc& func, const PassOptions&) {
 
 // ---- rebase_loops -------------------------------------------------------------------------------
 
-// Rebases loops that begin far from 0, and adds up the constants next to their variables, which are
-// small then. Otherwise rewriting would combine constants near the end of int32 and overflow. Not
-// used for TVM 0.9 text.
+// Rebases loops that begin far from 0, and adds up the constants in sums with their variables,
+// which makes these constants small. Otherwise, rewriting would combine constants near the end of
+// int32 and overflow. Not used for TVM 0.9 text.
 //
 //   for (i, 2147483636, 2147483638) {          for (i, 0, 2) {
 //     A[(7 - (i - 2147483636))] = 0f32    =>     A[((0 - i) + 7)] = 0f32
@@ -54,7 +54,8 @@ PrimFunc bind_loop_ranges(const PrimFunc& func, const PassOptions&) {
 
 namespace {
 
-/// The minimum distance from 0 of a rebased loop: small multiples of closer constants fit int32.
+/// A loop is rebased if it begins at this distance from 0 or further. Small multiples of smaller
+/// constants fit int32.
 constexpr std::int64_t kFar = std::int64_t{1} << 24;
 
 /// The expression `base + constant`.
@@ -63,7 +64,7 @@ struct Shifted {
   std::int64_t constant;
 };
 
-/// Adds up the constants of sums that use the variable.
+/// Combines the constants in sums that use the variable.
 class ConstantCollector {
  public:
   explicit ConstantCollector(const Var& var) : var_(var) {}
@@ -199,7 +200,7 @@ class Renormalizer {
           return less(expr(n->a), expr(n->b));
         case BinaryOp::Gt:
           return less(expr(n->b), expr(n->a));
-        case BinaryOp::Le:  // not (b < a)
+        case BinaryOp::Le:  // a <= b is not (b < a)
           if (!n->a.dtype().is_integral()) break;
           return negated(less(expr(n->b), expr(n->a)));
         case BinaryOp::Ge:
@@ -215,7 +216,7 @@ class Renormalizer {
   }
 
  private:
-  /// Whether the tree may contain an expression that is rewritten.
+  /// Whether the tree may contain an expression that this pass rewrites.
   template <class Tree>
   static bool has_form(const Tree& tree) {
     return contains(tree, Content::Order) || contains(tree, Content::FloorDiv) ||
@@ -287,7 +288,7 @@ class Renormalizer {
 
   bool wraps(const Expr& e) const { return arith::wraps(e, facts_); }
 
-  /// Records the variables that hold data.
+  /// Records in `facts_` which variables hold data.
   arith::Facts facts_;
   int depth_ = 0;
 };

@@ -40,48 +40,49 @@ namespace {
 // ---- buffers ----
 
 // Placement of the buffers of a block program. Each buffer is allocated around the innermost loop,
-// let or block that contains every access, with the size that the accesses there need.
+// let or block that contains all its accesses. Its size covers these accesses.
 
 /// A buffer at its allocation point.
 struct PlacedBuffer {
   Buffer buffer;
-  /// The allocated box, in terms of variables defined outside the allocation point.
+  /// The box to allocate. Its bounds use only variables defined outside the allocation point.
   std::vector<Range> box;
   std::vector<Realize::DimAlign> align;
 };
 
-/// The buffers allocated in each block or body of a loop or let, in the order in which the program
-/// declares them.
+/// The buffers that are allocated in each block and in the body of each loop and let. They are in
+/// the order in which the program declares them.
 using BufferPlaces = std::unordered_map<const StmtNode*, std::vector<PlacedBuffer>>;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// A loop, a let or a block.
+/// A statement that opens a scope: a loop, a let or a block.
 struct Scope {
   const StmtNode* stmt;
   std::size_t parent;
   int depth;
 };
 
-/// The kind of an access. A view names elements but does not access them.
+/// The kind of an access. A view only names elements, without accessing them.
 enum class Use : unsigned char { Load, Store, View };
 
-/// A conjunct of a branch condition around an access.
+/// One conjunct of a condition of a branch around an access.
 struct Condition {
   const StmtNode* stmt;
   Expr holds;
-  /// Whether it is the condition under which a reduction is initialized.
+  /// Whether this is the condition under which the init of a reduction runs.
   bool is_beginning;
 };
 
 struct BlockAccess {
   std::size_t scope;
-  /// The first and last indices of the accessed box; nullopt for accesses through pointers.
+  /// The first and last indices of the accessed box; nullopt if the access is through a pointer.
   std::optional<std::vector<Expr>> first, last;
   Use use;
   /// The conditions of the enclosing branches and blocks, outermost first.
   std::vector<Condition> conditions = {};
-  /// Whether only the header of a block lists the access, on behalf of accesses through pointers.
+  /// Whether the access is only listed in the header of a block, which stands for accesses through
+  /// pointers in its body.
   bool is_of_header = false;
 };
 
@@ -92,8 +93,8 @@ struct Allocated {
   /// The accesses in program order.
   std::vector<BlockAccess> accesses;
   std::vector<Realize::DimAlign> align;
-  /// The first of the dimensions that stay whole, because matched buffers declare strides which
-  /// are products of their sizes.
+  /// The first dimension from which on all dimensions are allocated whole. The reason is that
+  /// matched buffers declare strides that are products of the sizes of these dimensions.
   std::size_t first_whole = kNone;
 };
 
@@ -106,7 +107,7 @@ class BlockBufferPlanner {
   BufferPlaces places() {
     BufferPlaces result;
     for (Allocated& a : buffers_) {
-      // Unused buffers get no memory.
+      // Buffers without uses get no memory.
       if (a.accesses.empty()) continue;
       const std::size_t place = place_of(a);
       result[scopes_[place].stmt].push_back({a.buffer, box(a, place), a.align});
@@ -121,7 +122,7 @@ class BlockBufferPlanner {
   std::size_t here_ = kNone;
   std::vector<Allocated> buffers_;
   std::unordered_map<const void*, std::size_t> by_data_;
-  /// The matched buffers by data pointer.
+  /// The buffers of match_buffer statements, by data pointer.
   std::unordered_map<const void*, BufferRegion> matched_;
   std::vector<const Block*> around_;
   std::vector<Condition> conditions_;
@@ -184,14 +185,15 @@ class BlockBufferPlanner {
       matched_.insert_or_assign(&match.buffer->data.node(), match.source);
     }
     around_.push_back(&b);
-    // A view is defined at the block, even if all its uses are further inside.
+    // The view is defined at the block. Its region therefore counts as an access there, even if all
+    // uses of the view are further inside.
     for (const MatchBuffer& match : b.match_buffers) {
       region(match.source, Use::View);
       keep_strides(match);
     }
     stmt(b.body);
     around_.pop_back();
-    // The n-th entry applies to the n-th buffer that the block writes.
+    // The n-th entry of the annotation applies to the n-th buffer that the block writes.
     if (const auto found = b.annotations.find("buffer_dim_align"); found != b.annotations.end())
       alignment(b, found->second);
   }
@@ -233,7 +235,7 @@ class BlockBufferPlanner {
 
   void expr(const Expr& e) {
     if (const Load* load = e.as<Load>()) access(load->buffer, load->indices, Use::Load);
-    // A bare data pointer may access any element.
+    // A data pointer outside of a load may be used to access any element.
     if (e.as<VarNode>()) touch_all(&e.node());
     for_each_operand(
         e, [&](const Expr& c) { expr(c); },
@@ -251,7 +253,8 @@ class BlockBufferPlanner {
     region(std::move(element), use);
   }
 
-  /// Records an access of the whole region. A region of a matched buffer becomes one of its source.
+  /// Records an access of the whole region. A region of a matched buffer is recorded as a region of
+  /// its source.
   void region(BufferRegion part, Use use, bool is_of_header = false) {
     const auto matched = matched_.find(&part.buffer->data.node());
     if (matched != matched_.end()) {
@@ -271,8 +274,8 @@ class BlockBufferPlanner {
           {here_, std::move(first), std::move(last), use, {}, is_of_header});
   }
 
-  /// Records an access of unknown elements: those that the header of the nearest block lists, or
-  /// all.
+  /// Records an access of unknown elements. It is assumed to access those that the header of the
+  /// nearest block lists; without such a header, all elements.
   void touch_all(const void* data) {
     std::vector<const void*> names = {data};
     for (auto at = matched_.find(data); at != matched_.end(); at = matched_.find(names.back()))
@@ -340,7 +343,7 @@ class BlockBufferPlanner {
     return result;
   }
 
-  /// Whether the scope runs more than once per run of the owner.
+  /// Whether the scope may run more than once in one run of `owner`.
   bool is_repeated(std::size_t scope, std::size_t owner) const {
     for (; scope != owner; scope = parent(scope))
       if (const For* loop = loop_of(scope); loop && !is_one(loop->extent)) return true;
@@ -354,7 +357,7 @@ class BlockBufferPlanner {
     return scope == place;
   }
 
-  /// Returns the scope and those around it, outermost first.
+  /// Returns the scope and all scopes that enclose it, outermost first.
   std::vector<std::size_t> with_outer(std::size_t scope) const {
     std::vector<std::size_t> result;
     for (; scope != kNone; scope = parent(scope)) result.push_back(scope);
@@ -362,8 +365,9 @@ class BlockBufferPlanner {
     return result;
   }
 
-  /// Returns the values of the variables of loops and lets around an access that are defined inside
-  /// the place, or differ between threads that share the memory.
+  /// Returns the ranges of the variables of loops and lets around an access. Only variables are
+  /// included that are defined inside `place`, or that differ between threads that share the
+  /// memory.
   IntervalMap relaxed(const Allocated& a, std::size_t access, std::size_t place) const {
     IntervalMap map;
     for (const std::size_t scope : with_outer(access)) {
@@ -390,7 +394,8 @@ class BlockBufferPlanner {
     return facts;
   }
 
-  /// Returns the box of an access relative to the place. The indices of the access must be known.
+  /// Returns the accessed box, in terms of variables defined outside `place`. Precondition: the
+  /// indices of the access are known.
   std::vector<Interval> box_of(const Allocated& a, const BlockAccess& access, std::size_t place,
                                const arith::Facts& facts) const {
     const IntervalMap map = relaxed(a, access.scope, place);
@@ -403,18 +408,18 @@ class BlockBufferPlanner {
       const Expr &first = (*access.first)[d], &last = (*access.last)[d];
       Interval own = values_of(first, map);
       if (!first.same_as(last)) own = arith::hull({own, values_of(last, map)}, facts);
-      // The memory that an end reads may change between the place and the access, and a condition
-      // of the access may protect the read.
+      // An end of the box is not used if it reads memory: the memory may change between `place` and
+      // the access, and a condition of the access may protect the read.
       if (!is_stable(own.min()) || !is_stable(own.max())) own = Interval::everything();
       result.push_back(std::move(own));
     }
     return result;
   }
 
-  /// Whether the indices of the store take every value between those of the first and the last
-  /// iteration of the loops inside of the place.
+  /// Whether the store fills a whole box: over the loops inside of `place`, its indices take every
+  /// value between those of the first and the last iteration.
   bool is_dense(const BlockAccess& store, std::size_t place) const {
-    // A loop that two indices depend on fills a diagonal.
+    // If two indices depend on the same loop, the loop only fills a diagonal.
     for (std::size_t scope = store.scope; scope != place; scope = parent(scope)) {
       const For* loop = loop_of(scope);
       const auto depends = [&](const Expr& index) { return uses_var(index, loop->var); };
@@ -434,7 +439,8 @@ class BlockBufferPlanner {
     });
   }
 
-  /// Returns a box that the store fills where the condition holds; nullopt if none is known.
+  /// Returns a box of elements that the store fills if the condition holds; nullopt if no such box
+  /// is known.
   std::optional<std::vector<Interval>> narrow_box_of(const BlockAccess& store, std::size_t place,
                                                      const Expr& condition) const {
     std::vector<std::pair<Var, Range>> domain;
@@ -453,8 +459,8 @@ class BlockBufferPlanner {
 
   // ---- lifetimes ----
 
-  /// Whether a run of the place may read an element stored by an earlier run. This is so if some
-  /// load reads an element that the same run does not store first.
+  /// Whether a run of `place` may read an element that an earlier run stored. This is possible if
+  /// some load reads an element that the same run has not stored before.
   bool keeps_values(const Allocated& a, std::size_t place) const {
     bool has_views = false, has_header = false;
     for (const BlockAccess& access : a.accesses) {
@@ -474,8 +480,8 @@ class BlockBufferPlanner {
     return false;
   }
 
-  /// Whether `store`, which precedes `load`, stores all elements that `load` reads, in each run of
-  /// their innermost common scope.
+  /// Whether `store` writes all elements that the later `load` reads, in each run of the innermost
+  /// scope that contains both.
   bool stores_all(const Allocated& a, const BlockAccess& store, const BlockAccess& load,
                   std::size_t place) const {
     const std::size_t top = common(store.scope, load.scope);
@@ -489,7 +495,7 @@ class BlockBufferPlanner {
       });
       if (!is_shared && !holds(a, store, condition, top)) narrowing = narrowing && condition.holds;
     }
-    // The threads of a block fill shared memory together.
+    // Shared memory is filled by all threads of a block together.
     const bool fills_box =
         is_true(narrowing) && (is_shared_memory(a.buffer->scope()) || is_dense(store, top));
     const auto found = fills_box ? std::optional(box_of(a, store, top, facts))
@@ -503,7 +509,7 @@ class BlockBufferPlanner {
       const auto at_most = [&](const Expr& x, const Expr& y) {
         return arith::can_prove(x <= y, facts);
       };
-      // A box may seem to overrun the buffer although a condition keeps the access in bounds.
+      // A box may appear to exceed the buffer although a condition keeps the access in bounds.
       const bool has_first =
           at_most(*stored[d].min(), Expr(0)) || at_most(*stored[d].min(), *loaded[d].min());
       const bool has_last =
@@ -513,8 +519,8 @@ class BlockBufferPlanner {
     return true;
   }
 
-  /// Whether the condition excludes no element that could be read: it only keeps an index in
-  /// bounds, or it holds in the first iterations of the reduction.
+  /// Whether the condition does not exclude any element that could be read. This is the case if it
+  /// only keeps an index in bounds, or if it holds in the first iterations of the reduction.
   bool holds(const Allocated& a, const BlockAccess& store, const Condition& condition,
              std::size_t place) const {
     if (condition.is_beginning) return true;
@@ -527,7 +533,7 @@ class BlockBufferPlanner {
            arith::can_prove(substitute(condition.holds, beginning(store, place)));
   }
 
-  /// Returns the first iterations of the loops inside the place that count the reduction that the
+  /// Returns the first iteration of each loop inside `place` that belongs to the reduction that the
   /// store initializes.
   VarMap beginning(const BlockAccess& store, std::size_t place) const {
     VarMap result;
@@ -539,7 +545,7 @@ class BlockBufferPlanner {
     return result;
   }
 
-  /// Whether an enclosing loop has no iterations. The extents of loops inside it are then
+  /// Whether an enclosing loop provably has no iterations. The extents of loops inside it are then
   /// meaningless.
   bool never_runs(const BlockAccess& access) const {
     for (std::size_t scope = access.scope; scope != kNone; scope = parent(scope))
@@ -568,7 +574,7 @@ class BlockBufferPlanner {
     return result;
   }
 
-  /// Returns the intersection of the interval and the shape, with a constant extent if the shape is
+  /// Returns the intersection of the interval and the shape. Its extent is constant if the shape is
   /// constant.
   static Range within(const Interval& touched, const Range& whole, const arith::Facts& facts) {
     const Range reached = touched.to_range(whole, facts);
@@ -585,8 +591,8 @@ class BlockBufferPlanner {
 
 constexpr std::string_view kPragma = "pragma_";
 
-/// The second step: rebuilds loops and blocks without iterators, with buffers at their allocation
-/// points.
+/// The second step: rebuilds loops and blocks without iterators, and allocates buffers at their
+/// allocation points.
 class Builder {
  public:
   explicit Builder(const BufferPlaces& places) : places_(places) {}
@@ -609,18 +615,20 @@ class Builder {
   };
 
   const BufferPlaces& places_;
-  /// The variables of loops that are bound to threads.
+  /// The variables of thread-bound loops, each with the thread variable that replaces it.
   VarMap threads_;
-  /// The dimensions of the enclosing kernel, and the number of its open loops.
+  /// The launch dimensions of the enclosing kernel, and the number of its thread-bound loops that
+  /// are open.
   std::vector<Launch> launches_;
-  /// The dimensions whose threads run the whole kernel: they are launched with its outermost loop.
+  /// The thread dimensions that are launched with the outermost loop of the kernel, because their
+  /// threads run all of it.
   std::vector<ThreadTag> launched_;
   int open_threads_ = 0;
 
   Expr expr(const Expr& e) { return threads_.empty() ? e : substitute(e, threads_); }
   Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
 
-  /// Wraps `body` in the buffers that are allocated at `place`; the first one is outermost.
+  /// Encloses `body` in the buffers that are allocated at `place`. The first buffer is outermost.
   Stmt with_buffers(const Stmt& place, Stmt body) {
     const auto found = places_.find(&place.node());
     if (found == places_.end()) return body;
@@ -693,8 +701,8 @@ class Builder {
     return is_running ? body : launched(launch, std::move(body));
   }
 
-  /// Throws if a reduction across threads is inside a thread guard, because inactive threads would
-  /// not take part in it.
+  /// Throws if a reduction across threads is inside a guard that only some threads pass, because
+  /// the other threads would not take part in it.
   static void check_reduces_alone(const For& loop, const Launch& launch, const Stmt& body) {
     walk(body, [&](const Attr& attr) {
       if (attr.kind != AttrKind::ReduceScope) return;
@@ -724,7 +732,7 @@ class Builder {
     return std::ranges::find(launched_, tag) != launched_.end();
   }
 
-  /// Whether all statements are inside loops that are bound to the dimension.
+  /// Whether every statement is inside a loop that is bound to the thread dimension.
   static bool runs_all(const Stmt& s, ThreadTag tag) {
     if (const For* loop = s.as<For>(); loop && traits_of(*loop).thread == tag) return true;
     bool has_parts = false, all = true;
@@ -751,15 +759,15 @@ class Builder {
     return launch_of(tag, loop.extent);
   }
 
-  /// Returns the larger extent; symbolic extents are compared at run time.
+  /// Returns the larger extent. Symbolic extents are compared at run time.
   static Expr longest(const Expr& a, const Expr& b) {
     const auto x = constant_int(a), y = constant_int(b);
     if (x && y) return *x < *y ? b : a;
     return structural_equal(a, b) ? a : max(a, b);
   }
 
-  /// Returns one axis per dimension of the kernel, with the largest extent of the loops bound to
-  /// it. Shorter loops are guarded.
+  /// Returns the launch dimensions of the kernel. Each has the largest extent of the loops bound to
+  /// it; shorter loops are guarded.
   std::vector<Launch> dimensions_of(const Stmt& kernel) {
     std::unordered_set<const void*> inside;
     walk(kernel, [&](const For& loop) { inside.insert(&loop.var.node()); });

@@ -26,7 +26,7 @@ bool is_power_of_two(const Expr& e) {
 }
 
 Expr sigmoid_of(const Expr& x) {
-  // Half-precision types have too few digits for the sum.
+  // Half-precision types have too few digits for the sum 1 + exp(-x).
   const DataType type = x.dtype();
   const DataType wide = type.bits < 32 ? Float(32, type.lanes) : type;
   const Expr one = make_float(wide, 1);
@@ -128,8 +128,8 @@ class IntrinsicLowerer {
     return result;
   }
 
-  /// Whether the target has the instruction. Devices have it for scalar integer sums; processors
-  /// have it for vectors that fill a register, also for float sums.
+  /// Whether the target has a dot-product instruction. Devices have instructions for scalar integer
+  /// sums. Processors have instructions for vectors that fill a register, also for float sums.
   bool has_instruction(DataType sums) const {
     const bool is_processor = options_.vector_registers && options_.vector_registers->for_sums > 0;
     return options_.has_dp4a && (is_processor || (sums.is_integral() && sums.is_scalar()));

@@ -1,4 +1,4 @@
-// Passes for loops that are marked: unrolled, vectorized.
+// Passes for loops that a user marked to be unrolled or vectorized.
 #include "lower/passes.h"
 
 #include <limits>
@@ -20,10 +20,9 @@ using namespace tir;
 
 // ---- trip counts --------------------------------------------------------------------------------
 
-// Constant trip counts of loops that a user marked to be vectorized or unrolled. A loop whose
-// extent depends on enclosing loops (for example, in a producer whose size varies with the attach
-// point) becomes a plain loop instead. An extent that is symbolic in the whole function is an error
-// of the user.
+// Trip counts of loops that a user marked to be vectorized or unrolled, which must be constant. A
+// loop becomes a plain loop instead if its extent depends on enclosing loops, as in a producer
+// whose size varies with the attach point. Any other symbolic extent is a user error.
 
 namespace {
 
@@ -74,9 +73,9 @@ std::optional<int> constant_extent(const For& loop, std::string_view primitive,
 
 namespace {
 
-/// The size of the current member of a sequence.
+/// The size of the statement of a sequence that is being visited.
 struct Size {
-  /// The number of stores and evaluations, counted once per unrolled iteration.
+  /// The number of stores and evaluations. The iterations of an unrolled loop count separately.
   std::int64_t steps = 0;
   int unrolled_loops = 0;
   int other_loops = 0;
@@ -174,15 +173,16 @@ class Unroller {
     for (std::int64_t n = 0; n < extent; ++n) {
       VarMap iteration;
       set(iteration, loop.var, loop.min + make_int(loop.var.dtype(), n));
-      // The first copy keeps the definitions of the body.
+      // The first copy keeps the variables that the body defines. Other copies define fresh
+      // variables.
       result.push_back(n == 0 ? replace_vars(body, std::move(iteration))
                               : fresh_copy(body, std::move(iteration)));
     }
     return make_seq(std::move(result));
   }
 
-  /// Limits the number of operators, because compile time depends on them and a few statements may
-  /// be long.
+  /// Throws if the unrolled loop would have too many operators. Their number determines compile
+  /// time, and a few statements may be long.
   void refuse_many_operators(const For& loop, std::int64_t extent, const Stmt& body) const {
     const std::int64_t most = kOperatorsPerStatement * options_.max_statements;
     const auto each = static_cast<std::int64_t>(node_count(body));

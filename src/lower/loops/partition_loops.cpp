@@ -30,20 +30,21 @@ namespace {
 
 // ---- guards ----
 
-// Guards of a loop: the `likely` conditions in its body that depend on its variable, and the clamps
-// in its indices. find_span finds the iterations in which they provably hold.
+// The guards of a loop are the `likely` conditions in its body that depend on its variable, and the
+// clamps in its indices. find_span finds the iterations in which the guards provably hold.
 //
 //   for (o, 0, 13) { for (i, 0, 8) { if likely(o*8 + i < 100) ... } }
 //   find_span: o in [0, 12): there the guard holds for every i
 //   for (x, 0, 64) { B[x] = A[max(x - 1, 0)] }
 //   find_span: x in [1, 64): there the index is x - 1
 
-/// A half-open range of a loop variable; an absent end is the end of the loop.
+/// A half-open range of values of a loop variable. If `begin` or `end` is absent, it is the loop's
+/// own.
 struct GuardSpan {
   std::optional<Expr> begin;
   std::optional<Expr> end;
-  /// Nodes of the loop body and their replacements within the span: true for a condition, one side
-  /// for a minimum or maximum, the dividend for a remainder.
+  /// Nodes of the loop body with the expressions that replace them within the span: true for a
+  /// condition, one operand for a minimum or maximum, and the dividend for a remainder.
   std::unordered_map<const ExprNode*, Expr> settled;
 };
 
@@ -51,7 +52,7 @@ struct GuardSpan {
 struct GuardKinds {
   /// Conditions that are not marked `likely`.
   bool every_condition = false;
-  /// Clamped and wrapped indices, if most iterations do not need the clamp.
+  /// Indices that are clamped or wrapped, if most iterations do not need it.
   bool clamps = false;
 };
 
@@ -61,13 +62,14 @@ class Finder {
       : var_(var), kinds_(kinds), facts_(facts) {}
 
   std::vector<Expr> conditions;
-  /// The indices that contain the variable.
+  /// The indices in the body that use the loop variable.
   std::vector<Expr> indices;
   IntervalMap relaxed;
 
   void stmt(const Stmt& s) {
     if (const For* loop = s.as<For>()) {
-      // A range that depends on the variable or on inner definitions cannot be relaxed.
+      // If a range depends on the loop variable or on inner definitions, its variable cannot be
+      // replaced by its bounds.
       if (is_from_inside(loop->min) || is_from_inside(loop->extent)) return;
       enter(loop->var, Range::from_min_extent(loop->min, loop->extent));
     } else if (const Attr* attr = s.as<Attr>(); attr && (attr->kind == AttrKind::ThreadExtent ||
@@ -83,7 +85,7 @@ class Finder {
         s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
   }
 
-  /// Whether the expression depends on inner lets.
+  /// Whether the expression uses a variable that a let inside the loop defines.
   bool uses_unknown(const Expr& e) const {
     return uses_var(e, [&](const Expr& var) { return unknown_.contains(&var.node()); });
   }
@@ -134,8 +136,8 @@ class Finder {
   std::unordered_set<const ExprNode*> unknown_, seen_;
 };
 
-/// Whether the condition provably holds for every value of the variable in [begin, end). It is used
-/// for constant ends only, where the proof is easy, to confirm the deduced bounds.
+/// Whether the condition provably holds for every value of the variable in [begin, end). This proof
+/// confirms bounds that were deduced. It is only used for constant ends, where it is easy.
 bool holds_between(const Expr& condition, const Var& var, std::int64_t begin, std::int64_t end,
                    Facts& facts) {
   const Var inside = var.fresh();
@@ -156,8 +158,8 @@ class SpanBuilder {
     span_.settled.emplace(&condition.node(), make_true());
   }
 
-  /// Returns the index with its clamps resolved. The span is narrowed to the iterations in which
-  /// the resolved form holds.
+  /// Returns the index with its clamps removed. Narrows the span to the iterations in which the
+  /// result is equivalent.
   Expr settle(const Expr& e) {
     if (!uses_var(e, loop_.var)) return e;
     const Expr inside = map_children(e, [&](const Expr& child) { return settle(child); });
@@ -185,8 +187,8 @@ class SpanBuilder {
   }
 
  private:
-  /// Returns the span restricted to iterations where the condition holds; nullopt if those are
-  /// unknown or the restriction is useless.
+  /// Returns the part of the span in which the condition holds; nullopt if that part is unknown or
+  /// not useful.
   std::optional<GuardSpan> narrowed(const Expr& condition) {
     const Expr simple = arith::simplify(condition, facts_);
     if (is_true(simple)) return span_;
@@ -199,7 +201,8 @@ class SpanBuilder {
     if ((begin && finder_.is_from_inside(*begin)) || (end && finder_.is_from_inside(*end)))
       return std::nullopt;
     const Expr loop_end = loop_.min + loop_.extent;
-    // A condition that never holds in the loop cannot help; simplification removes it.
+    // If the condition never holds in the loop, splitting does not help. Simplification removes the
+    // condition.
     if (begin && arith::can_prove(*begin >= loop_end, facts_)) return std::nullopt;
     if (end && arith::can_prove(*end <= loop_.min, facts_)) return std::nullopt;
     if (!is_confirmed(simple, begin.value_or(loop_.min), end.value_or(loop_end)))
@@ -211,7 +214,7 @@ class SpanBuilder {
     return result;
   }
 
-  /// Resolves a clamp that is written as a choice.
+  /// Removes a clamp in the form of a select.
   Expr settle_choice(const Expr& e, const Expr& inside, const Select& choice) {
     if (!uses_var(choice.condition, loop_.var)) return inside;
     std::vector<Expr> all;
@@ -232,7 +235,7 @@ class SpanBuilder {
     return value;
   }
 
-  /// Resolves a wrapped index in the period that contains most iterations.
+  /// Removes a remainder, by narrowing the span to the period that contains most iterations.
   std::optional<Expr> settle_remainder(const Expr& value, const Expr& divisor) {
     const std::int64_t period = constant_int(divisor).value_or(0);
     const arith::ConstBound bound = arith::const_bound(value, facts_);
@@ -252,8 +255,8 @@ class SpanBuilder {
     return a / b - (a % b != 0 && a < 0 ? 1 : 0);
   }
 
-  /// Narrows the span for a clamp. Unlike a guard, a clamp justifies a copy of the loop only if
-  /// most iterations do not need the clamp.
+  /// Narrows the span to the iterations that do not need a clamp. Unlike a guard, a clamp justifies
+  /// a copy of the loop only if these are most of the iterations.
   bool narrow_for_clamp(const std::vector<Expr>& conditions) {
     GuardSpan before = span_;
     for (const Expr& condition : conditions) {
@@ -296,8 +299,8 @@ class SpanBuilder {
   GuardSpan span_;
 };
 
-/// Returns the largest useful range found in which guards of the loop body hold; nullopt if no
-/// useful range was found. The ends use only variables from outside the loop. `facts` must know the
+/// Returns the largest useful span; nullopt if no useful span was found. In the span, some guards
+/// of the loop body hold. The ends use only variables from outside the loop. `facts` must know the
 /// enclosing loops; inner loops are added to it.
 std::optional<GuardSpan> find_span(const For& loop, GuardKinds kinds, Facts& facts) {
   Finder finder(loop.var, kinds, facts);
@@ -308,7 +311,7 @@ std::optional<GuardSpan> find_span(const For& loop, GuardKinds kinds, Facts& fac
   return builder.take();
 }
 
-/// Replaces settled nodes.
+/// Replaces the nodes that a GuardSpan has settled.
 class Remover {
  public:
   explicit Remover(const std::unordered_map<const ExprNode*, Expr>& settled) : settled_(settled) {}
@@ -354,9 +357,10 @@ Stmt without_likely(const Stmt& s) {
       });
 }
 
-/// The number of nodes that small functions may add regardless of the growth factor.
+/// The number of nodes that may be added to any function, independent of the growth factor.
 constexpr std::size_t kFreeNodes = 20000;
-/// The nesting depth of edges from which loops are not split at clamps.
+/// The maximum nesting of edges (the few first or last iterations of a loop). Loops that are nested
+/// deeper are not split at clamps.
 constexpr int kMaxEdges = 2;
 
 class Partitioner {
@@ -399,8 +403,9 @@ class Partitioner {
     return result;
   }
 
-  /// Records the hint for the loop of its axis, directly inside the attribute. A copied loop has a
-  /// new variable with the name of the axis. Hints in hand-written code name no axis.
+  /// Records a hint for the loop directly inside the attribute. The loop must have the name of the
+  /// hint's axis, because the variable of a copied loop is new. Hints in hand-written code do not
+  /// name an axis and apply to any loop.
   void hint(const Attr& attr) {
     const Stmt* inside = &attr.body;
     while (const Attr* next = inside->as<Attr>()) inside = &next->body;
@@ -426,7 +431,7 @@ class Partitioner {
   bool proves(const Expr& condition) const { return arith::can_prove(condition, facts_); }
 
   /// Clamps a split point to [low, high], unless it provably lies there. If low > high, the part
-  /// before or after it is empty anyway.
+  /// before or after the split point is empty anyway.
   Expr clamped(const Expr& end, const Expr& low, const Expr& high) const {
     Expr result = end;
     if (!proves(result <= high)) result = min(result, high);
@@ -437,7 +442,8 @@ class Partitioner {
   Expr difference(const Expr& a, const Expr& b) const { return arith::simplify(a - b, facts_); }
 
   std::optional<Stmt> split(const For& loop) {
-    // Vectors are not split at clamps: a partial vector is no better than a gather.
+    // Vectorized loops are not split at clamps, because a partial vector is not better than a
+    // gather.
     const GuardKinds kinds{
         .every_condition = hinted_.contains(&loop.var.node()),
         .clamps = loop.kind != ForKind::Vectorized && edges_around_ < kMaxEdges && !is_in_kernel_};
@@ -446,7 +452,8 @@ class Partitioner {
     const Expr last = arith::simplify(loop.min + loop.extent, facts_);
     const Expr begin = span->begin ? clamped(*span->begin, loop.min, last) : loop.min;
     const Expr end = span->end ? clamped(*span->end, begin, last) : last;
-    // A constant trip count is worth more than the removal of a guard.
+    // Keeps the loop if its trip count is constant and would become symbolic. A constant trip count
+    // is worth more than the removal of a guard.
     if (is_constant(loop) && !(constant_int(begin) && constant_int(end))) return std::nullopt;
     const Expr before = difference(begin, loop.min), behind = difference(last, end);
     const bool has_before = !proves(before <= 0), has_behind = !proves(behind <= 0);
@@ -479,8 +486,9 @@ class Partitioner {
     return true;
   }
 
-  /// Returns the result of `make` for the first or last iterations of a loop. Loops inside several
-  /// such edges are not split at clamps, which keeps the number of parts below 3^(number of loops).
+  /// Returns the result of `make`, which emits an edge: the first or last iterations of a loop.
+  /// Loops inside several edges with few iterations are not split at clamps. This keeps the number
+  /// of parts below 3^(number of loops).
   template <class F>
   Stmt edge(const For& loop, const Expr& iterations, const F& make) {
     constexpr std::int64_t kMaxFractionOfFew = 8;
@@ -495,8 +503,8 @@ class Partitioner {
 
   // ---- parts ------------------------------------------------------------------------------------
 
-  /// Returns `extent` iterations of the loop, starting at `begin`, as a separate loop that starts
-  /// at 0.
+  /// Returns a separate loop that runs `extent` iterations of `loop`, starting at `begin`. The new
+  /// loop starts at 0.
   Stmt part(const For& loop, const Expr& begin, const Expr& extent, const Stmt& body) {
     const Expr length = cast(loop.var.dtype(), extent), offset = cast(loop.var.dtype(), begin);
     if (is_one(length)) return stmt(fresh_copy(body, {{&loop.var.node(), offset}}));
@@ -507,8 +515,8 @@ class Partitioner {
                               fresh_copy(body, {{&loop.var.node(), var + offset}})}));
   }
 
-  /// Branches inside a parallel loop instead of splitting it: the threads would synchronize between
-  /// the parts.
+  /// Emits a branch inside a parallel loop. If the loop were split, the threads would synchronize
+  /// between its parts.
   Stmt choose(const For& loop, const Expr& begin, const Expr& end, bool has_before, bool has_behind,
               const Stmt& main) {
     Expr inside = make_true();
@@ -517,7 +525,7 @@ class Partitioner {
     Stmt rest = loop.body;
     const bool is_single =
         is_one(has_before ? difference(begin, loop.min) : difference(loop.min + loop.extent, end));
-    // If there is exactly one other iteration, its index is known.
+    // If only one iteration is outside the span, the value of the loop variable there is known.
     VarMap known;
     if (is_single && has_before != has_behind) set(known, loop.var, has_before ? loop.min : end);
     rest = fresh_copy(rest, std::move(known));
@@ -534,7 +542,8 @@ class Partitioner {
   bool is_in_kernel_ = false;
   /// The number of enclosing edges with few iterations.
   int edges_around_ = 0;
-  /// The loops of the pragma "loop_partition_hint", and the loops that are already parts.
+  /// The loops that the pragma "loop_partition_hint" marks, and the loops that are parts of a loop
+  /// that has already been split.
   std::unordered_set<const ExprNode*> hinted_, finished_;
   /// Keeps the nodes in both sets alive.
   std::vector<Var> known_vars_;

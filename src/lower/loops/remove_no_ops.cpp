@@ -19,7 +19,8 @@ namespace {
 
 bool has_effect(const Expr& e) { return effect_of(e) == Effect::UpdateState; }
 
-/// Returns the side effects of the operands, which remain of a statement with an empty body.
+/// Returns the side effects of the operands as statements. They replace a statement whose body is
+/// empty.
 Stmt effects_of(const std::vector<Expr>& operands) {
   std::vector<Stmt> effects;
   for (const Expr& e : operands)
@@ -32,7 +33,7 @@ bool is_empty_loop(const For& loop) {
   return extent && *extent <= 0;
 }
 
-/// Returns the replacement of a statement whose children are already rewritten.
+/// Returns the replacement of a statement, whose children have already been rewritten.
 std::optional<Stmt> reduced(const Stmt& s) {
   return match(
       s.node().value,
@@ -68,7 +69,7 @@ std::optional<Stmt> reduced(const Stmt& s) {
           if (is_nop(c) || c.as<Seq>()) return make_seq(n.stmts);
         return std::nullopt;
       },
-      // Stores, assertions and while loops, which may not terminate, are effects themselves.
+      // Stores, assertions and while loops are themselves effects. A while loop may not terminate.
       [&](const auto&) -> std::optional<Stmt> { return std::nullopt; });
 }
 

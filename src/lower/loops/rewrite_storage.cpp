@@ -8,10 +8,11 @@
 // size that uses an inner variable is replaced by its constant upper bound; without one, the
 // allocation stays inside the definition of that variable.
 //
-// Sharing: a buffer whose last use is the statement that first writes another buffer, element by
-// element, passes its memory on (in place). Free memory is reused for buffers of similar size.
-// Memory of the scopes `local` and `warp` is only reused in place. Small values and buffers with
-// several physical dimensions do not share memory.
+// Sharing: a statement may be the last use of one buffer and also the first write of another. If it
+// reads and writes the same element in each step, the second buffer takes over the memory of the
+// first (in place). Free memory is reused for buffers of similar size. Memory of the scopes `local`
+// and `warp` is only reused in place. Small values and buffers with several physical dimensions do
+// not share memory.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -41,24 +42,25 @@ namespace {
 
 // ---- timeline ----
 
-// The timeline that rewrite_storage plans with: the statements of a function in order, with the
-// allocations that they touch. Each scope has a begin and an end.
+// The timeline that the pass uses for planning: the statements of a function in order, each with
+// the allocations that it uses. Each scope has a begin and an end.
 
 using AllocationId = int;
 
 struct Allocation {
   Allocate node;
-  /// The allocated extents; they do not use variables defined between `place` and the allocation.
+  /// The extents to allocate. They do not use variables defined between `place` and the original
+  /// allocation.
   std::vector<Expr> extents;
   Expr condition;
   /// The loop, let or thread attribute in whose body the memory is allocated; nullptr for the
   /// function body.
   const StmtNode* place;
-  /// The enclosing thread axes that share the memory. Memory may be reused in place only if every
-  /// index distinguishes these threads.
+  /// The enclosing thread axes whose threads share the memory. Memory may be reused in place only
+  /// if every index distinguishes these threads.
   std::vector<RangedVar> sharing_threads;
-  /// Whether tasks of a persistent region share the memory. While some tasks still read it, others
-  /// may have reached a later statement.
+  /// Whether tasks of a persistent region share the memory. Some tasks may still read the memory
+  /// when others have reached a later statement.
   bool is_shared_by_tasks;
 
   StorageScope scope() const {
@@ -82,11 +84,11 @@ struct Moment {
   enum class Kind : std::uint8_t { Leaf, Begin, End };
   Kind kind;
   Stmt stmt;
-  /// The allocations outside the statement that the statement uses, in order of use. Begin and End
-  /// have the same list.
+  /// The allocations outside the statement that the statement uses, in order of use. The Begin and
+  /// the End of a scope have the same list.
   std::vector<AllocationId> touched;
-  /// Whether `touched` covers the whole statement (false for the operands of an attribute or
-  /// allocation).
+  /// Whether `touched` covers the whole statement. It is false if only the operands of an attribute
+  /// or allocation are covered.
   bool is_whole_statement = true;
 };
 
@@ -110,12 +112,12 @@ class TimelineMaker {
   }
 
  private:
-  /// A statement that defines a variable for its body.
+  /// An enclosing statement that defines a variable for its body.
   struct Definition {
     const StmtNode* stmt;
     Var var;
     std::optional<Range> range;
-    /// Whether the iterations run concurrently, so that memory must be allocated inside.
+    /// Whether the iterations run concurrently, so that each needs its own memory.
     bool is_private;
     std::optional<ThreadTag> thread;
   };
@@ -281,7 +283,8 @@ class TimelineMaker {
     return std::nullopt;
   }
 
-  /// Replaces the extent by a bound without inner variables, or moves the attach point inwards.
+  /// Replaces the extent by an upper bound without inner variables. If no bound is found, moves the
+  /// attach point inwards.
   void place_extent(Expr& extent, std::size_t& first_inner, Allocation& allocation) {
     const auto innermost = innermost_used(extent, first_inner);
     if (!innermost) return;
@@ -319,27 +322,27 @@ class TimelineMaker {
   StorageTimeline timeline_;
   /// The level of each allocation: the number of scopes open at the allocation.
   std::vector<std::size_t> levels_;
-  /// The allocations that the open scopes and the current leaf touch, by level.
+  /// The allocations that the open scopes and the current leaf statement use; one list per level.
   std::vector<std::vector<AllocationId>> open_;
   std::vector<Definition> definitions_;
   bool in_kernel_ = false;
-  /// The number of definitions around the open persistent region.
+  /// The number of definitions that enclose the open persistent region.
   std::optional<std::size_t> region_;
 };
 
 // ---- computation in place -----------------------------------------------------------------------
 
-// Legality of in-place computation: whether a statement may write one buffer into the memory of
-// another buffer that it reads, as in dst[i] = f(src[i]).
+// Legality of in-place computation: decides whether a statement may write one buffer into the
+// memory of another buffer that it reads, as in dst[i] = f(src[i]).
 
-/// The sources whose memory a statement that writes `dst` can reuse, computed once for all
-/// candidates.
+/// The source buffers whose memory can be reused for `dst` by a statement that writes `dst`.
+/// Computed once for all candidates.
 ///
 /// A source is safe if it is not written and is read only in the value of the single store to dst,
-/// at the same index and with the same type. Moreover, dst must not be read, no index may be loaded
-/// from memory, no code may be opaque, and each element of dst must be written once. The last
-/// condition requires that the index of the stores, which is the same in all branches, is injective
-/// over the enclosing loops and the threads that share the memory.
+/// at the same index and with the same type. In addition, dst must not be read, indices must not be
+/// loaded from memory, there must be no calls of unknown code, and each element of dst must be
+/// written once. The last condition requires that the index is injective over the enclosing loops
+/// and over the threads that share the memory. All branches must store at this index.
 class InPlaceSources {
  public:
   InPlaceSources(const Stmt& s, const Var& dst, const std::vector<RangedVar>& sharing_threads)
@@ -412,7 +415,7 @@ class InPlaceSources {
   void expr(const Expr& e) {
     if (const Load* n = e.as<Load>()) return load(e, *n);
     if (e.as<VarNode>() && e.dtype().is_handle()) {
-      // A use of the address itself permits any access.
+      // If the address itself is used, any access is possible.
       if (e.same_as(dst_)) all_safe_ = false;
       unsafe_.insert(&e.node());
     }
@@ -454,27 +457,29 @@ class InPlaceSources {
 
   Var dst_;
   std::vector<RangedVar> loops_;
-  std::vector<Expr> guards_;                  // the enclosing conditions
-  std::unordered_set<const ExprNode*> lets_;  // the lets of the statement
+  std::vector<Expr> guards_;                  // the conditions around the current statement
+  std::unordered_set<const ExprNode*> lets_;  // the variables of lets inside the statement
   bool all_safe_ = true;
   std::unordered_set<const ExprNode*> unsafe_;
-  const Store* current_ = nullptr;  // the store to dst whose value is being visited
+  const Store* current_ = nullptr;  // the store to dst whose value is visited
   int index_depth_ = 0;
   const Store* first_store_ = nullptr;  // the first store to dst
-  int stores_ = 0;                      // maximum number of stores to dst on a path
+  int stores_ = 0;                      // maximum number of stores to dst on one path
 };
 
 // ---- assignment of memory -----------------------------------------------------------------------
 
-// Assignment of allocations to shared pieces of memory, and the placement of each piece.
+// Assigns allocations to blocks of memory that they share, and determines where each block is
+// allocated.
 
-/// One piece of memory.
+/// A block of memory that one or more allocations use.
 struct StorageBlock {
   const tir::StmtNode* place;
   tir::StorageScope scope;
-  /// The allocations that live in the block, in order; the first one gives the name.
+  /// The allocations that use the block, in order of first use. The block has the name of the first
+  /// one.
   std::vector<AllocationId> tenants;
-  /// The size of the largest tenant; nullopt if it is not constant.
+  /// The size of the largest tenant in bits; nullopt if it is not constant.
   std::optional<std::int64_t> constant_bits;
 };
 
@@ -485,14 +490,18 @@ struct StoragePlan {
   std::vector<std::optional<std::size_t>> block_of;
 };
 
-/// The maximum ratio of sizes between free memory and an allocation that reuses it.
+/// The maximum ratio between the size of a free block and the size of an allocation that reuses it,
+/// in either direction.
 constexpr std::int64_t kMatchRange = 16;
-/// The size in bits up to which values are left to the code generator's registers.
+/// Values of up to this size, in bits, do not share memory, because code generators keep them in
+/// registers.
 constexpr std::int64_t kSmallBits = 32;
-/// In-place reuse is not attempted for a statement in which the lifetimes of more buffers begin.
+/// In-place reuse is attempted only at statements in which the lifetimes of at most this number of
+/// buffers begin.
 constexpr std::size_t kMaxInPlaceBegins = 2;
 
-/// The allocations that are first used at a moment, and those that are last used at it.
+/// The allocations that are first used at one moment, and those that are last used at the same
+/// moment.
 struct Events {
   std::vector<AllocationId> begins, ends;
 };
@@ -518,7 +527,7 @@ std::vector<Events> find_events(const StorageTimeline& timeline) {
   return events;
 }
 
-/// Returns, for the moment at which a scope begins, the moment at which it ends.
+/// Returns, for each moment that begins a scope, the moment that ends the scope.
 std::vector<std::size_t> find_ends(const StorageTimeline& timeline) {
   std::vector<std::size_t> end_of(timeline.moments.size()), open;
   for (std::size_t m = 0; m < timeline.moments.size(); ++m) {
@@ -554,7 +563,7 @@ class StoragePlanner {
   }
 
  private:
-  /// The free memory at one place.
+  /// The free blocks that are allocated at one place.
   struct FreeBlocks {
     std::multimap<std::int64_t, std::size_t> by_bits;
     std::list<std::size_t> of_unknown_size;
@@ -581,7 +590,7 @@ class StoragePlanner {
   std::optional<std::size_t> find_in_place(AllocationId id, const Stmt& s,
                                            const std::vector<AllocationId>& ends) {
     const Allocation& dst = allocation(id);
-    // Fragments of equal size may be tiles of different shapes.
+    // Fragments are not reused in place: fragments of equal size may be tiles of different shapes.
     if (dst.is_shared_by_tasks || dst.scope() > StorageScope::Local) return std::nullopt;
     std::optional<InPlaceSources> sources;
     for (AllocationId src : ends) {
@@ -667,14 +676,14 @@ class StoragePlanner {
 
   const StorageTimeline& timeline_;
   StoragePlan plan_;
-  /// Used for look-up only, never iterated.
+  /// The free blocks of each place. For look-up only.
   std::unordered_map<const StmtNode*, FreeBlocks> free_;
   std::vector<bool> handed_over_;
 };
 
 // ---- the pass -----------------------------------------------------------------------------------
 
-/// An allocation that is ready to be wrapped around a body.
+/// An allocation that will enclose a body.
 struct NewAllocation {
   Var data;
   DataType dtype;
@@ -713,7 +722,7 @@ class StorageRewriter {
     return {first.node.data, type, {common_extent(block, type)}, make_true()};
   }
 
-  /// Returns the number of elements of the largest tenant.
+  /// Returns the number of elements, of the given type, that the largest tenant needs.
   Expr common_extent(const StorageBlock& block, DataType type) const {
     const Expr& first = timeline_.allocations[block.tenants.front()].extents.front();
     if (block.constant_bits) {
@@ -767,8 +776,9 @@ class StorageRewriter {
 
   bool is_list(const Stmt& s) const { return s.as<Seq>() && !places_.contains(&s.node()); }
 
-  /// Rewrites a sequence of stages. Each allocation contains all later stages; without the
-  /// allocations, the stages form one flat list. Building it at once avoids quadratic time.
+  /// Rewrites a sequence of stages. Each Allocate encloses all later stages; without the
+  /// allocations, the stages are one flat list. The list is built in one pass, because building it
+  /// level by level would take quadratic time.
   Stmt list(const Stmt& s, const Seq& n) {
     std::vector<Stmt> stmts;
     append(s, stmts);
@@ -820,7 +830,7 @@ class StorageRewriter {
     return id && plan_.block_of[*id] ? &blocks_[*plan_.block_of[*id]] : nullptr;
   }
 
-  /// Returns the buffer as a view of its block.
+  /// Returns the buffer as a view of the block that holds its memory.
   Buffer moved(const Buffer& buffer) {
     const NewAllocation* block = block_of(buffer->data);
     if (!block) return buffer;
@@ -829,7 +839,8 @@ class StorageRewriter {
       node.data = block->data;
       if (node.name != block->data.name()) node.moved_from = node.stage_name();
       node.name = block->data.name();
-      // A size that was replaced by its bound is also replaced in the view.
+      // If an extent of the allocation was replaced by its upper bound, the view gets the bound as
+      // well.
       if (structural_equal(node.shape, allocation.node.extents)) node.shape = allocation.extents;
     });
   }
@@ -837,7 +848,7 @@ class StorageRewriter {
   StorageTimeline timeline_;
   StoragePlan plan_;
   std::vector<NewAllocation> blocks_;
-  /// Used for look-up only, never iterated.
+  /// The blocks that are allocated at each place. For look-up only.
   std::unordered_map<const StmtNode*, std::vector<std::size_t>> places_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };

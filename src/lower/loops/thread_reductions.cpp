@@ -35,7 +35,7 @@ std::string named(const For& loop) {
   throw LowerError("block `" + block.name + "` reduces over " + named(loop) + " " + reason);
 }
 
-/// A perfect loop nest around a block.
+/// A block and the perfect loop nest around it.
 struct Nest {
   std::vector<const For*> loops;
   const BlockRealize* realize = nullptr;
@@ -73,13 +73,13 @@ Stmt guarded(const Expr& condition, Stmt body) {
   return is_true(condition) ? body : make_stmt(If{condition, std::move(body), std::nullopt});
 }
 
-/// Declares a thread-local variable.
+/// Declares a variable of which each thread has its own copy.
 Buffer own_variable(const char* name, DataType dtype) {
   return decl_buffer({Expr(1)}, dtype, {.name = name, .scope = "local"});
 }
 Expr value_of(const Buffer& variable) { return make_load(variable, {Expr(0)}); }
 
-/// A reduction block with its loops, starting at the outermost loop of the reduction.
+/// A reduction block and its loops, from the outermost reduction loop on.
 class Reduction {
  public:
   Reduction(const Nest& nest, const Combination& combination)
@@ -100,8 +100,8 @@ class Reduction {
         set(values_, block_.iters[n].var(), nest.realize->values[n]);
   }
 
-  /// Throws the errors that reduce_across_threads documents. `tags`: the bindings of the
-  /// reduction's loops and of the enclosing loops.
+  /// Throws the errors that are documented at reduce_across_threads. `tags` are the thread bindings
+  /// of the reduction's loops and of the enclosing loops.
   void check(const std::vector<ThreadTag>& tags) const {
     const For& first = first_thread();
     for (const For* loop : nest_.loops) {
@@ -173,16 +173,16 @@ class Reduction {
   Combination combination_;
   const Store& store_;
   const Expr identity_;
-  /// The loops over threads and those with one iteration, and the reduction loops that each thread
-  /// runs serially.
+  /// `outer_`: the loops over threads and the loops with one iteration. `serial_`: the reduction
+  /// loops that each thread runs serially.
   std::vector<const For*> outer_, serial_;
   /// The variables of the reduction loops.
   Vars reduced_;
-  /// The bindings of the reduction iterators.
+  /// The bindings of the reduction iterators, by iterator.
   VarMap values_;
 
-  /// Returns the initial value of a thread's partial result. If another block has the init, the
-  /// first thread starts from the element's current value. That value is an operand of the
+  /// Returns the initial value of a thread's partial result. If the init is in another block, the
+  /// first thread starts from the element's current value. This value is an operand of the
   /// reduction, so it is read before any thread stores the total.
   Expr begin(const Expr& condition) const {
     if (block_.init) return identity_;
@@ -237,8 +237,8 @@ class Reduction {
         null, make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
   }
 
-  /// Returns the block with its spatial iterators only. Its read regions become whole buffers,
-  /// because the block now contains loops.
+  /// Returns the block with only its spatial iterators. The regions that it reads become whole
+  /// buffers, because the block now contains loops.
   Stmt block_of(Stmt body) const {
     Block copy = block_;
     copy.iters.clear();
@@ -272,7 +272,8 @@ class Rewriter {
   }
 
  private:
-  /// The loops up to the enclosing block, and the tags of all enclosing loops.
+  /// The loops inside the enclosing block that surround the current statement, and the thread tags
+  /// of all enclosing loops.
   std::vector<const For*> loops_;
   std::vector<ThreadTag> tags_;
   /// The variables of loops and iterators that differ between threads.
@@ -332,7 +333,7 @@ class Rewriter {
     return result.make();
   }
 
-  /// Rewrites a block that is not in a perfect nest of its reduction.
+  /// Rewrites a block that is not in a perfect loop nest of its reduction.
   Stmt block(const Stmt& s, const BlockRealize& realize) {
     const Block& block = *realize.block;
     for (std::size_t n = 0; n < block.iters.size(); ++n) {

@@ -4,7 +4,8 @@
 //   B[i] = A[i] + A[i]                                                  // bfloat16
 //   B[i] = cast(uint16, (x + bias(x)) >> 16),  x = bits of (float(A[i]) + float(A[i]))
 //
-// Every operation rounds to nearest even, so results do not depend on which stages are inlined.
+// Every operation rounds to nearest even. Results therefore do not depend on which stages are
+// inlined.
 //
 // Afterwards, bfloat16 occurs only in the declarations of parameters, whose data pointers are
 // replaced, and in fragments of tensor cores.
@@ -32,7 +33,7 @@ std::uint16_t rounded_bits(double value) {
   return static_cast<std::uint16_t>((bits + ((bits >> 16) & 1) + 0x7fff) >> 16);
 }
 
-/// Returns the float32 with the value of the bfloat16 stored in `bits`.
+/// Returns the float32 value of the bfloat16 whose bits are `bits`.
 Expr float_of(const Expr& bits) {
   const int lanes = bits.dtype().lanes;
   if (const IntImm* constant = bits.as<IntImm>())
@@ -41,9 +42,9 @@ Expr float_of(const Expr& bits) {
   return make_call(Float(32, lanes), Intrin::reinterpret, {make_cast(UInt(32, lanes), bits) << 16});
 }
 
-/// Returns the nearest bfloat16, ties to even, in the form of TVM 0.9 (which is wrong for some
-/// NaNs). Adding just under half a unit in the last place, plus one if that place is odd, carries
-/// into it exactly when the value must be rounded up.
+/// Returns the bits of the nearest bfloat16, ties to even, in the form of TVM 0.9 (which is wrong
+/// for some NaNs). Adds just under half a unit in the last place, plus one if that place is odd.
+/// The sum carries into the last place exactly if the value must be rounded up.
 Expr round_to_bits(const Expr& value) {
   const int lanes = value.dtype().lanes;
   const Expr single =
@@ -94,7 +95,7 @@ class Legalizer {
 
   Expr expr(const Expr& e) { return e.dtype().is_bfloat() ? bits(e) : other(e); }
 
-  /// Returns a value in the form that operations take.
+  /// Returns an operand of an operation. A bfloat16 operand is converted to float32.
   Expr operand(const Expr& e) { return e.dtype().is_bfloat() ? float_of(bits(e)) : other(e); }
 
   std::vector<Expr> operands(const std::vector<Expr>& list) {
@@ -109,7 +110,7 @@ class Legalizer {
       return make_int(bits_type(e.dtype()), rounded_bits(constant->value));
     if (e.as<VarNode>()) {
       const auto found = variables_.find(&e.node());
-      // A parameter of the function keeps its type, because callers pass it.
+      // A parameter of the function keeps its type, so its bits are reinterpreted.
       return found != variables_.end() ? found->second
                                        : make_call(bits_type(e.dtype()), Intrin::reinterpret, {e});
     }
@@ -153,7 +154,7 @@ class Legalizer {
       return fold(binary->op, operand(binary->a), operand(binary->b));
     if (const Call* call = e.as<Call>()) {
       const Intrin* intrin = std::get_if<Intrin>(&call->callee);
-      // These calls take the stored bits: a reduction over threads combines and writes them
+      // These calls take the stored bits. A reduction over threads combines and writes bits
       // unchanged, and dp4a accepts either form.
       const bool takes_bits = !intrin || *intrin == Intrin::reinterpret ||
                               *intrin == Intrin::dp4a || *intrin == Intrin::address_of ||
@@ -169,7 +170,7 @@ class Legalizer {
     return map_children(e, [&](const Expr& c) { return expr(c); });
   }
 
-  /// Converts a bfloat16 reducer to one of bits.
+  /// Converts a reducer of bfloat16 values to a reducer of their bits.
   CommReducer reducer(const CommReducer& combiner) {
     CommReducerNode result = *combiner;
     for (std::vector<Var>* side : {&result.lhs, &result.rhs})
@@ -205,7 +206,8 @@ class Legalizer {
   }
 
   Buffer buffer(const Buffer& b) {
-    // Fragments of tensor cores keep their type: they are loaded from memory of bits.
+    // Tensor core fragments keep the type bfloat16, but they are loaded from memory that holds
+    // bits.
     if (!b->dtype.is_bfloat() || is_fragment(memory_scope(b->data))) return b;
     return copy_once(buffers_, b, [&](BufferNode& node) {
       node.dtype = bits_type(b->dtype);

@@ -1,5 +1,5 @@
-// Rewrites temporaries that are accessed only by whole aligned vectors of one width as temporaries
-// with vector elements, as TVM 0.9 text shows them.
+// Gives a temporary vector elements, as in TVM 0.9 text, if all its accesses are whole aligned
+// vectors of one width.
 //
 //   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...
 //   =>   allocate(B, float32x4, [16]); B[j] = ...
@@ -60,7 +60,7 @@ class UsageFinder {
     } else if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
       access(Var::of(n->args[1]), n->args[0].dtype(), n->args[2]);
     } else if (const Call* n = as_call(e, Intrin::address_of)) {
-      // A callee that receives the address of an element accesses it as a scalar.
+      // A callee that receives the address of an element may access scalars there.
       if (const Load* load = n->args[0].as<Load>()) set_mixed(load->buffer->data);
     }
   }
@@ -79,7 +79,8 @@ class UsageFinder {
     usage.access = accessed;
   }
 
-  /// Returns the width of a whole aligned vector access; otherwise the width of an element.
+  /// Returns the number of lanes of a whole aligned vector access, or the number of lanes of an
+  /// element for other accesses.
   int lanes_of(const Usage& usage, const Expr& index) const {
     const Ramp* ramp = index.as<Ramp>();
     if (!ramp || !is_one(ramp->stride) || usage.element.lanes != 1) return usage.element.lanes;
@@ -181,13 +182,14 @@ class ElementVectorizer {
 }  // namespace
 
 PrimFunc vectorize_elements(const PrimFunc& func, const PassOptions&) {
-  // Vectors are accessed by ramps, or through pointers by intrinsics.
+  // Vectors are accessed only by ramps, or by intrinsics through pointers. Other functions are
+  // unchanged.
   if (!contains<Ramp>(func.body) && !contains<Call>(func.body)) return func;
   return with_body(func, ElementVectorizer(func.body).run(func.body));
 }
 
 // Gives each access of memory that is allocated inside a vectorized loop its own buffer object over
-// the same memory, because TVM 0.9 text declares such a buffer once per access.
+// the same memory. TVM 0.9 text declares such a buffer once per access.
 //
 //   allocate(B, float32x4, [1]) {
 //     B_1: Buffer(B, float32x4, [1], [])[0] = A[ramp(0, 1, 4)]
