@@ -98,7 +98,7 @@ class Reader {
   /// Removes the labels that no instruction refers to, and finds the loops.
   void end_function() {
     is_inside_ = false;
-    std::unordered_map<std::string_view, std::size_t> places;  // label -> line index in function_
+    std::unordered_map<std::string_view, std::size_t> places;  // each label's index in function_
     for (std::size_t n = 0; n < function_.size(); ++n)
       if (function_[n].kind == AssemblerLine::Kind::Label) places.emplace(function_[n].text, n);
     std::vector<bool> is_named(function_.size(), false);

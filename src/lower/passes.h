@@ -16,7 +16,7 @@ PassFunction lower_blocks;
 PassFunction inject_rolling_buffers;
 /// Expands prefetch marks into loops of prefetch intrinsics.
 PassFunction inject_prefetch;
-/// Binds loop ranges that read memory which the function writes to variables.
+/// Binds a loop's range to variables if the range reads memory that the function writes.
 PassFunction bind_loop_ranges;
 /// Rebases loops that begin far from 0, so that they begin at 0.
 PassFunction rebase_loops;
@@ -32,13 +32,13 @@ PassFunction partition_loops;
 PassFunction vectorize_loops;
 /// Vectorizes as in TVM 0.9 text: an if_then_else that differs between lanes becomes a loop.
 PassFunction vectorize_loops_as_text;
-/// Serializes virtual threads in one thread.
+/// Runs all virtual threads one after the other in one thread.
 PassFunction inject_virtual_threads;
 /// Allocates two copies of double buffers and fills one of them ahead of its use.
 PassFunction inject_double_buffers;
 /// Places allocations, and lets those with disjoint lifetimes share memory.
 PassFunction rewrite_storage;
-/// Unrolls marked loops, and short ones as PassOptions::unroll allows.
+/// Unrolls marked loops, and short loops if PassOptions::unroll allows it.
 PassFunction unroll_loops;
 /// Divides both sides of guards, and divisions of split axes, by a common factor.
 PassFunction renormalize_splits;

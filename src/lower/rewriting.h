@@ -28,7 +28,7 @@ inline void for_each_expression(const tir::Stmt& s, tir::ExprVisit f) {
   tir::for_each_child(s, f, [](const tir::Stmt&) {});
 }
 
-/// Whether `holds` holds for a direct subexpression.
+/// Whether `holds` is true for some direct subexpression.
 template <class F>
 bool any_child(const tir::Expr& e, F holds) {
   bool found = false;
@@ -36,7 +36,7 @@ bool any_child(const tir::Expr& e, F holds) {
   return found;
 }
 
-/// Returns the function with another body.
+/// Returns the function with its body replaced by `body`.
 inline tir::PrimFunc with_body(tir::PrimFunc func, tir::Stmt body) {
   func.body = std::move(body);
   return func;

@@ -27,7 +27,7 @@ enum class HalfType : unsigned char {
 
 struct Dialect {
   std::string_view name;
-  /// Prefix of helper functions.
+  /// Qualifiers of helper functions, such as "static inline".
   std::string_view of_helpers;
   /// Qualifier of a pointer without aliases.
   std::string_view restrict_word;
@@ -45,7 +45,7 @@ struct Dialect {
 
 /// The language's vector types, and how vectors are loaded and stored.
 struct VectorWords {
-  /// The size of the largest vector.
+  /// The size of the largest vector, in bytes.
   int most_bytes;
   /// Whether the memory of a vector must be aligned to its size.
   bool needs_alignment;

@@ -91,7 +91,7 @@ class CFunctionEmitter {
   friend class PackedTextEmitter;
   friend class KernelTextEmitter;
 
-  // Statements.
+  // Emission of statements.
   void stmt(const tir::Stmt& s);
   bool comment(const tir::Stmt& s);
   void emit(const tir::Store& n);
@@ -132,7 +132,7 @@ class CFunctionEmitter {
   void leave(const std::string& status);
   void return_value(const Text& value);
 
-  // Kernels.
+  // Emission of constructs that only kernels have.
   bool is_kernel() const { return module_.dialect().device != nullptr; }
   void kernel_body(const tir::Stmt& body);
   void thread_axis(const tir::Attr& n);
@@ -167,7 +167,7 @@ class CFunctionEmitter {
   const CVariable& find(const tir::Expr& var) const;
   Lane scaled(const Lane& lane, int divisor, bool wants_remainder);
 
-  // Arithmetic.
+  // Emission of arithmetic.
   Text arithmetic(tir::BinaryOp op, const tir::Binary& n, const Lane& lane);
   Text float_arithmetic(tir::BinaryOp op, const Text& a, const Text& b, DataType t);
   Text comparison(tir::BinaryOp op, const Text& a, const Text& b);
@@ -184,7 +184,7 @@ class CFunctionEmitter {
   Text floating(double value, DataType t) const;
   Text rounded(const Text& value, DataType t);
 
-  // Memory.
+  // Emission of memory accesses.
   Text load(const tir::Load& n, const Lane& lane);
   Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   Text pointer(const tir::Expr& data, DataType element);
@@ -214,7 +214,7 @@ class CFunctionEmitter {
   bool may_change(const tir::Expr& read, const tir::Buffer& stored,
                   const tir::Expr& position) const;
 
-  // Calls.
+  // Emission of calls.
   Text emit(const tir::Call& n, DataType type, const Lane& lane);
   Text device_intrin(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
   Text asynchronous_copy(tir::Intrin intrin, const tir::Call& n);

@@ -68,7 +68,7 @@ class Helpers {
   void use_text(const std::string& name, std::string text) {
     texts_.insert_or_assign(name, std::move(text));
   }
-  /// Returns "" if no helper is used.
+  /// Returns the definitions of the used helpers; "" if no helper is used.
   std::string text() const;
 
  private:

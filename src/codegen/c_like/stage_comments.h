@@ -2,7 +2,8 @@
 // all its stores are to that stage's buffers or to buffers of no stage.
 //
 //   StageComments comments(func);
-//   comments.of(loop)               // "C, matmul.cpp:14": the loop computes C and nothing else
+//   comments.line(0)                // "C, matmul.cpp:14"
+//   comments.stored_by(loop)        // OneStage, number 0: the loop computes C and nothing else
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@ class TextEmitter {
   TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
               bool comments_stages = false);
 
-  /// Attributes the lines of functions to statements.
+  /// Attributes the lines of emitted functions to the statements that they implement.
   void mark_lines(const StatementLines* lines) { statement_lines_ = lines; }
   /// Returns the statement's line, or 0 if lines are not attributed.
   int line_of(const tir::Stmt& s) const {
@@ -40,7 +40,7 @@ class TextEmitter {
   Helpers& helpers() { return helpers_; }
   /// Whether comments name the computed stage.
   bool comments_stages() const { return comments_stages_; }
-  /// Names of functions.
+  /// The names that functions of the text have.
   Names& names() { return names_; }
   /// Declares an extern function once. Throws LowerError for a name that is not a C identifier, and
   /// if the types differ from those of an earlier call.

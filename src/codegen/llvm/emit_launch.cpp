@@ -26,7 +26,7 @@ llvm::Constant* data_of(llvm::Module& module, const std::string& bytes, const ch
 void ModuleEmitter::add_kernels(const KernelCode& code) {
   llvm::IRBuilder<> builder(context());
   llvm::Constant* none = llvm::ConstantPointerNull::get(builder.getPtrTy());
-  // The fields of TenonKernels.
+  // The values of the fields of TenonKernels, in order.
   llvm::Constant* fields[] = {
       builder.getInt32(kTenonAbiVersion),
       builder.getInt32(static_cast<std::uint32_t>(code.device)),

@@ -80,7 +80,7 @@ class FunctionEmitter {
   void fail(const std::string& message);
   void leave(llvm::Value* status);
 
-  // Expressions.
+  // Emission of expressions.
   llvm::Value* expr(const tir::Expr& e);
   llvm::Value* emit(const tir::Binary& n);
   llvm::Value* emit(const tir::Select& n);
@@ -124,7 +124,7 @@ class FunctionEmitter {
   llvm::Value* integer_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
   llvm::Value* integer_division(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
 
-  // Conversions.
+  // Emission of conversions.
   llvm::Value* cast(llvm::Value* value, DataType from, DataType to);
   llvm::Value* float_to_float(llvm::Value* value, DataType from, DataType to);
   llvm::Value* float_to_integer(llvm::Value* value, DataType from, DataType to);
@@ -140,7 +140,7 @@ class FunctionEmitter {
   /// the double directly.
   llvm::Value* round_to_odd(llvm::Value* value);
 
-  // Memory.
+  // Emission of memory accesses.
   llvm::Value* load(const tir::Load& n, DataType type);
   void store(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, llvm::Value* value,
              DataType type);
@@ -183,7 +183,7 @@ class FunctionEmitter {
   llvm::AllocaInst* entry_alloca(llvm::Type* type, llvm::Value* count, int alignment,
                                  const std::string& name);
 
-  // Calls.
+  // Emission of calls.
   llvm::Value* call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
   enum class ResultUse : std::uint8_t { Used, Dropped };
   llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType result,

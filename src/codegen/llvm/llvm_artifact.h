@@ -7,11 +7,11 @@ namespace tenon::codegen {
 
 struct LlvmCode {
   std::vector<runtime::FunctionSpec> functions;
-  /// The target of each part, and the common target of all.
+  /// The target of each function, and the target that the functions have in common.
   std::vector<tir::TargetFacts> targets;
   tir::TargetFacts common;
   CompileOptions options;
-  /// The kernels of the functions for devices.
+  /// The kernels that the functions launch on devices.
   std::vector<KernelCode> kernels;
   /// The optimized module. Its texts are generated on request.
   std::string bitcode;

@@ -23,7 +23,7 @@ struct ProductShape {
 struct FragmentUse {
   /// The shape in the first operation that uses the fragment.
   ProductShape shape;
-  /// The size of its allocation; nullopt if it is not constant.
+  /// The size of the fragment's allocation; nullopt if it is not constant.
   std::optional<std::int64_t> bytes;
   /// The number of accesses of the fragment in the computation.
   int accesses = 0;

@@ -277,8 +277,9 @@ class Functions {
     const Expr power = let(power_of_two(bits(shifted)));
     return multiply_add(-power, p, number(1) - power);
   }
-  /// Returns p * 2^exponent, rounded once. The exponent may be up to twice the maximum of the
-  /// format. Uses an instruction if available, and otherwise two factors that are both normal.
+  /// Returns p * 2^exponent, rounded once. The magnitude of the exponent may be up to twice the
+  /// maximum exponent of the format. Uses an instruction if available, and otherwise two factors
+  /// that are both normal.
   Expr scaled(const Expr& value, const Reduced& power) {
     const Expr p = let(value);
     const int vector_bits = floats_.bits * floats_.lanes;

@@ -363,8 +363,8 @@ class AccessWalk {
     });
   }
 
-  /// Whether e >= bound provably holds, either directly or for the minimum of the difference over
-  /// all loops, whose ends may be symbolic.
+  /// Whether e >= bound provably holds. If there is no direct proof, tries to prove it for the
+  /// minimum of e - bound over all loops, whose ends may be symbolic.
   bool is_at_least(const Expr& e, const Expr& bound) const {
     Expr difference = arith::simplify(e - bound, facts_);
     if (is_nonnegative(difference) || can_prove(e >= bound, facts_)) return true;
@@ -384,7 +384,7 @@ class AccessWalk {
   /// the sum are bounded as well.
   Expr with_guarded(const Expr& e) const {
     if (guarded_.empty()) return e;
-    // Must precede simplification, which would expand sums under divisions.
+    // The replacement must precede simplification, which would expand sums under divisions.
     return rewrite(e, [&](const Binary&, const Expr& self) -> std::optional<Expr> {
       if (!self.dtype().is_index() || !self.dtype().is_scalar()) return std::nullopt;
       const Expr simple = arith::simplify(self, facts_);
@@ -800,7 +800,7 @@ class Instrumenter {
     if (const Load* n = e.as<Load>()) {
       if (auto own = in_bounds(n->buffer, n->indices)) conditions.push_back(std::move(*own));
     } else if (const LetExpr* n = e.as<LetExpr>()) {
-      // The condition is evaluated outside the let.
+      // A condition from the body is evaluated outside the let, so it needs a let of its own.
       std::vector<Expr> inner;
       collect(n->value, conditions);
       collect(n->body, inner);

@@ -640,7 +640,7 @@ class BlockRaces {
     return std::ranges::any_of(access.indices, names) || std::ranges::any_of(access.guards, names);
   }
 
-  /// Whether the guards of the access use a block axis and its indices do not.
+  /// Whether the access is guarded by conditions on block axes that its indices do not use.
   bool is_guarded_by_block(const Access& access) const {
     Access unguarded = access;
     unguarded.guards.clear();
@@ -709,8 +709,8 @@ class BlockRaces {
     return text.empty() ? "`" + func_.attrs.global_symbol + "`" : text;
   }
 
-  /// Returns "stage `A`, main.cpp:3" with all stages that store to the buffer, such as those of a
-  /// scan.
+  /// Returns a text such as "stage `A`, main.cpp:3" for the buffer. It names all stages that store
+  /// to the buffer, because a scan has several.
   std::string stages_of(const Access& access) const {
     std::string text;
     for (const StageLine& line : stage_lines(func_.attrs))
@@ -805,7 +805,7 @@ class BlockRaces {
   Stmt body_;
   std::vector<std::pair<IterVar, Range>> blocks_, threads_;
   Memories updated_;
-  /// Used for look-up only, never iterated.
+  /// For each let variable, the axes that its value uses. For look-up only.
   std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
   arith::WrittenMemory memory_;
   /// For each leaf statement, the axes along which blocks may execute it differently, or not at
@@ -867,7 +867,7 @@ class StatementRaces {
   }
 
   void check(const Store& n, const Footprint& uses, bool is_last) const {
-    /// The threads that write an element.
+    /// For each element, the threads that write it.
     std::unordered_map<std::int64_t, std::vector<std::int64_t>> writers;
     std::vector<std::pair<std::int64_t, std::int64_t>> read;
     for (std::int64_t thread = 0; thread < count_; ++thread) {

@@ -16,9 +16,9 @@
 // masked stores; each lane then takes the branch or skips it. Loops that vectorize_loops left
 // serial because of such a condition are also candidates, whatever their stage.
 //
-// The tail of an extent takes narrower vectors, and finally scalar iterations. If it has a constant
-// number of iterations and the processor's registers have masks, it is one vector of that many
-// lanes.
+// The tail of a loop is computed by narrower vectors, and finally by scalar iterations. If the tail
+// has a constant number of iterations and the processor's registers have masks, the tail is one
+// vector of that many lanes.
 //
 // With fast_math, reassociate_accumulations also vectorizes loops that accumulate floats:
 //
@@ -106,7 +106,7 @@ class StoredByTask {
   struct Stored {
     Buffer buffer;
     Expr index;
-    /// The loops around the store.
+    /// The loops inside the current task that enclose the store.
     std::vector<RangedVar> loops;
   };
 
@@ -119,7 +119,7 @@ class StoredByTask {
     }
     if (const Let* n = s.as<Let>()) set(lets, n->var, substitute(n->value, lets));
     if (const For* n = s.as<For>()) {
-      // Other tasks run the iterations of a parallel loop.
+      // The iterations of a parallel loop belong to other tasks.
       if (n->kind == ForKind::Parallel) return;
       loops.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
       add(n->body, lets, loops);
@@ -514,8 +514,9 @@ class LoopVectorizer {
     return split_up(chosen, *plain, lanes);
   }
 
-  /// Returns the body with short loops over interleaved elements unrolled: `for (c, 0, 3) { B[i*3 +
-  /// c] = ... }`. The unrolled stores fill each other's gaps.
+  /// Returns the body with short loops over interleaved elements unrolled. The unrolled stores then
+  /// fill each other's gaps. An example of such a loop:
+  ///   for (c, 0, 3) { B[i*3 + c] = ... }
   static Stmt with_unrolled_channels(const For& loop) {
     VarMap lets;
     walk(loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); });

@@ -376,7 +376,7 @@ class Combiner {
       sums.push_back(fresh_copy(make_stmt(own), {}));
       waiting_.push_back({excess.buffer(), make_seq(std::move(sums))});
       Stmt back = make_seq(excess.taken_back());
-      // A loop without iterations does not change memory.
+      // If the loop has no iterations, the subtraction must not run either: memory does not change.
       if (constant_int(own.extent).value_or(0) < 1)
         back = make_stmt(If{own.extent > 0, std::move(back), std::nullopt});
       all.push_back(std::move(back));

@@ -113,8 +113,8 @@ class Interleaver {
     return stride >= kMinChannels && stride <= kMaxChannels ? static_cast<int>(stride) : 0;
   }
 
-  /// Returns one dense store that replaces the first statements; nullopt unless they fill each
-  /// other's gaps.
+  /// Returns one dense store that replaces the first statements of the list; nullopt unless these
+  /// statements fill each other's gaps.
   std::optional<Stmt> dense_store(std::span<const Stmt> stmts) const {
     const int channels = channels_of(stmts.front());
     if (channels == 0 || stmts.size() < static_cast<std::size_t>(channels)) return std::nullopt;
@@ -177,7 +177,8 @@ class Interleaver {
     return result;
   }
 
-  /// Returns nullopt if the distances between the lanes are not constant.
+  /// Returns the index of each lane relative to a base; nullopt if the distances between the lanes
+  /// are not constant.
   std::optional<Positions> positions_of(const Expr& index) const {
     std::optional<Positions> result;
     for (int lane = 0; lane < index.dtype().lanes; ++lane) {

@@ -60,7 +60,7 @@ class BodyReader {
   std::vector<Expr> indices_;
 
  private:
-  /// The positions of accesses by their index.
+  /// The positions in memory_.accesses of the accesses that have a given index.
   StructuralMap<std::vector<std::size_t>> known_;
   arith::WrittenMemory written_;
 };
@@ -177,7 +177,7 @@ class VectorBodyReader : BodyReader {
   }
 
   VectorBody result_;
-  /// The positions of sums by their index.
+  /// The positions in result_.sums of the sums that have a given index.
   StructuralMap<std::vector<std::size_t>> sums_by_index_;
   bool lets_read_memory_ = false;
 };
@@ -267,7 +267,7 @@ class ScalarLoopReader : BodyReader {
     return true;
   }
 
-  /// Records the reads of an expression; false unless it is a pure scalar computation.
+  /// Records the reads of an expression. Returns false unless it is a pure scalar computation.
   bool value(const Expr& e) {
     if (nodes_ += node_count(e); nodes_ > kMaxNodesOfScalarLoop) return false;
     certain_.clear();

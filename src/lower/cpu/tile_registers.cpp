@@ -370,7 +370,7 @@ class Run {
   int vector_bits_;
   std::vector<Addition> additions_;
   arith::Footprint sums_;
-  /// The numbers of sums and operands. A load is either a sum or an operand.
+  /// The number that identifies each sum and each operand. A load is either a sum or an operand.
   StructuralMap<std::size_t> numbers_;
   /// For each value, the number of its registers and the number of additions that use it as an
   /// operand.

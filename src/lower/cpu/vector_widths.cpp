@@ -303,7 +303,7 @@ class LoopWidener {
   explicit LoopWidener(int vector_bits) : vector_bits_(vector_bits) {}
 
   Stmt stmt(const Stmt& s) const {
-    // The lanes of a vector branch are fixed by its condition.
+    // The condition of a vector branch fixes the number of lanes, so the branch is not widened.
     if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
     Stmt inside = map_statements(s, [&](const Stmt& child) { return stmt(child); });
     if (const For* loop = inside.as<For>()) {

@@ -165,7 +165,8 @@ bool moves_matrix(const Call& call) {
   return call.is(Intrin::tvm_load_matrix_sync) || call.is(Intrin::tvm_store_matrix_sync);
 }
 
-/// Returns nullopt if the arguments of the call do not determine the rows.
+/// Returns the rows that the call accesses at `address`; nullopt if the arguments do not determine
+/// them.
 std::optional<Rows> rows_of(const Call& call, const Call& address) {
   const auto constant = [&](std::size_t n) { return constant_int(call.args[n]); };
   if (call.is(Intrin::ptx_cp_async)) {

@@ -89,7 +89,8 @@ class Limits {
   }
 
  private:
-  /// Throws if the value provably exceeds the limit, and adds a launch check if it may.
+  /// Throws if the value provably exceeds the limit. Adds a launch check if it may exceed the
+  /// limit.
   void at_most(const Expr& value, std::int64_t most, const std::string& what,
                const std::string& unit, const std::string& remedy) {
     const Expr amount = arith::simplify(substitute(value, lets_));

@@ -30,7 +30,7 @@ class ThreadDependence {
   void sources(const tir::Expr& e, std::vector<Node>& result) const;
 
   std::unordered_set<Node> dependent_;
-  /// Used for look-up only, never iterated.
+  /// The variables and memory that depend on a given one. For look-up only.
   std::unordered_map<Node, std::vector<Node>> influences_;
   /// The variables of the enclosing conditions and extents.
   std::vector<Node> control_;

@@ -209,7 +209,7 @@ class Narrower {
 
   const ExtentScan& survey_;
   VarMap narrowed_;
-  /// Used for look-up only, never iterated.
+  /// The narrowed copy of each buffer. For look-up only.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
   bool in_index_ = false;
   bool fits_ = true;
@@ -244,7 +244,7 @@ bool fits_in_int32(const arith::ConstBound& bound) {
          bound.is_at_most(std::numeric_limits<std::int32_t>::max());
 }
 
-/// Whether a product by a large constant may leave int32.
+/// Whether some product has a large constant factor, so that it may exceed int32.
 bool has_large_factor(const Stmt& s) {
   constexpr std::int64_t kLarge = 1 << 16;
   return any_node(s, [](const Binary& n) {

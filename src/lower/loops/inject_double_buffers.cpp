@@ -9,9 +9,10 @@
 //         }
 //         use(Y[(n - 1) % 2 * size + j])
 //
-// A buffer stays single if it cannot be filled ahead: there is no enclosing loop, the iterations
-// run concurrently, or the filling reads values that the same loop computes or depends on a
-// condition, variable or thread axis inside the loop.
+// A buffer stays single if it cannot be filled ahead. This is the case if there is no enclosing
+// loop or if the iterations run concurrently. It is also the case if the statement that fills the
+// buffer reads values that the same loop computes, or depends on a condition, variable or thread
+// axis inside the loop.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -411,7 +412,7 @@ class DoubleBufferInjector {
   }
 
   int split_;
-  /// Used for look-up only, never iterated.
+  /// The double buffers by data pointer. For look-up only.
   std::unordered_map<const ExprNode*, DoubleBuffer> buffers_;
   std::unordered_map<const BufferNode*, Buffer> views_;
   std::vector<LoopState> loops_;

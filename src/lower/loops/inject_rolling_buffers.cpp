@@ -380,7 +380,7 @@ class Roller {
 
   arith::Facts facts_;
   std::vector<EnclosingLoop> levels_;
-  /// Used for look-up only, never iterated.
+  /// The plan of each rolling buffer. For look-up only.
   std::unordered_map<const BufferNode*, RollingPlan> plans_;
 };
 

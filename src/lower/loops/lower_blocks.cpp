@@ -40,7 +40,7 @@ namespace {
 // ---- buffers ----
 
 // Placement of the buffers of a block program. Each buffer is allocated around the innermost loop,
-// let or block that contains every access, with the size that the accesses there need.
+// let or block that contains all its accesses. Its size covers these accesses.
 
 /// A buffer at its allocation point.
 struct PlacedBuffer {

@@ -542,7 +542,8 @@ class Partitioner {
   bool is_in_kernel_ = false;
   /// The number of enclosing edges with few iterations.
   int edges_around_ = 0;
-  /// The loops of the pragma "loop_partition_hint", and the loops that are already parts.
+  /// The loops that the pragma "loop_partition_hint" marks, and the loops that are parts of a loop
+  /// that has already been split.
   std::unordered_set<const ExprNode*> hinted_, finished_;
   /// Keeps the nodes in both sets alive.
   std::vector<Var> known_vars_;

@@ -500,7 +500,8 @@ constexpr std::int64_t kSmallBits = 32;
 /// buffers begin.
 constexpr std::size_t kMaxInPlaceBegins = 2;
 
-/// The allocations whose first use is at a moment, and those whose last use is at it.
+/// The allocations that are first used at one moment, and those that are last used at the same
+/// moment.
 struct Events {
   std::vector<AllocationId> begins, ends;
 };
@@ -675,7 +676,7 @@ class StoragePlanner {
 
   const StorageTimeline& timeline_;
   StoragePlan plan_;
-  /// Used for look-up only, never iterated.
+  /// The free blocks of each place. For look-up only.
   std::unordered_map<const StmtNode*, FreeBlocks> free_;
   std::vector<bool> handed_over_;
 };
@@ -847,7 +848,7 @@ class StorageRewriter {
   StorageTimeline timeline_;
   StoragePlan plan_;
   std::vector<NewAllocation> blocks_;
-  /// Used for look-up only, never iterated.
+  /// The blocks that are allocated at each place. For look-up only.
   std::unordered_map<const StmtNode*, std::vector<std::size_t>> places_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };

@@ -18,11 +18,14 @@
 namespace tenon::lowering {
 
 /// Rewrites the body of a block program; returns the same statement if there is no cross-thread
-/// reduction. Throws LowerError, with the block, the loop and an alternative, for reductions that
-/// threads cannot perform together: - across blocks of threads or virtual threads, - with other
-/// statements or spatial loops between the reduction loops, - that do not have the form `C = C op
-/// value` with the identity element as init, - that only some of the threads would reach. If
-/// another block has the init, one thread starts from the value of C.
+/// reduction. If another block has the init, one thread starts from the value of C.
+///
+/// Throws LowerError for reductions that threads cannot perform together. The message names the
+/// block, the loop and an alternative. Such reductions
+/// - are across blocks of threads or virtual threads,
+/// - have other statements or spatial loops between the reduction loops,
+/// - do not have the form `C = C op value` with the identity element as init,
+/// - would be reached by only some of the threads.
 tir::Stmt reduce_across_threads(const tir::Stmt& body);
 
 }  // namespace tenon::lowering
