@@ -1,7 +1,7 @@
 // relu(A + B) in one stage, vectorized and parallel.
 //
-// In two stages, the second would read the sums from memory again. In one expression the sum stays
-// in a register. The program is then one pass over A, B and C, so the speed of the memory
+// With two stages, the second stage would read the sums from memory again. In one expression, the
+// sum stays in a register. The program then passes once over A, B and C, so memory bandwidth
 // determines its time.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>

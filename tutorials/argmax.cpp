@@ -1,9 +1,9 @@
 // argmax: operations with several outputs, and reductions of tuples.
 //
 // The position of the largest element of a row cannot be found without the element itself, so the
-// two are reduced as a pair. A reducer defines how two pairs combine, and the initial pair.
-// te::compute_multi returns a tensor for each component. Both new values are computed from the old
-// pair before either is stored.
+// reduction works on pairs of both. A reducer defines how two pairs combine, and the initial pair.
+// te::compute_multi returns one tensor for each component. The reducer computes both new values
+// from the old pair before either is stored.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -75,9 +75,9 @@ void position_alone(ScheduleProgram& program) {
   program.show("position", s, {A, T[0]});
 }
 
-/// rfactor works on tuples too: each of eight strands has its own pair. The pairs then combine in
-/// an order other than the loop's. If a row has its largest element twice, another position could
-/// win, so this reducer takes the smaller position in any order.
+/// rfactor works on tuples too: each of eight parts of a row has its own pair. The pairs of the
+/// parts combine in another order than that of the loop. If a row has its largest element twice,
+/// another one could win, so this reducer takes the smaller position in any order.
 void in_strands(ScheduleProgram& program) {
   const int n = program.size();
   te::Reducer first_max = te::comm_reducer(

@@ -8,13 +8,13 @@
 //   Mean[i, d]   = sum over j of Power[i, j] V[j, d]       Y[i, d] = Mean[i, d] / Total[i]
 //   Y[i, d]      = Mean[i, d] / Total[i]
 //
-// As declared, Score and Power are matrices of n x n elements, which go through the memory several
-// times. In blocks, all stages are computed inside the loop over blocks of queries, so only eight
-// of their rows exist at a time. The blocks are independent and run in parallel.
+// As declared, Score and Power are matrices of n x n elements, which are written to memory and read
+// again. In blocks, all stages are computed inside the loop over blocks of queries, so only eight
+// rows of Score and Power exist at a time. The blocks are independent and run in parallel.
 //
-// Score multiplies two rows, so vectors along its reduction would need rfactor. It reads K through
-// the stage Keys instead, which is the transpose of K: then neighbouring j are neighbouring
-// elements.
+// Score is a product of rows of Q and K, so vectors along its reduction would need rfactor.
+// Instead, it reads K through the stage Keys, the transpose of K. Elements with neighbouring j are
+// then neighbours in memory.
 //
 // topi::attention and topi::cpu::schedule_attention are the library's version of this lesson.
 #include <cmath>

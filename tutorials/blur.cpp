@@ -7,9 +7,9 @@
 //     down[y, x] = ...                                  for x                    for x
 //                                                         down[y, x] = ...         down[y, x] = ...
 //
-// A blur in two stages: `across` is the mean of three neighbours in a row, `down` the mean of three
-// such means in a column. Each element of `across` is needed three times. The schedules compute the
-// same image. They differ in recomputation and in storage:
+// A blur in two stages: `across` is the mean of three neighbours in a row, and `down` is the mean
+// of three elements of `across` in a column. Each element of `across` is needed three times. All
+// schedules compute the same image, with different recomputation and storage:
 //
 //   schedule    computes an element of `across`    stores
 //   root        once                               the whole image `across`
@@ -18,11 +18,11 @@
 //   rolling     once                               three rows
 //   strips      17/16 times                        34 rows for each thread
 //
-// A rolling buffer keeps the rows that the next iteration needs as well. It makes the iterations
-// depend on each other, so they cannot be parallel. The last schedule is a compromise: strips of 32
-// rows are parallel, and two of the 34 rows that a strip needs are also computed by its neighbour.
+// A rolling buffer keeps the rows that the next iteration needs as well. Each iteration depends on
+// the one before, so they cannot be parallel. The last schedule is a compromise: strips of 32 rows
+// run in parallel, and each strip computes two rows of `across` that its neighbour also computes.
 //
-// `--time` prints how long each takes, and `--profile` has a column that shows recomputation.
+// `--time` prints the time of each schedule; a column of `--profile` shows recomputation.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -11,14 +11,14 @@
 //                                    a tile of C = C.local
 //
 // Each of the two primitives adds a stage. cache_write computes a tile of C in a small buffer and
-// then copies the finished tile to C. The new stage has loops of its own, and its 8 x 32 sums stay
-// in registers during the whole reduction. Here it is not faster than "tiled", because the compiler
-// also keeps the sums of "tiled" in registers. It is useful where the loops over the sums and the
-// loops that store C differ: lesson 8 has such a schedule.
+// then copies the finished tile to C. The new stage has its own loops, and its 8 x 32 sums stay in
+// registers during the whole reduction. Here it is not faster than "tiled", because the compiler
+// keeps the sums of "tiled" in registers too. It is useful if the loops that compute the sums
+// differ from the loops that store C, as in lesson 8.
 //
 // cache_read copies the elements that the loops read next. The rows of B are n elements apart, so
-// 32 columns of them lie in n different pages. The copy is contiguous, and it is read by all tiles
-// with the same j.outer. `--time` shows the gain.
+// 32 columns of them are in n different pages of memory. The copy is contiguous, and all tiles with
+// the same j.outer read it. `--time` shows the gain.
 //
 // The new stage is computed at a loop of its consumer, as in lesson 4. That loop decides how large
 // the copy is and how often it is made.
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     tiled[C].unroll(tile.x_inner).vectorize(tile.y_inner);
     show("tiled", tiled);
 
-    // C has the loops over tiles and the loops that store a tile. `sums` has the reduction.
+    // C keeps the loops over tiles, and the loops that store a tile. `sums` has the reduction.
     te::Schedule s = te::create_schedule(C);
     te::Tensor sums = s.cache_write(C, "local");
     auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 8, 32);
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     s[sums].unroll(s[sums].axis(0)).vectorize(s[sums].axis(1));
     show("cache_write", s);
 
-    // The 32 columns of B that all tiles with the same jo read.
+    // The copy has the 32 columns of B that all tiles with the same jo read.
     te::Tensor columns = s.cache_read(B, "global", {sums});
     s[columns].compute_at(s[C], jo);
     s[columns].vectorize(s[columns].axis(1));

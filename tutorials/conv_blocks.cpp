@@ -3,9 +3,9 @@
 //   A[16, 16, 14, 14] * W[16, 3, 3, 32] -> B[16, 32, 14, 14], where A is padded by one on each side
 //
 // The padding is a block of its own, and the convolution has three reduction iterators. With the
-// builder, shapes are C++ constants, and a function that takes the builder is a fragment that
-// several programs can use: `pad` is one. Both functions must be structurally equal. Both are built
-// and compared with plain C++.
+// builder, shapes are C++ constants. A C++ function that takes the builder can add blocks to
+// several programs: `pad` is an example. The two programs must be structurally equal. Both are
+// built, and their results are compared with plain C++.
 #include <tenon/tenon.h>
 #include <tenon/tir/compare.h>
 #include <tenon/tooling/check.h>

@@ -10,9 +10,9 @@
 //         Weight[f, c, dy, dx]                        Padded[c, y + dy, 16 columns] * Weight[f, ...]
 //                                                 a tile of Out = Out.local
 //
-// The first step keeps the sums of 16 neighbours in a vector while the loops run over the channels
-// and the window of the filter: cache_write, as in lesson 5. The second step computes 8 filters at
-// a time, so that each vector of the image that is loaded serves 8 products instead of one.
+// The first step, cache_write, is that of lesson 5: 16 neighbouring sums stay in a vector while the
+// loops run over the channels and the window of the filter. The second step computes 8 filters at a
+// time, so that each vector of the image that is loaded is used for 8 products.
 //
 // Padded stays a stage of its own. If it were inlined, each of the 9 * filters reads of an element
 // would test whether the element is inside the image.

@@ -3,11 +3,11 @@
 //   for i0, i1, i2: block Y: Y[i, j] += A[i, k] * B[k, j]
 //   for i0, i1:     block C: C[i, j] = max(Y[i, j], 0)
 //
-// A block program can come from a script (mm_relu), from a builder in C++, or from tensor
-// expressions. Each stage becomes a block whose iterators have the names of its axes. This program
-// makes the same function by the builder and from tensor expressions, prints both scripts, requires
-// that they are structurally equal, and compares the result of the compiled function with plain
-// C++.
+// A block program can come from a script (as in mm_relu), from a builder in C++, or from tensor
+// expressions. Each stage becomes a block whose iterators have the names of the axes of the stage.
+// This program makes the same function with the builder and from tensor expressions. It prints both
+// scripts, tests that they are structurally equal, and compares the result of the compiled function
+// with plain C++.
 #include <tenon/tenon.h>
 #include <tenon/tir/compare.h>
 

@@ -14,13 +14,13 @@
 //   $ device_kernel --target=opencl --check --time                run it on OpenCL's first device
 //   $ device_kernel --check                                       run it in the interpreter
 //
-// The first two commands need no device. A kernel on a device is fast where neighbouring threads
-// access neighbouring elements. A direct transpose can do so for only one of the matrices. In
-// the second schedule the threads of a block copy a tile of A along its rows to memory that they
-// share. Then they write T along its rows from there.
+// The first two commands need no device. A kernel is fast if neighbouring threads access
+// neighbouring elements. A direct transpose can do this for only one of the two matrices. In the
+// second schedule, the threads of a block copy a tile of A along its rows to memory that they
+// share. Then they write T along its rows from this memory.
 //
-// storage_align gives the rows of the shared tile 33 elements instead of 32. Otherwise all elements
-// of a column would lie in the same bank of the shared memory, and the threads would read them one
+// storage_align gives the rows of the shared tile 33 elements instead of 32. With 32, all elements
+// of a column would be in the same bank of the shared memory, and the threads would read them one
 // by one.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>

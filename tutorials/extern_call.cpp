@@ -3,13 +3,13 @@
 //   te::extern_op(shape, inputs, body)     a stage whose body you write: with tir::IRBuilder, or one call
 //   call_pure_extern(type, "f", x)         a call inside an expression, once for each element
 //
-// Tenon does not look inside an extern_op: it has no axes to split. It is placed like any stage,
-// after the stages that it reads, and the stages around it are scheduled as usual.
+// Tenon does not analyse the body of an extern_op, so it has no axes to split. It is placed like
+// any stage, after the stages that it reads. The stages around it are scheduled as usual.
 //
-// The C functions here are in this program. The option `link` of `build` names libraries, and the
-// pragmas import_c and import_llvm bring source code. The result of a call that is a statement is
-// ignored. If a function can fail, call it as a packed function (Intrin::tvm_call_packed), whose
-// status is checked.
+// The C functions of this tutorial are in the program itself. The option `link` of `build` names
+// other libraries; the pragmas import_c and import_llvm add source code. If a call is a statement,
+// its result is ignored. If a function can fail, call it as a packed function
+// (Intrin::tvm_call_packed): its status is checked.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

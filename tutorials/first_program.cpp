@@ -12,8 +12,8 @@
 // te::compute declares what an element of C is. The schedule then decides in which loops the
 // elements are computed. It changes the speed of the program, not what it computes.
 //
-// Loops run as scheduled. If a stage has no schedule at all, the compiler rearranges and
-// vectorizes its loops; `--autotune-loops=no` turns that off. This is why "declared" is fast.
+// Loops run as scheduled. If a stage has no schedule at all, the compiler rearranges and vectorizes
+// its loops, so "declared" is fast. `--autotune-loops=no` turns that off.
 //
 // `program.show` processes a schedule as the command line requests: it prints the loops, and with
 // --check or --time it runs them. A program of your own calls Tenon directly:

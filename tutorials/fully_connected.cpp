@@ -1,9 +1,9 @@
 // A fully connected layer: Y = relu(W X + b).
 //
-// It cannot be written as one expression. A reduction must be the whole body of its stage, because
-// its value exists only after its last iteration. So the product is one stage, and the sum and relu
-// are another. The second stage costs nothing, because the schedule computes the product inside its
-// loop.
+// The layer cannot be one expression. A reduction must be the whole body of its stage, because its
+// value exists only after its last iteration. So the product is one stage, and the sum with relu is
+// another. The second stage adds almost no time, because the schedule computes the product inside
+// the loop of the second stage.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -4,9 +4,9 @@
 //   $ gpu_conv2d --target=opencl --emit=source    the kernels
 //   $ gpu_conv2d --target=opencl --check --time   run on OpenCL's first device
 //
-// The padding is inlined: the kernel tests for each element whether it is inside the image. In the
-// last two schedules a block loads its part of the image and of the filters into shared memory, a
-// few channels at a time. In the last one each thread keeps the sums of eight filters in registers.
+// The padding is inlined: for each element, the kernel tests whether it is inside the image. In the
+// last two schedules, a block loads its part of the image and of the filters into shared memory, a
+// few channels at a time. In the last one, each thread has the sums of eight filters in registers.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

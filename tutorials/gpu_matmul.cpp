@@ -5,10 +5,10 @@
 //   $ gpu_matmul --target=opencl --check --time   run on OpenCL's first device
 //
 // The gain of a step depends on the device. On a GPU, step 2 lets neighbouring threads read
-// neighbouring elements of B. Steps 3 to 5 load less and less often from memory. Step 6 loads the
-// next tile during the computation. In step 7 nine of ten instructions are multiply-adds. Step 8
+// neighbouring elements of B. Each of steps 3 to 5 loads less from memory. Step 6 loads the next
+// tile during the computation. In step 7, nine of ten instructions are multiply-adds. Step 8
 // multiplies float16 matrices on tensor cores, which only CUDA devices have. A CPU can be an OpenCL
-// device too, but it gains less: its caches already do much of this.
+// device too. It gains less, because its caches already avoid many loads from memory.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 #include <tenon/topi/tensor_intrinsics.h>
@@ -143,9 +143,9 @@ void fetch_by_vectors(const te::Stage& tile, const std::vector<te::IterVar>& thr
 }
 
 /// Each thread has 16 x 8 elements in registers, as two tiles of 16 x 4 that are 32 columns apart.
-/// The eight threads that the memory serves together then read 32 neighbouring numbers of B. A warp
-/// of 4 x 8 threads has 64 x 64 elements, and a block has four warps. The next tiles are loaded
-/// during the computation, from sm_80 on without passing through registers.
+/// Eight threads whose loads are served together then read 32 neighbouring numbers of B. A warp of
+/// 4 x 8 threads has 64 x 64 elements, and a block has four warps. The next tiles are loaded during
+/// the computation; from sm_80 on, these loads do not pass through registers.
 Matmul warp_tiles(int n) {
   Matmul m(n);
   const te::Tensor sums = m.s.cache_write(m.C, "local");

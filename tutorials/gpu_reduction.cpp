@@ -4,11 +4,11 @@
 //   $ gpu_reduction --target=opencl --emit=source    the kernels
 //   $ gpu_reduction --target=opencl --check --time   run on OpenCL's first device
 //
-// With a thread for each row, most of the device is idle, and neighbouring threads read far apart.
-// Instead the threads of a block can share a row: the reduction axis is bound to them, each thread
-// adds its part, and the parts are combined through shared memory, or on CUDA from register to
-// register. With rfactor the part of a thread is a stage of its own, whose loops can be scheduled
-// too.
+// If each thread adds one row, most of the device is idle, and neighbouring threads read elements
+// that are far apart. Instead, the threads of a block can share a row: the reduction axis is bound
+// to them. Each thread adds a part of the row, and the parts are combined through shared memory, or
+// on CUDA from register to register. With rfactor, the part of a thread is a stage of its own,
+// whose loops can be scheduled too.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -6,17 +6,17 @@
 //       for k.outer
 //         for 4 k: add_scaled_row(C[i, 16 columns], A[i, k], W[k, 16 columns])
 //
-// In micro_kernel the function is part of the program. Here a pragma of the tensorized axis, or of
-// an axis around it, has the function's text, which becomes part of the generated module. There
-// LLVM can inline it, and it can use all instructions of the processor, such as vectors of sixteen
-// numbers.
+// In the tutorial micro_kernel, the program itself defines the function. Here a pragma of the
+// tensorized axis, or of an axis around it, has the source text of the function. The text becomes
+// part of the generated module, where LLVM can inline the function and use all instructions of the
+// processor, such as vectors of sixteen numbers.
 //
 //   s[C].pragma(j, "import_c", text)        C, compiled for the target, and inlined if clang is installed
 //   s[C].pragma(j, "import_llvm", text)     LLVM's IR; or the name of a file with it
 //
 // The code of an intrinsic can mix loops and calls: here the reset is a loop, and the update calls
-// the function for each of four rows. The product multiplies unsigned bytes by signed bytes and
-// adds in 32 bits. Processors have instructions for it, which would be declared in the same way.
+// the function for each of four rows. The product multiplies unsigned by signed bytes and adds in
+// 32 bits. An intrinsic for a processor instruction for such products is declared in the same way.
 //
 // The number of columns need not be a multiple of 16, nor the number of rows of W a multiple of 4.
 // The tails keep their loops.

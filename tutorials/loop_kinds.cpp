@@ -11,15 +11,15 @@
 // Y is a filter of eight coefficients over a signal X.
 //
 // vectorize executes all iterations of a loop at once, as the lanes of a vector. The extent must be
-// a constant. It pays where consecutive iterations access consecutive elements.
+// a constant. It is useful if consecutive iterations access consecutive elements.
 //
 // unroll repeats the body for each iteration. There is no loop counter to update, and an index that
 // depends on k alone becomes a constant. The extent must be a constant and should be small. LLVM
 // unrolls short innermost loops by itself, so the machine code here is the same with and without
 // it.
 //
-// parallel divides the iterations among the threads. A thread should get much work, so choose an
-// outer loop.
+// parallel divides the iterations among the threads. Each thread should have much work, so choose
+// an outer loop.
 //
 // The iterations of a reduction all update the same element, so they can be neither vectorized nor
 // parallel. vectorize refuses such an axis, and build refuses a schedule that makes it parallel.

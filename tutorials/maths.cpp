@@ -1,8 +1,8 @@
 // Mathematical functions in expressions: exp, tanh, sigmoid, erf, rounding, bit operations.
 //
 // They are written as in C++ and have the type of their argument: exp of a float16 is rounded to
-// float16. In a vector they apply to every lane. Functions of floats refuse integers (use cast
-// first); popcount and clz accept only integers.
+// float16. In vectors they apply to every lane. Functions of floats refuse integers, so use cast
+// first. popcount and clz accept only integers.
 //
 // --check compares each schedule with the interpreter, and some with the functions of C++ in double
 // precision. The tolerances are a few units in the last place of the type.

@@ -2,10 +2,10 @@
 // Each step adds one idea to the step before. The program prints every step, checks it against
 // plain loops and times it.
 //
-// Steps 1 to 6 are those of the usual course on schedules. Step 7 copies B into panels, in the
-// order in which the loops read it. Step 8 keeps a tile of C in registers during the whole
-// reduction; the target's number of registers determines the tile's size. Step 9 is topi's
-// schedule, which makes these choices by itself.
+// Steps 1 to 6 are those of the usual course on schedules. Step 7 copies B into panels, whose
+// elements are in the order in which the loops read them. Step 8 keeps a tile of C in registers
+// during the whole reduction; the tile's size follows from the number of registers. Step 9 is
+// topi's schedule, which makes these choices by itself.
 //
 // These steps run exactly the loops of their schedules (BuildOptions::autotune_loops is
 // false). The last line of the table is the program without a schedule, whose loops the compiler

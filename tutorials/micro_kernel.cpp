@@ -5,22 +5,22 @@
 //     for k.outer
 //       micro_kernel_update(the tile of C, 4 x 8 elements of A, 8 x 16 elements of B)
 //
-// A tensor intrinsic is a small computation together with the code that performs it. The code can
-// be a matrix instruction, or a hand-written function as here. tensorize replaces loops by the
-// intrinsic, after it has checked that they compute the same.
+// A tensor intrinsic is a small computation together with code that performs it: a matrix
+// instruction, or a call of a hand-written function as in this program. tensorize replaces loops by
+// this code, after it has checked that the loops perform the computation.
 //
 // The intrinsic has up to three pieces of code: `body` computes a whole tile, `reset` sets a tile
 // to its start value, and `update` adds to it. The reduction is split by 8 here, so each tile needs
 // one reset and many updates.
 //
-// A tile is not contiguous: its rows are as far apart as those of the whole matrix. The intrinsic's
-// buffers declare a variable for that stride, and the code passes it on to the kernel.
+// A tile is not contiguous: the distance of its rows is that of the rows of the matrix. The buffers
+// of the intrinsic declare a variable for this stride, and the code passes it to the kernel.
 //
 // The sizes need not be multiples of the tile. The tails keep their loops.
 //
-// With {.check_intrinsics = true}, build runs each call of the kernel and the loops that it
-// replaces, and reports the first element that differs. Try it when your own kernel gives wrong
-// numbers.
+// With {.check_intrinsics = true}, compiled code runs both the kernel and the loops that it
+// replaces, and reports the first element that differs. Use this option if your own kernel computes
+// wrong numbers.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -4,13 +4,13 @@
 //   for i, j:    block C: C[vi, vj] = max(Y[vi, vj], 0)
 //
 // A block program is a function: loops around blocks with named iterators, as in TVM's TensorIR.
-// s_tir::Schedule transforms the function itself, one step at a time. Here j is split, k moves
-// outside the inner part of j, C moves to the loop that computes its elements of Y, and the
-// initialization of the sum becomes a block of its own. The program prints the script after each
-// step, and then the trace of all steps, which can be replayed on another program.
+// s_tir::Schedule transforms this function one step at a time. Here j is split, k moves outside the
+// inner part of j, C moves into the loop that computes its elements of Y, and the initialization of
+// the sum becomes a separate block. The program prints the script after each step, and then the
+// trace of all steps, which can be replayed on another program.
 //
-// At the end both functions run. Their results are compared with plain C++, and they are timed. The
-// option --emit=html makes a page of the steps that shows the machine code of each.
+// At the end, the functions before and after the steps run, are compared with plain C++ and timed.
+// The option --emit=html makes a page of the steps with the machine code of each.
 #include <tenon/tenon.h>
 
 #include <iostream>

@@ -5,12 +5,12 @@
 //   after rfactor                 B.rf[k.inner, i] = sum over k.outer of A[i, ...]
 //                                 B[i]             = sum over k.inner of B.rf[k.inner, i]
 //
-// The iterations of a reduction all update the same element, so neither threads nor vector lanes
-// can share them. rfactor turns one of the reduction's loops into a data axis of a new tensor B.rf:
-// each thread or lane has its own element there. A second, small reduction combines them.
+// The iterations of a reduction all update the same element, so threads or vector lanes cannot
+// share them. rfactor turns one loop of the reduction into a data axis of a new tensor B.rf, where
+// each thread or lane has its own element. A second, small reduction combines these elements.
 //
-// This adds the numbers in another order, which changes the rounding of floats. Therefore only the
-// schedule can request it; the compiler never does it by itself.
+// rfactor adds the numbers in another order, which changes the rounding of floats. Therefore the
+// compiler never applies it by itself; the schedule must request it.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

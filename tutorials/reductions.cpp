@@ -62,7 +62,7 @@ void shortest_paths(ScheduleProgram& program) {
   program.show("min", s, {A, W, B}, {.reference = reference});
 }
 
-/// `where`: only iterations that fulfil the condition take part, here the lower triangle.
+/// `where`: only iterations that satisfy the condition are combined, here the lower triangle.
 void lower_triangle(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");

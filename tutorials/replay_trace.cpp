@@ -3,13 +3,13 @@
 //   replay_trace MODULE.txt TRACE.txt [--emit=script|simple|ll|asm|html] [--check] [--target=llvm]
 //
 // MODULE.txt is a script as s_tir::print_script writes it. TRACE.txt is a trace as Schedule::trace
-// prints it, or JSON. The standard output has the program after the trace, and nothing else: as a
-// script, as lowered loops, as LLVM's IR, or as assembler. --emit=html writes a page with the
-// programs before and after.
+// prints it, or JSON. Standard output has only the program after the trace, as a script, as lowered
+// loops, as LLVM IR or as assembly. With --emit=html it has a page with the program before and
+// after the trace.
 //
-// With --check, both programs run, and the comparison of their results goes to the standard error.
-// If a step is refused, nothing is printed to the standard output, the reason is written to
-// standard error, and the exit status is 1.
+// With --check, the programs before and after the trace run, and the comparison of their results
+// goes to standard error. If a step is refused, nothing is printed to standard output, the reason
+// goes to standard error, and the exit status is 1.
 #include <tenon/inspect/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/check_functions.h>

@@ -3,9 +3,9 @@
 //   state[t, i] = init[t, i]                          for the first steps
 //   state[t, i] = update(state[t - 1, ...], ...)      for all others
 //
-// In the update, a placeholder represents the state. The result is the whole history. Schedules
-// neither split the loop over time nor run it in parallel. The stages inside a step are scheduled
-// like any others.
+// In the update, a placeholder represents the state. The result has all steps. A schedule cannot
+// split the loop over time or run it in parallel. The stages inside a step are scheduled like any
+// other stage.
 //
 // The sizes are symbolic here: one function for arrays of any size (lesson 10).
 #include <tenon/tenon.h>
@@ -25,7 +25,7 @@ struct RunningSums {
       te::compute({m, n}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); });
   te::Tensor sums = te::scan(init, update, state, {X});
 
-  /// To run it: the sizes, and the same in plain C++.
+  /// For --check: the sizes, and the same computation in plain C++.
   ShowOptions sized(const ScheduleProgram& program) const {
     const int times = program.size(), columns = program.size();
     const Reference reference = [=](std::span<const runtime::NDArray> arrays) {

@@ -7,13 +7,13 @@
 //   for i, j: Y[i, j] = Power[i, j] / Sum[i]   Sum[0] = sum of Power[0, all l]
 //                                              for j: Y[i, j] = Power[0, j] / Sum[0]
 //
-// Y[i, j] = exp(X[i, j]) / sum of exp(X[i, l]) overflows: exp(89) is larger than any float. The
-// stage Largest avoids it. exp(X[i, j] - Largest[i]) is at most 1, and the quotient is the same.
+// Without the stage Largest, exp(X[i, j]) can overflow: exp(89) is larger than any float. With
+// Largest, exp(X[i, j] - Largest[i]) is at most 1, and the quotient is the same.
 //
 // A reduction is always a stage of its own, because its value exists only after its last iteration.
 // As declared, each stage passes over the whole matrix. By rows, the first three stages are
-// computed inside the loop of Y: they need one row of X at a time, which stays in the cache, and
-// Power shrinks to a row.
+// computed inside the loop of Y. They then need only one row of X at a time, which stays in the
+// cache, and Power is only one row.
 //
 // In the last schedule each loop over a row is vectorized. The two reductions cannot be vectorized
 // as they are. rfactor gives each of 16 lanes a partial result (lesson 13).

@@ -8,17 +8,17 @@
 //                                      T[i, j] = A[j, i]              T[i, j] = A[j, i]
 //
 // T is the transpose of A. As declared, the innermost loop writes along a row and reads down a
-// column: each of its iterations touches another cache line of A. When the next row of T needs the
-// rest of that line, the cache has already replaced it.
+// column: each iteration accesses another cache line of A. Before the next row of T reads the next
+// element of that line, the cache has evicted it.
 //
-// split alone runs the same iterations in the same order. The program begins with it, because the
-// compiler would rearrange the loops of a program without a schedule. reorder then makes the two
-// inner loops visit a tile of 16 x 16 elements, whose cache lines all fit into the cache. tile does
-// both in one call, and fuse makes one loop of two adjacent ones. `--time` shows the effect of the
-// order.
+// split alone runs the same iterations in the same order. The program begins with split, because
+// the compiler would rearrange the loops of a program without a schedule. reorder then makes the
+// two inner loops iterate over a tile of 16 x 16 elements, whose cache lines all fit into the
+// cache. tile is split and reorder in one call, and fuse makes one loop of two adjacent ones.
+// `--time` shows the effect of the order of the loops.
 //
-// A factor need not divide the extent. Try --size=100: the loops get a guard (`likely`), which
-// compiled code evaluates in the last tile only.
+// A factor need not divide the extent. With --size=100, for example, the loops get a guard
+// (`likely`), which compiled code evaluates in the last tile only.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     tiled[T].tile(tiled[T].axis(0), tiled[T].axis(1), 16, 16);
     show("tile: the same in one call", tiled);
 
-    // One loop over all tiles. A long loop is easier to share among threads than two short ones.
+    // One loop over all tiles. Threads can share one long loop more evenly than two short ones.
     s[T].fuse(io, jo);
     show("fused", s);
   });

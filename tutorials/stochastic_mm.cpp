@@ -1,9 +1,9 @@
 // A block schedule with a random choice, and a search among the outcomes.
 //
 // sample_perfect_tile draws the tile of loop j: two factors with the product 128, the inner one at
-// most 16. Each of five attempts draws one, builds the function, checks it and times it. Its trace
-// records what was drawn. The trace of the fastest attempt is then replayed on the original
-// program. With --emit=html the attempts become a page.
+// most 16. Each of five attempts draws a tile, builds the function, checks it and times it. The
+// trace of an attempt records the tile. The trace of the fastest attempt is then replayed on the
+// original program. With --emit=html the attempts become a page.
 #include <tenon/tenon.h>
 #include <tenon/tooling/check.h>
 

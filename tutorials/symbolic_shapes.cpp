@@ -1,13 +1,13 @@
 // Lesson 10. Symbolic shapes: one function for arrays of many sizes.
 //
-// A size can be a variable. Each call reads its value from the arrays; where a variable appears
-// twice, the sizes must agree. Strides can be variables as well. A placeholder with a symbolic
-// shape has symbolic strides, so every index is multiplied by a stride. A buffer of your own,
-// passed as `binds`, can promise more: that rows are contiguous, at which offset the data begins,
-// or how it is aligned.
+// A size can be a variable. Each call reads its value from the shapes of the arrays. If a variable
+// appears several times, these sizes must agree. Strides can be variables as well. A placeholder
+// with a symbolic shape has symbolic strides, so every index is multiplied by a stride. With the
+// option `binds` you can pass a buffer that declares more: that rows are contiguous, at which
+// offset the data begins, or how it is aligned.
 //
-// A split of a loop with unknown extent needs a guard for the tail. Compiled code has two copies of
-// the loop: the main loop without the guard, and the tail with it.
+// If a loop with unknown extent is split, it needs a guard for the tail. Compiled code has two
+// copies of the loop: the main loop without the guard, and the tail with the guard.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,9 +1,9 @@
 // The sum of two arrays for every target, with the source of its code.
 //
-// The target determines the language of the code: `llvm` makes machine code in this process, and
-// `c` makes C, which the system's C compiler compiles. `opencl` and `cuda` make a kernel from the
-// loops that are bound to threads, and host code that launches it. Each target makes a module. All
-// modules are called in the same way, with arrays on the device that runs the code.
+// The target determines the language of the code. `llvm` generates machine code in this process.
+// `c` generates C, which the system's C compiler compiles. `opencl` and `cuda` generate a kernel
+// from the loops that are bound to threads, and host code that launches it. Each target makes a
+// module. All modules are called in the same way, with arrays on the device that runs the code.
 #include <tenon/inspect/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/command_line.h>

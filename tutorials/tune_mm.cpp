@@ -2,10 +2,10 @@
 //
 //   tune_mm [--trials=64] [--work-dir=FOLDER] [--report=PAGE.html] [--save=TUNED.cpp]
 //
-// It runs twice, for a product of 128 x 128 x 128 on one core. First the space is written by hand:
-// the only choice is the tile of loop j. Then the default rules make the space from the program.
-// The tuner compiles, checks and times candidates; its log is on the standard error. The best
-// schedule of each run is then built and timed again, as a user would do it.
+// The tuner runs twice, for a product of 128 x 128 x 128 on one core. First the space is written by
+// hand: the only choice is the tile of loop j. Then the default rules generate the space. The tuner
+// compiles, checks and times candidates; its log goes to standard error. At the end, the best
+// schedule of each run is built and timed again, as a user would do it.
 //
 // --report draws the measurements, --page shows loops and machine code before and after, and --save
 // writes the best schedule as a C++ program. --help has all options.

@@ -3,8 +3,8 @@
 //   tune_network [--size=256] [--trials=192] [--work-dir=FOLDER] [--page=PAGE.html]
 //
 // The first two layers are equal, so they are one task with weight 2. The tuner gives the next
-// trials to the task from which the network gains most. At the end the tuned pieces run one after
-// the other, and their result is compared with that of the whole network before tuning.
+// trials to the task that promises the largest gain for the network. At the end the tuned layers
+// run in order, and their result is compared with that of the untuned network.
 #include <tenon/tooling/check.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ te::Tensor layer(const te::Tensor& x, const te::Tensor& weight, const te::Tensor
   return topi::relu(topi::dense(x, weight, bias));
 }
 
-/// Runs the pieces in order. `arrays` has the array of each buffer; arrays between two pieces are
-/// added.
+/// Runs the pieces in order. `arrays` has the array of each buffer; the function adds arrays for
+/// the results of pieces that other pieces read.
 void run(const tune::Division& parts, const std::vector<runtime::Module>& libs,
          std::map<const tir::BufferNode*, runtime::NDArray>& arrays) {
   for (const tune::TaskStep& step : parts.steps) {

@@ -2,8 +2,8 @@
 //
 //   tune_te [--size=1024] [--trials=200] [--threads=1] [--target=opencl]
 //
-// create_prim_func turns max(A B + bias, 0) into a block program. The default rules make the search
-// space, and the tuner searches it.
+// create_prim_func turns max(A B + bias, 0) into a block program. The default rules generate the
+// search space from it, and the tuner searches this space.
 #include <iostream>
 
 #include "tutorials/common/tuning.h"

@@ -3,7 +3,7 @@
 //
 // The operators + - * / and the functions of topi declare one operation each. Shapes broadcast as
 // in NumPy: a dimension of extent 1, or a missing leading dimension, is repeated. Eleven operations
-// should not be computed one by one, because each would write an array for the next one to read.
+// should not be computed one by one, because each would write an array that the next one reads.
 // te::auto_inline_broadcast inlines all operations that are not reductions.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
     for (const te::Operation& op : inlined) program.print(op.name(), "\n");
     program.show("inlined", s, norm.args(), options);
 
-    // Both sums of a row are computed with the row, while it is in the cache. The rows are
-    // parallel.
+    // Both sums of a row are computed inside the loop over rows, while the row is in the cache. The
+    // rows are parallel.
     for (const te::Tensor& sum : {norm.Total, norm.Squares})
       s[sum].compute_at(s[norm.Y], s[norm.Y].axis(0));
     s[norm.Y].parallel(s[norm.Y].axis(0));

@@ -9,8 +9,8 @@
 //             C[i, j] += A[i, k] * B[k, j]  a tile of C = C.local
 //
 // "blocked" is the usual first step of a course on matrix products. It is more than ten times
-// slower than no schedule at all, for two reasons: its innermost loop is scalar, and for n = 1024
-// the 32 rows of a tile of C replace each other in the cache. Each later step changes one thing.
+// slower than no schedule, for two reasons. Its innermost loop is scalar. For n = 1024, the 32 rows
+// of a tile of C also evict each other from the cache. Each later step changes one thing.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

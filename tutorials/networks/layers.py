@@ -1,5 +1,5 @@
-"""The layers of networks.py, as Tenon's tensors and as nodes of an ONNX graph, with the same random
-weights."""
+"""The layers of networks.py in two forms, with the same random weights: as tensors of Tenon and as
+nodes of an ONNX graph."""
 
 import math
 
@@ -9,7 +9,7 @@ from tenon import te, topi
 
 
 class Weights:
-    """Random weights, in the order in which a network asks for them."""
+    """Random weights, in the order in which a network requests them."""
 
     def __init__(self, seed=0):
         self.random = np.random.default_rng(seed)

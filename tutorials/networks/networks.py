@@ -1,7 +1,7 @@
-"""Four networks, written once for Tenon and for ONNX: each function takes an object with layers
-(layers.py) and returns the network's outputs.
+"""Four networks, each written once for both Tenon and ONNX. Each function takes an object that makes
+layers (layers.py) and returns the outputs of the network.
 
-Batch normalizations are folded into the weights of the convolutions before them, as in deployed
+Batch normalizations are folded into the weights of the preceding convolutions, as in deployed
 networks. The default sizes are those of the publications.
 """
 
@@ -74,8 +74,8 @@ def bert_base(l, positions=128, layers=12, width=768, heads=12, words=30522):
 
 def gpt2_step(l, past=512, layers=12, width=768, heads=12, words=50257):
     """Radford and others, "Language Models are Unsupervised Multitask Learners", the small model:
-    the logits of the next word after `past` + 1 words. The keys and values of the first `past` are
-    inputs; those of the last word are outputs."""
+    the logits of the next word after `past` + 1 words. The keys and values of the first `past` words
+    are inputs; those of the last word are outputs."""
     word = l.input("word", (1,), "int32")
     table = l.weight((words, width))
     x = l.add(l.take(table, word), l.weight((1, width)))

@@ -1,4 +1,4 @@
-"""The matmul ladder: one product of matrices under schedules that each add one idea.
+"""The matmul ladder: schedules of one matrix product, each with one more idea.
 
     matmul_ladder.py [SIZE]
 """
@@ -39,7 +39,7 @@ def vectorized(n):
 
 
 def reordered(n):
-    """Each element of A is used for a whole row of the tile."""
+    """Reorders the loops: each element of A is used for a whole row of the tile."""
     s, (A, B, C) = naive(n)
     xo, yo, xi, yi = s[C].tile(*s[C].op.axis, 32, 32)
     ko, ki = s[C].split(s[C].reduce_axis[0], factor=4)

@@ -1,4 +1,4 @@
-"""Arrays of NumPy, and of every library with DLPack, are arguments of compiled functions without a copy."""
+"""Compiled functions take arrays of NumPy, and of every library with DLPack, without a copy."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ a, b = np.arange(5, dtype="float32"), np.empty(5, "float32")
 f(a, b)
 print(f, "gives", b)
 
-# An NDArray shares the memory of a NumPy array, and NumPy that of an NDArray.
+# An NDArray can share the memory of a NumPy array, and a NumPy array that of an NDArray.
 shared = tenon.runtime.from_dlpack(a)
 shared.numpy()[0] = 100
 print("a[0] is", a[0])
@@ -23,7 +23,7 @@ mine = tenon.runtime.NDArray.zeros((5,), "float32")
 f(a, mine)
 print("an NDArray as NumPy sees it:", np.asarray(mine))
 
-# A read-only array is an argument that is read, and refused as one that is written.
+# A read-only array can be an input. As an output it is refused.
 b.flags.writeable = False
 try:
     f(a, b)

@@ -1,7 +1,7 @@
-"""A tensor intrinsic: loops that a matrix-vector product by hand replaces.
+"""A tensor intrinsic: a hand-written matrix-vector product that replaces loops.
 
-The intrinsic says what it computes, as an operation, and how, as statements: the whole result, the
-start values, and one step of a sum that is split around it.
+An operation declares what the intrinsic computes. Statements declare how: one piece of code computes
+the whole result, one stores the start values, and one adds a part of a split sum.
 """
 
 import numpy as np

@@ -21,7 +21,7 @@ def product(n=64):
 
 
 def space(sch):
-    """Every way to tile the loops; the values are drawn anew for each candidate."""
+    """The space of all tilings of the loops. Each candidate draws new tile sizes."""
     block = sch.get_block("C")
     i, j, k = sch.get_loops(block)
     i0, i1 = sch.split(i, sch.sample_perfect_tile(i, n=2))
@@ -35,7 +35,7 @@ def space(sch):
 def main(trials=8):
     mod = product()
     with tempfile.TemporaryDirectory() as folder:
-        # Ctrl-C ends the round and raises KeyboardInterrupt. The same folder continues later.
+        # Ctrl-C ends the round and raises KeyboardInterrupt. A later run with the same folder continues.
         database = tune.tune_tir(mod, TARGET, space=space, max_trials_global=trials, num_trials_per_iter=4,
                                  work_dir=folder, measure=tune.MeasureOptions(min_repeat_ms=5),
                                  log=lambda level, line: None)
