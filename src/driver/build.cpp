@@ -4,10 +4,15 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <cstdlib>
+#include <future>
+#include <mutex>
 #include <optional>
 #include <ranges>
 #include <set>
+#include <thread>
 
 #include "driver/stage_probes.h"
 #include "tenon/codegen/c_like/compile.h"
@@ -23,6 +28,7 @@
 #include "tenon/lower/checks.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/lower/split_kernels.h"
+#include "tenon/runtime/module_impl.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/file_cache.h"
 #include "tenon/te/freeze.h"
@@ -158,9 +164,9 @@ std::optional<std::string> code_key(std::string_view flow,
                                     const BuildOptions& options) {
   static const std::string kIdentity = compiler_identity();
   // The options binds, bounds, check_intrinsics and separate_constants are ignored, because the
-  // functions already reflect them.
+  // functions already reflect them. `tiered` is ignored, because only optimized code is cached.
   const auto& [simple_mode, symbol, binds, link, fast_math, instrument_bounds, bounds,
-               check_intrinsics, allows_race, alignment, autotune, separates, opt_level,
+               check_intrinsics, allows_race, alignment, autotune, separates, opt_level, tiered,
                stage_comments, profile, use_cache, passes, on_step, on_warning] = options;
   if (!use_cache || !cache() || kIdentity.empty()) return std::nullopt;
   if (!link.empty() || profile || on_step || passes.on_pass) return std::nullopt;
@@ -324,10 +330,9 @@ codegen::CompileOptions codegen_options(const BuildOptions& options) {
           .on_step = options.on_step};
 }
 
-/// Compiles functions that have been lowered.
-codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
-                                  const BuildOptions& options, const SourceLocation& where,
-                                  BuildWatcher* watcher) {
+/// Throws for invalid options, and for modules whose targets are of different kinds.
+void check_options(const std::vector<TargetedModule>& modules, const BuildOptions& options,
+                   const SourceLocation& where) {
   if (options.opt_level < 0 || options.opt_level > 3)
     throw TargetError("build: opt_level must be 0 to 3, got " + std::to_string(options.opt_level),
                       where);
@@ -348,6 +353,13 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
     throw TargetError("build: profile times functions for CPUs that LLVM compiles (`llvm`), not `" +
                           modules.front().target.str() + "`",
                       where);
+}
+
+/// Compiles functions that have been lowered.
+codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
+                                  const BuildOptions& options, const SourceLocation& where,
+                                  BuildWatcher* watcher) {
+  check_options(modules, options, where);
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       lowering::PassOptions passes = options.passes;
@@ -365,41 +377,163 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
       }
       codegen::CompileOptions how = codegen_options(options);
       if (watcher) watcher->set_up(how);
-      return kind == tir::TargetKind::C ? codegen::compile_to_c(units, how)
-                                        : codegen::compile(units, how);
+      return modules.front().target.facts().kind == tir::TargetKind::C
+                 ? codegen::compile_to_c(units, how)
+                 : codegen::compile(units, how);
     });
   });
+}
+
+// ---- tiers --------------------------------------------------------------------------------------
+
+/// Counts the threads that compile optimized code. At the end of the process, it waits for them,
+/// because LLVM's globals are destroyed afterwards.
+class RunningCompilations {
+ public:
+  static RunningCompilations& instance() {
+    static RunningCompilations all;
+    return all;
+  }
+  void begin() {
+    const std::scoped_lock lock(mutex_);
+    ++count_;
+  }
+  void end() {
+    const std::scoped_lock lock(mutex_);
+    --count_;
+    ended_.notify_all();
+  }
+  ~RunningCompilations() {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [&] { return count_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  int count_ = 0;
+};
+
+/// The code of a tiered build. If the optimized code cannot be compiled, calls continue to run the
+/// unoptimized code.
+class TieredModule : public runtime::ModuleImpl {
+ public:
+  TieredModule(const runtime::Module& unoptimized, std::function<codegen::Artifact()> compile)
+      : unoptimized_(unoptimized.impl()),
+        entries_(unoptimized_->functions().size()),
+        compile_(std::move(compile)),
+        optimized_(promise_.get_future()) {
+    set_entries(*unoptimized_);
+    RunningCompilations::instance().begin();
+    thread_ = std::jthread([this] { optimize(); });
+  }
+
+  std::string kind() const override { return unoptimized_->kind(); }
+  const std::vector<runtime::FunctionSpec>& functions() const override {
+    return unoptimized_->functions();
+  }
+  runtime::PackedCall lookup(const runtime::FunctionSpec& function) override {
+    const Entry* entry = &entries_[static_cast<std::size_t>(&function - functions().data())];
+    return [entry](const TenonValue* values, const std::int32_t* codes, std::int32_t count) {
+      return entry->load(std::memory_order_acquire)(values, codes, count);
+    };
+  }
+  std::vector<std::string> source_kinds() const override { return unoptimized_->source_kinds(); }
+  std::string source(std::string_view kind) const override {
+    return optimized_.get()->source(kind);
+  }
+  void save(const std::string& path, const runtime::SaveOptions& options) const override {
+    optimized_.get()->save(path, options);
+  }
+
+ private:
+  using Entry = std::atomic<TenonPackedFunction>;
+
+  /// Directs calls to this code, which has the same functions.
+  void set_entries(runtime::ModuleImpl& code) {
+    for (std::size_t n = 0; n < entries_.size(); ++n)
+      entries_[n].store(*code.lookup(code.functions()[n]).target<TenonPackedFunction>(),
+                        std::memory_order_release);
+  }
+
+  void optimize() {
+    try {
+      const std::shared_ptr<runtime::ModuleImpl> code = codegen::load(compile_()).impl();
+      set_entries(*code);
+      promise_.set_value(code);
+    } catch (...) {
+      promise_.set_exception(std::current_exception());
+    }
+    compile_ = {};
+    RunningCompilations::instance().end();
+  }
+
+  // Calls of the unoptimized code may still run when the optimized code is ready.
+  const std::shared_ptr<runtime::ModuleImpl> unoptimized_;
+  std::vector<Entry> entries_;
+  std::function<codegen::Artifact()> compile_;
+  std::promise<std::shared_ptr<runtime::ModuleImpl>> promise_;
+  const std::shared_future<std::shared_ptr<runtime::ModuleImpl>> optimized_;
+  std::jthread thread_;
+};
+
+/// Compiled code. In a tiered build it is unoptimized, and `optimize` compiles it again.
+struct Code {
+  codegen::Artifact artifact;
+  std::function<codegen::Artifact()> optimize = {};
+};
+
+/// Compiles unoptimized code. Loops are not transformed either, because that makes code longer.
+Code compile_first_tier(const std::vector<TargetedModule>& modules, const BuildOptions& options,
+                        const SourceLocation& where, const std::optional<std::string>& key) {
+  check_options(modules, options, where);
+  BuildOptions first = options;
+  first.opt_level = 0;
+  first.autotune_loops = false;
+  // The callbacks of the user belong to the user's thread.
+  BuildOptions second = options;
+  second.on_step = {};
+  second.on_warning = {};
+  second.passes.on_pass = {};
+  return {compile_lowered(modules, first, where, nullptr), [modules, second, where, key] {
+            codegen::Artifact code = compile_lowered(modules, second, where, nullptr);
+            if (key) store_code(*key, code);
+            return code;
+          }};
 }
 
 /// Returns the code of the modules from the user's cache. If it is not cached, calls `lowered` to
 /// lower the modules, compiles the result and stores it.
 template <class Lowered>
-codegen::Artifact compile_once(std::string_view flow, const std::vector<TargetedModule>& modules,
-                               const BuildOptions& options, const SourceLocation& where,
-                               BuildWatcher* watcher, const Lowered& lowered) {
+Code compile_once(std::string_view flow, const std::vector<TargetedModule>& modules,
+                  const BuildOptions& options, const SourceLocation& where, BuildWatcher* watcher,
+                  const Lowered& lowered) {
   const std::optional<std::string> key = watcher ? std::nullopt : code_key(flow, modules, options);
   if (key) {
     std::vector<tir::TargetFacts> targets;
     for (const TargetedModule& part : modules) targets.push_back(facts_of(part.target, options));
-    if (auto code = find_code(*key, std::move(targets), codegen_options(options))) return *code;
+    if (auto code = find_code(*key, std::move(targets), codegen_options(options))) return {*code};
   }
+  const bool has_tiers = options.tiered && options.opt_level != 0 && !watcher &&
+                         modules.front().target.facts().kind == tir::TargetKind::Llvm;
+  if (has_tiers) return compile_first_tier(lowered(), options, where, key);
   codegen::Artifact code = compile_lowered(lowered(), options, where, watcher);
   if (key) store_code(*key, code);
-  return code;
+  return {code};
 }
 
-runtime::Module load(const codegen::Artifact& artifact, const BuildOptions& options,
-                     const SourceLocation& where) {
+runtime::Module load(const Code& code, const BuildOptions& options, const SourceLocation& where) {
   const auto start = std::chrono::steady_clock::now();
-  runtime::Module module = with_user_line(where, [&] { return codegen::load(artifact); });
+  runtime::Module module = with_user_line(where, [&] { return codegen::load(code.artifact); });
+  if (code.optimize)
+    module = runtime::Module(std::make_shared<TieredModule>(module, code.optimize));
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   if (options.on_step) options.on_step("load", time.count());
   return module;
 }
 
-codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
-                                  const BuildOptions& options, const SourceLocation& where,
-                                  BuildWatcher* watcher) {
+Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOptions& options,
+                     const SourceLocation& where, BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   check_names(modules, where);
   return compile_once("modules", modules, options, where, watcher, [&] {
@@ -439,10 +573,9 @@ constexpr ScheduleCheck kScheduleChecks[] = {
     },
 };
 
-codegen::Artifact compile_schedule(const te::Schedule& schedule,
-                                   const std::vector<LowerArgument>& args, const Target& target,
-                                   BuildOptions options, const SourceLocation& where,
-                                   BuildWatcher* watcher) {
+Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                      const Target& target, BuildOptions options, const SourceLocation& where,
+                      BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   options.simple_mode = false;
   return with_user_line(where, [&] {
@@ -469,14 +602,16 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
   });
 }
 
-/// Throws if profiling is requested for code that is stored, because probes report to the process
-/// that builds the code.
-void refuse_profile(const BuildOptions& options, const SourceLocation& where) {
+/// Returns the options for code that is stored, which has one tier. Throws if profiling is
+/// requested, because probes report to the process that builds the code.
+BuildOptions for_stored_code(BuildOptions options, const SourceLocation& where) {
   if (options.profile)
     throw TargetError(
         "compile: profile times functions in the process that builds them; call build, or leave it "
         "out",
         where);
+  options.tiered = false;
+  return options;
 }
 
 /// Calls `compile(options, watcher)` and loads the result. `watcher` is nullptr unless profiling is
@@ -496,21 +631,20 @@ runtime::Module compile_and_load(const BuildOptions& options, const SourceLocati
 
 codegen::Artifact compile(const std::vector<TargetedModule>& modules, const BuildOptions& options,
                           SourceLocation where) {
-  refuse_profile(options, where);
-  return compile_modules(modules, options, where, nullptr);
+  return compile_modules(modules, for_stored_code(options, where), where, nullptr).artifact;
 }
 
 codegen::Artifact compile_watched(const te::Schedule& schedule,
                                   const std::vector<LowerArgument>& args, const Target& target,
                                   const BuildOptions& options, const SourceLocation& where,
                                   BuildWatcher& watcher) {
-  return compile_schedule(schedule, args, target, options, where, &watcher);
+  return compile_schedule(schedule, args, target, options, where, &watcher).artifact;
 }
 
 codegen::Artifact compile_watched(const tir::IRModule& module, const Target& target,
                                   const BuildOptions& options, const SourceLocation& where,
                                   BuildWatcher& watcher) {
-  return compile_modules({{module, target}}, options, where, &watcher);
+  return compile_modules({{module, target}}, options, where, &watcher).artifact;
 }
 
 codegen::Artifact compile(const tir::IRModule& module, const Target& target,
@@ -520,8 +654,8 @@ codegen::Artifact compile(const tir::IRModule& module, const Target& target,
 
 codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                           const Target& target, const BuildOptions& options, SourceLocation where) {
-  refuse_profile(options, where);
-  return compile_schedule(schedule, args, target, options, where, nullptr);
+  return compile_schedule(schedule, args, target, for_stored_code(options, where), where, nullptr)
+      .artifact;
 }
 
 runtime::Module build(const tir::IRModule& module, const Target& target,

@@ -69,6 +69,12 @@ struct BuildOptions {
   bool separate_constants = false;
   /// Optimization level, 0 to 3.
   int opt_level = 3;
+  /// Tiered compilation: build returns unoptimized code after a few milliseconds, and a thread
+  /// compiles the optimized code, which later calls run as soon as it is loaded. Floats may differ
+  /// between the two in the last bits, because only optimized code fuses multiplications and
+  /// additions. Module::get_source and save wait for the optimized code. Applies to code that LLVM
+  /// compiles for CPUs, without `profile`; other builds and code from the cache have one tier.
+  bool tiered = false;
   /// Whether C, OpenCL C and CUDA C text has comments that name the stage of the loops and its
   /// declaration: "// C, matmul.cpp:14".
   bool stage_comments = false;

@@ -135,6 +135,7 @@ BuildOptions build_options(const nb::kwargs& kwargs, const char* what) {
   keywords.take("autotune_loops", "a bool or None", options.autotune_loops);
   keywords.take("separate_constants", "a bool", options.separate_constants);
   keywords.take("opt_level", "an int", options.opt_level);
+  keywords.take("tiered", "a bool", options.tiered);
   keywords.take("stage_comments", "a bool", options.stage_comments);
   keywords.take("profile", "a bool", options.profile);
   keywords.take("cache", "a bool", options.cache);
@@ -160,7 +161,7 @@ namespace {
 constexpr const char* kOptions =
     "\n\nOptions, as keywords: simple_mode, name, binds, link, fast_math, instrument_bounds, bounds "
     "(\"default\" or \"exact\"), check_intrinsics, allow_parallel_reduction_race, "
-    "argument_alignment, autotune_loops, separate_constants, opt_level, stage_comments, profile, cache, passes (a dict), "
+    "argument_alignment, autotune_loops, separate_constants, opt_level, tiered, stage_comments, profile, cache, passes (a dict), "
     "on_step, on_warning.";
 
 /// The functions of a build: a module, a list of modules, or a list of modules with their targets.
