@@ -358,6 +358,15 @@ TEST(FlattenStorage, PositionsPastInt32AreInt64) {
   EXPECT_EQ(print_expr(flat_buffer(decl_buffer({65536, 65536}))->shape[0]), "4294967296i64");
 }
 
+// The length of a row times the tile size exceeds int32, but no position does.
+TEST(FlattenStorage, LongRowsThatAreFusedAndSplitHavePositionsInInt32) {
+  const Var outer("outer"), inner("inner");
+  const Expr flat =
+      flat_index(decl_buffer({8, 681797}), taken_apart(inner + outer * 8192, {8, 681797}))[0];
+  EXPECT_EQ(flat.dtype(), Int(32));
+  EXPECT_EQ(print_expr(flat), "((outer*8192) + inner)");
+}
+
 TEST(FlattenStorage, InstrumentedStoresKnowTheSizes) {
   const Buffer x = decl_buffer({16, 16}, Float(32), {.name = "X"}),
                y = decl_buffer({16, 16}, Float(32), {.name = "Y"});

@@ -158,6 +158,23 @@ bool is_beyond_int32(const Buffer& buffer) {
   return false;
 }
 
+/// Whether a constant that is a term or factor of the index is too large to be multiplied by `step`
+/// in int32. The divisor of a quotient and the indices of a load are neither. A dividend is only
+/// multiplied by what remains of the step after the division.
+bool has_far_constant(const Expr& index, std::int64_t step) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  if (const IntImm* constant = index.as<IntImm>())
+    return constant->value <= -kMax / step || constant->value >= kMax / step;
+  if (index.as<Load>()) return false;
+  if (const Binary* n = index.as<Binary>(); n && n->op == BinaryOp::FloorDiv)
+    return has_far_constant(
+        n->a, std::max<std::int64_t>(
+                  step / std::max<std::int64_t>(constant_int(n->b).value_or(1), 1), 1));
+  bool is_far = false;
+  for_each_child(index, [&](const Expr& child) { is_far |= has_far_constant(child, step); });
+  return is_far;
+}
+
 /// Whether the product of an index constant and its stride exceeds int32. This happens in a window
 /// that begins far along an axis: each term is large although the difference of the terms is small.
 bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
@@ -167,11 +184,7 @@ bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
   for (std::size_t n = indices.size(); n-- > 0 && !is_far;) {
     const std::int64_t step =
         buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
-    if (step > 1)
-      walk(indices[n], [&](const IntImm& constant) {
-        const bool is_near = constant.value > -kMax / step && constant.value < kMax / step;
-        is_far = is_far || !is_near;
-      });
+    is_far = step > 1 && has_far_constant(indices[n], step);
     size *= std::clamp<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1, kMax / size);
   }
   return is_far;
