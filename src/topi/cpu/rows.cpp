@@ -159,11 +159,15 @@ std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
   return std::nullopt;
 }
 
-/// Whether recomputing the operation is at most as expensive as storing and loading its result.
-bool is_cheap(const Operation& op) {
+/// Whether recomputing a row of the operation is at most as expensive as storing and loading it.
+/// True without calls, and for a row that exceeds the L2 cache.
+bool is_cheap(const Operation& op, std::size_t rows, const TargetFacts& target) {
   bool has_call = false;
   tir::walk(op.body().front(), [&](const tir::Call&) { has_call = true; });
-  return !has_call;
+  const std::vector<Expr> shape = op.output(0).shape();
+  const std::optional<double> elements =
+      count_of({shape.begin() + static_cast<std::ptrdiff_t>(rows), shape.end()});
+  return !has_call || elements.value_or(0) * op.output(0).dtype().bytes() > target.caches.l2;
 }
 
 int reads_of(const Operation& reader, const Operation& input) {
@@ -209,7 +213,8 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
     if (terms) *terms += terms_of(op).value_or(0);
     if (!op.reduce_axis().empty())
       reductions.push_back(RowReduction(s, op.output(0), target));
-    else if (te::is_injective(op) && (is_cheap(op) || is_read_once(group, out, op)))
+    else if (te::is_injective(op) &&
+             (is_cheap(op, group.rows(), target) || is_read_once(group, out, op)))
       s[op].compute_inline();
     else
       kept.push_back(op);
