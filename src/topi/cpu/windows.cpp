@@ -100,12 +100,10 @@ WindowTile window_tile(const Tensor& windows, const Columns& columns, const Targ
   return tile;
 }
 
-/// Unrolls the loops over the window if they are short.
-void unroll_window(const Stage& sums) {
-  constexpr double kFewPoints = 32;
-  const std::vector<IterVar> window = sums.op().reduce_axis();
-  if (count_of(reduced_extents(sums.op())).value_or(kFewPoints + 1) > kFewPoints) return;
-  for (const IterVar& axis : window) sums.unroll(axis);
+/// Unrolls the loops over the window if it has at most `most` points.
+void unroll_window(const Stage& sums, double most) {
+  if (count_of(reduced_extents(sums.op())).value_or(most + 1) > most) return;
+  for (const IterVar& axis : sums.op().reduce_axis()) sums.unroll(axis);
 }
 
 /// Groups the columns of the copy by their remainder modulo the stride, so that results read
@@ -144,24 +142,49 @@ bool moves_positions(const te::Operation& op) {
   return load && load->indices.back().same_as(op.axis().back().var());
 }
 
-/// Schedules Layout::Nhwc with vectors of channels. The results of a tile share the elements that
-/// their windows have in common. Padding is inlined, because its conditions hold for whole vectors.
-void arrange_vectors_of_channels(const Schedule& s, const Request& request,
-                                 const TargetFacts& target) {
-  constexpr std::int64_t kRows = 2, kColumns = 4;
+// ---- vectors of channels ------------------------------------------------------------------------
+
+/// The maximum number of points of a window that is unrolled for a tile of vectors of channels.
+constexpr double kMaxUnrolledPoints = 50;
+
+/// The rows and columns of a tile of results, each of which is a vector of channels. The results of
+/// a tile share the elements that their windows have in common.
+struct ChannelTile {
+  int rows, columns;
+
+  /// A symbolic height gets a single row, because the guards of several rows make the code long.
+  ChannelTile(const te::Expr& height, const te::Expr& width)
+      : rows(even_part_of(tir::constant_int(height).value_or(1), 2)),
+        columns(even_part_of(tir::constant_int(width).value_or(4), 4)) {}
+
+ private:
+  static int even_part_of(std::int64_t extent, std::int64_t most) {
+    return static_cast<int>(even_part(extent, most));
+  }
+};
+
+/// Keeps a tile of sums in registers, as vectors along the axis `channel`.
+void keep_vectors_of_channels(const Stage& tile, const IterVar& row, const IterVar& column,
+                              const IterVar& channel, int lanes) {
+  const std::vector<IterVar> window = tile.op().reduce_axis();
+  auto [vector, lane] = tile.split(channel, lanes);
+  tile.reorder({window[0], window[1], row, column, vector, lane});
+  tile.unroll(row).unroll(column).unroll(vector).vectorize(lane);
+  unroll_window(tile, kMaxUnrolledPoints);
+}
+
+/// Schedules Layout::Nhwc. The padding of constant images is inlined into small windows, because
+/// its conditions hold for whole vectors; other padding is computed first.
+void arrange_nhwc(const Schedule& s, const Request& request, const TargetFacts& target) {
   const int lanes = lanes_of(request.core.dtype(), target);
-  const auto tiled_by = [&](std::size_t n, std::int64_t most) {
-    return static_cast<int>(
-        even_part(tir::constant_int(request.core.shape()[n]).value_or(most), most));
-  };
+  const ChannelTile size(request.core.shape()[1], request.core.shape()[2]);
   request.inline_maps(s);
   const Stage stage = s[request.out];
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
 
   const std::vector<IterVar> axes = stage.op().axis();
-  auto [tiles, columns, row, column] =
-      stage.tile(axes[1], axes[2], tiled_by(1, kRows), tiled_by(2, kColumns));
+  auto [tiles, columns, row, column] = stage.tile(axes[1], axes[2], size.rows, size.columns);
   auto [vectors, lane] = stage.split(axes[3], lanes);
   stage.reorder({axes[0], tiles, columns, vectors, row, column, lane});
   stage.unroll(row).unroll(column).vectorize(lane);
@@ -171,27 +194,124 @@ void arrange_vectors_of_channels(const Schedule& s, const Request& request,
 
   const Stage tile = s[sums];
   tile.compute_at(stage, vectors);
-  const std::vector<IterVar> own = tile.op().axis(), window = tile.op().reduce_axis();
-  auto [vector, own_lane] = tile.split(own[3], lanes);
-  tile.reorder({window[0], window[1], own[1], own[2], vector, own_lane});
-  tile.unroll(own[1]).unroll(own[2]).unroll(vector).vectorize(own_lane);
-  unroll_window(tile);
+  const std::vector<IterVar> own = tile.op().axis();
+  keep_vectors_of_channels(tile, own[1], own[2], own[3], lanes);
 
+  constexpr double kFewPoints = 9;
+  const bool is_small =
+      count_of(request.core.shape()) &&
+      count_of(reduced_extents(request.core.op())).value_or(kFewPoints + 1) <= kFewPoints;
   te::Operation reader = tile.op();
   for (Tensor x = request.core.op().inputs().front();
        moves_positions(x.op()) && is_only_for(s, s[x], {reader}); x = reader.inputs().front()) {
-    s[x].compute_inline();
+    const bool is_padding = !x.op().body().front().as<tir::ProducerLoad>();
+    if (is_small || !is_padding) {
+      s[x].compute_inline();
+    } else {
+      const Stage padded = s[x];
+      const std::vector<IterVar> of_padded = padded.op().axis();
+      vectorize_loop(padded, of_padded[3], lanes);
+      padded.pragma(of_padded[2], kPartitioned, 1);
+      const IterVar padded_rows = padded.fuse(of_padded[0], of_padded[1]);
+      if (is_worth_threads(count_of(x.shape()))) padded.parallel(padded_rows);
+    }
     reader = x.op();
   }
+}
+
+/// Whether vectors of positions would have few results and windows many points, so that exchanging
+/// the dimensions of a block of channels costs less than the unused lanes.
+bool has_short_rows(const Tensor& windows, const Columns& columns, const TargetFacts& target) {
+  constexpr double kMinPoints = 16, kMaxShare = 0.55;
+  const std::vector<Tensor> inputs = windows.op().inputs();
+  const std::optional<std::int64_t> channels = tir::constant_int(windows.shape()[1]),
+                                    width = tir::constant_int(windows.shape()[3]);
+  const std::optional<double> points = count_of(reduced_extents(windows.op()));
+  const int lanes = lanes_of(windows.dtype(), target);
+  if (!channels || *channels < lanes || !width || *width < 1 || !points) return false;
+  if (*points < kMinPoints || *points > kMaxUnrolledPoints) return false;
+  // A multiplier would let several results read the same channel.
+  if (tir::constant_int(inputs.front().shape()[1]) != channels) return false;
+  const std::int64_t used = columns.have_gaps() ? lanes / 2 : lanes;
+  return static_cast<double>(*width) <=
+         kMaxShare * static_cast<double>(parts_of(*width, used) * lanes);
+}
+
+/// Schedules Layout::Nchw with vectors of channels: transposes the image of a block of channels to
+/// {n, c / lanes, h, w, c % lanes}, computes its results in this layout, and transposes them back.
+void arrange_blocks_of_channels(const Schedule& s, const Request& request,
+                                const TargetFacts& target) {
+  const int lanes = lanes_of(request.core.dtype(), target);
+  const std::vector<Tensor> inputs = request.core.op().inputs();
+  request.inline_maps(s);
+  const Stage stage = s[request.out];
+  const Tensor results = request.is_mapped() ? request.core : s.cache_write(request.core, "global");
+  std::vector<te::Operation> readers{stage.op()};
+  readers.insert(readers.end(), request.between.begin(), request.between.end());
+  std::erase_if(readers, [&](const te::Operation& op) { return !reads(op, results.op()); });
+  const Tensor rows = s.cache_read(results, "local", readers),
+               sums = s.cache_write(results, "local");
+
+  const std::vector<IterVar> axes = stage.op().axis();
+  auto [blocks, channel] = stage.split(axes[1], lanes);
+  const IterVar task = stage.fuse(axes[0], blocks);
+  const TurnedTile turned =
+      turn_tiles(stage, channel, axes[3], turned_size(lanes, request.out.dtype().bytes()));
+  stage.reorder({task, axes[2], turned.lines, turned.vectors, turned.tiles, turned.y, turned.x});
+  stage.pragma(turned.lines, kPartitioned, 1);
+  if (are_worth_threads(terms_of(request.core.op()))) stage.parallel(task);
+  const Stage read = s[rows];
+  read.compute_at(stage, turned.tiles);
+  for (const IterVar& axis : rows.op().axis()) read.round_up(axis);
+  read.vectorize(read.transform_layout([](std::span<const tir::Var> at) {
+                       return std::vector<tir::Expr>{at[0], at[2], at[3], at[1]};
+                     })
+                     .back());
+
+  const ChannelTile size(request.core.shape()[2], request.core.shape()[3]);
+  const Stage block = s[results];
+  block.compute_at(stage, task);
+  const std::vector<IterVar> loops = lay_out_in_panels(block, 1, 1, lanes, lanes);
+  auto [down, across, row, column] = block.tile(loops[2], loops[3], size.rows, size.columns);
+  block.unroll(row).unroll(column);
+  block.pragma(down, kPartitioned, 1).pragma(across, kPartitioned, 1);
+  const Stage tile = s[sums];
+  tile.compute_at(block, across);
+  const std::vector<IterVar> own = tile.op().axis();
+  keep_vectors_of_channels(tile, own[2], own[3], own[1], lanes);
+
+  const Tensor& source = inputs.front();
+  const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
+                         source.op().inputs().size() == 1 && is_only_for(s, s[source], {tile.op()});
+  if (is_padded) {
+    const Stage padded = s[source];
+    padded.compute_at(stage, task);
+    const std::vector<IterVar> of_padded = lay_out_in_panels(padded, 1, 1, lanes, lanes);
+    for (const std::size_t n : {2, 3}) padded.pragma(of_padded[n], kPartitioned, 1);
+  }
+  const Tensor image = is_padded
+                           ? s.cache_read(source.op().inputs().front(), "global", {source.op()})
+                           : s.cache_read(source, "global", {tile.op()});
+  s[image].compute_at(stage, task);
+  const std::vector<IterVar> of_image = s[image].transform_layout(
+      [&](std::span<const tir::Var> at) {
+        return std::vector<tir::Expr>{at[0], tir::floordiv(at[1], lanes), at[2], at[3],
+                                      tir::floormod(at[1], lanes)};
+      },
+      {.pad = true});
+  turn_in_registers(s, image, of_image[3], of_image[4], lanes);
+  if (inputs.size() > 1)
+    lay_out_in_panels(s[s.cache_read(inputs.back(), "global", {tile.op()})], 0, 0, lanes, lanes);
 }
 
 }  // namespace
 
 void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target) {
-  if (has_contiguous_channels(request.core.op()))
-    return arrange_vectors_of_channels(s, request, target);
+  if (has_contiguous_channels(request.core.op())) return arrange_nhwc(s, request, target);
   const Tensor source = request.core.op().inputs().front();
   const Columns columns(request.core.op(), source);
+  if (has_short_rows(request.core, columns, target))
+    return arrange_blocks_of_channels(s, request, target);
   const WindowTile tile = window_tile(request.core, columns, target);
   request.inline_maps(s);
   const Stage stage = s[request.out];
@@ -210,7 +330,8 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   std::vector<IterVar> window = tiled.op().reduce_axis();
   if (tile.is_by_columns) std::reverse(window.begin(), window.end());
   keep_in_registers(tiled, window, own[2], own[3], tile.lanes);
-  unroll_window(tiled);
+  constexpr double kMaxPoints = 32;
+  unroll_window(tiled, kMaxPoints);
 
   // Pads or copies one channel at a time. The channel stays in the L1 cache until it is read.
   const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
@@ -226,13 +347,12 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
 
 Schedule schedule_windows(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
-  arrange_windows(
-      s,
-      checked_request("schedule_windows", s, out, is_windowed,
-                      "depthwise convolution or pooling (topi::depthwise_conv2d_nchw, max_pool2d, "
-                      "avg_pool2d)",
-                      where),
-      target);
+  arrange_windows(s,
+                  checked_request("schedule_windows", s, out, is_windowed,
+                                  "depthwise convolution or pooling (topi::depthwise_conv2d_nchw, "
+                                  "depthwise_conv2d_nhwc, max_pool2d, avg_pool2d)",
+                                  where),
+                  target);
   leave_loops_to_compiler(s, {});
   return s;
 }
