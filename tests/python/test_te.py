@@ -92,6 +92,16 @@ def test_slices_make_a_region():
         "range(min=1, ext=1)", "range(min=2, ext=4)"]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint64", "bool", "float16"])
+def test_numpy_accepts_the_type_of_a_tensor(dtype):
+    assert np.empty(3, te.placeholder((3,), dtype=dtype).dtype).dtype == np.dtype(dtype)
+
+
+def test_numpy_refuses_a_type_that_it_lacks():
+    with pytest.raises(TypeError, match="bfloat16"):
+        np.empty(3, te.placeholder((3,), dtype="bfloat16").dtype)
+
+
 def test_a_tensor_is_not_iterable():
     with pytest.raises(TypeError):
         iter(te.placeholder((4,), "A"))

@@ -332,6 +332,13 @@ void bind_types(PyModule& m) {
       .def("element", &DataType::element)
       .def("with_lanes", &DataType::with_lanes, "lanes"_a)
       .def("bytes", &DataType::bytes)
+      .def_prop_ro(
+          "dtype",
+          [](const DataType& type) {
+            return nb::module_::import_("numpy").attr("dtype")(type.str());
+          },
+          "The type of NumPy, which lets NumPy's functions accept this type. Python TypeError if "
+          "NumPy has no such type.")
       .def(
           "__eq__",
           [](const DataType& a, const DTypeLike& b) {

@@ -95,7 +95,7 @@ ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& t
   const std::vector<Expr> reduced = reduced_extents(convolution.op());
   const std::optional<std::int64_t> filters = filters_of_a_group(convolution),
                                     width = tir::constant_int(convolution.shape()[layout.width]);
-  const bool has_few_filters = filters && *filters < lanes;
+  const bool has_few_filters = filters && *filters <= lanes / 2;
   // A stride makes the loads of vectors of positions non-contiguous.
   const std::optional<std::int64_t> read =
       tir::constant_int(convolution.op().inputs().front().shape()[layout.width]);
