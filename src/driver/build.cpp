@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -404,11 +405,14 @@ class RunningCompilations {
     ended_.notify_all();
   }
   ~RunningCompilations() {
+    if (::getpid() != process_) return;
     std::unique_lock lock(mutex_);
     ended_.wait(lock, [&] { return count_ == 0; });
   }
 
  private:
+  // A forked process does not have the threads.
+  const pid_t process_ = ::getpid();
   std::mutex mutex_;
   std::condition_variable ended_;
   int count_ = 0;
@@ -427,6 +431,9 @@ class TieredModule : public runtime::ModuleImpl {
     RunningCompilations::instance().begin();
     thread_ = std::jthread([this] { optimize(); });
   }
+  ~TieredModule() override {
+    if (::getpid() != process_) thread_.detach();
+  }
 
   std::string kind() const override { return unoptimized_->kind(); }
   const std::vector<runtime::FunctionSpec>& functions() const override {
@@ -439,11 +446,9 @@ class TieredModule : public runtime::ModuleImpl {
     };
   }
   std::vector<std::string> source_kinds() const override { return unoptimized_->source_kinds(); }
-  std::string source(std::string_view kind) const override {
-    return optimized_.get()->source(kind);
-  }
+  std::string source(std::string_view kind) const override { return optimized().source(kind); }
   void save(const std::string& path, const runtime::SaveOptions& options) const override {
-    optimized_.get()->save(path, options);
+    optimized().save(path, options);
   }
 
  private:
@@ -454,6 +459,14 @@ class TieredModule : public runtime::ModuleImpl {
     for (std::size_t n = 0; n < entries_.size(); ++n)
       entries_[n].store(*code.lookup(code.functions()[n]).target<TenonPackedFunction>(),
                         std::memory_order_release);
+  }
+
+  /// Waits for the optimized code. Throws the error of its compilation.
+  const runtime::ModuleImpl& optimized() const {
+    const bool is_ready = optimized_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    if (!is_ready && ::getpid() != process_)
+      throw RuntimeError("the optimized code was not ready when this process was forked");
+    return *optimized_.get();
   }
 
   void optimize() {
@@ -474,6 +487,8 @@ class TieredModule : public runtime::ModuleImpl {
   std::function<codegen::Artifact()> compile_;
   std::promise<std::shared_ptr<runtime::ModuleImpl>> promise_;
   const std::shared_future<std::shared_ptr<runtime::ModuleImpl>> optimized_;
+  // A forked process does not have the thread.
+  const pid_t process_ = ::getpid();
   std::jthread thread_;
 };
 

@@ -1,6 +1,8 @@
 // Tiered builds, which run unoptimized code until the optimized code is ready.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <thread>
@@ -91,6 +93,25 @@ TEST(TieredBuild, FunctionsOutliveTheModule) {
   const Arrays arrays;
   function(arrays.a, arrays.b);
   EXPECT_TRUE(arrays.is_right());
+}
+
+TEST(TieredBuild, AForkedProcessCallsTheFunctionAndEnds) {
+  // LLVM takes longer for these copies than the child takes to end.
+  const Sums sums;
+  sums.s[sums.B].unroll(sums.B.op().reduce_axis(0)).unroll(sums.s[sums.B].axis(0));
+  const runtime::Module module = sums.built(kTiered);
+  const Arrays arrays;
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(20);
+    module["main"](arrays.a, arrays.b);
+    std::exit(arrays.is_right() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(TieredBuild, InvalidOptionsAreRefusedAtOnce) {
