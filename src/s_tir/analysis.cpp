@@ -318,8 +318,8 @@ class WrittenBox {
     if (empty_ == EmptyProducer::Counts ||
         (memory_.is_stable(extent) && arith::can_prove(extent > 0, facts_)))
       return true;
-    // Only variables that are defined outside the scope, and variables of the loops inside `top`,
-    // give the extent one value in all iterations of the loops around `top`.
+    // The extent is the same in all iterations of the loops around `top` if it uses only variables
+    // that are defined outside the scope and variables of loops inside `top`.
     std::vector<Var> fixed = free_vars(program_.block(*program_.scope(block_)).body);
     for (const int loop : below_) fixed.push_back(program_.loop(loop).var);
     const auto is_fixed = [&](const Var& var) {

@@ -245,7 +245,7 @@ class TextReader {
   std::map<std::string, RV> names_;
   int next_ = 0;
   std::vector<bool> is_given_;
-  /// Number of open lists.
+  /// Nesting depth of the list that is being parsed.
   int depth_ = 0;
 
   Instruction line() {

@@ -118,7 +118,7 @@ Stmt rewrite(const Stmt& s, F... visitor) {
       [&](const Stmt& x) { return detail::replacement(visitors, x); });
 }
 
-/// Maps variables to their replacements. For lookup only: iteration order depends on addresses.
+/// Maps variables to their replacements. Must not be iterated: the keys are addresses.
 using VarMap = std::unordered_map<const ExprNode*, Expr>;
 void set(VarMap& map, const Var& var, Expr value);
 

@@ -58,7 +58,7 @@ class FirstIteration {
   }
 
  private:
-  /// The values of variables; nullopt if unknown. For look-up only.
+  /// The values of variables; nullopt if unknown. Never iterated, because the keys are addresses.
   std::unordered_map<const ExprNode*, std::optional<std::int64_t>> values_;
 };
 

@@ -311,7 +311,8 @@ std::optional<GuardSpan> find_span(const For& loop, GuardKinds kinds, Facts& fac
   return builder.take();
 }
 
-/// Replaces the nodes that a GuardSpan has settled.
+/// Replaces the nodes in GuardSpan::settled by the expressions that they equal within the span, and
+/// folds the result.
 class Remover {
  public:
   explicit Remover(const std::unordered_map<const ExprNode*, Expr>& settled) : settled_(settled) {}

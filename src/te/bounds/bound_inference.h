@@ -35,9 +35,9 @@ struct Bounds::Data {
 // axis has iterations in which the axis is out of range. The guards skip these iterations, so the
 // reader reads nothing in them.
 
-/// The range that a guard admits for one axis of a reader. `extent` is the length of the range, and
-/// `offsets` are the axis's indices relative to its start. An iteration is idle (reads nothing) if
-/// its offset is outside [0, extent).
+/// The range of one axis of a reader that a guard admits. `extent` is the length of this range.
+/// `offsets` are the indices of the axis minus the first index of the range. An iteration is idle
+/// (reads nothing) if its offset is outside [0, extent).
 struct Reach {
   arith::Interval offsets;
   std::int64_t extent;

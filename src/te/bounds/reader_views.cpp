@@ -375,9 +375,9 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
   return finish_view(stage, place, scope, domains, relaxed, reaches);
 }
 
-/// Restricts the time axis of a scan's update to the current step, if a step is a single value of
-/// the axis. Loops may overshoot the step, but a guard skips these iterations. They must not
-/// require later states, whose memory may not exist.
+/// If a step of a scan is a single value of the time axis, restricts the axis of the update to this
+/// value. The loops may run past the current step. A guard skips these extra iterations, so they
+/// must not make the producer compute later states, whose memory may not exist.
 void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains) const {
   const std::optional<ScanPart> part = stage.scan_part(0);
   if (!part || part->role != ScanPart::Role::Update) return;

@@ -47,7 +47,7 @@ std::vector<Tensor> outputs_of(const Operation& op);
 
 // The tag of a new operation.
 
-/// Returns the explicit tag or, if it is empty, the tag of the thread's open TagScope. For
+/// Returns the explicit tag. If it is empty, returns the tag of the thread's current TagScope. For
 /// constructors that users call; operations created by primitives inherit the tag of their origin.
 std::string declared_tag(std::string own);
 

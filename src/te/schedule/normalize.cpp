@@ -103,7 +103,8 @@ class Expander {
   const StageData& reader_;
   const SourceLocation& where_;
   Frame own_;
-  /// Expansions by a hash of the output and the indices of the read. For lookup only.
+  /// Expansions by a hash of the output and the indices of the read. Never iterated, because the
+  /// order is unspecified.
   std::unordered_map<std::size_t, std::vector<Expansion>> expansions_;
   std::size_t spent_ = 0;
 };

@@ -38,8 +38,8 @@ struct RowReduction {
 
   /// Splits the reduction. Precondition: no schedule primitive has been applied to its stage.
   RowReduction(const Schedule& s, const Tensor& reduction, const TargetFacts& target);
-  /// Arranges the loops of all stages. The partial results are computed at `place`, a loop of
-  /// `stage`. Without `place`, they remain separate stages.
+  /// Schedules the loops of all stages. Attaches the partial results at `place`, a loop of `stage`.
+  /// Without `place`, the stages of the partial results remain at the root.
   void arrange(const Schedule& s, const Stage& stage, const std::optional<IterVar>& place) const;
 
  private:

@@ -152,7 +152,8 @@ constexpr double kMaxUnrolledPoints = 50;
 struct ChannelTile {
   int rows, columns;
 
-  /// A symbolic height gets a single row, because the guards of several rows make the code long.
+  /// If the height is symbolic, the tile has a single row, because the guards of several rows make
+  /// the code long.
   ChannelTile(const te::Expr& height, const te::Expr& width)
       : rows(even_part_of(tir::constant_int(height).value_or(1), 2)),
         columns(even_part_of(tir::constant_int(width).value_or(4), 4)) {}
