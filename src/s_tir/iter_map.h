@@ -87,8 +87,8 @@ std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
 void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
                     FunctionRef<void(const Digit&)> f);
 
-/// Returns the number of values of the digit. Nullopt if it is unknown or depends on one of the
-/// loops.
+/// Returns the number of values of the digit. Nullopt if the number is unknown or depends on a
+/// variable of `loops`.
 std::optional<tir::Expr> extent_of(const IterMap& map, const Digit& digit,
                                    const std::vector<LoopDomain>& loops);
 

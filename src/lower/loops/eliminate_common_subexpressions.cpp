@@ -394,8 +394,9 @@ class ComputationCounter {
   }
 
   ComputationPool& pool_;
-  /// State while an expression is added: its nodes outside of computations, children first and each
-  /// once; for each node, its number of occurrences, and whether an occurrence is unconditional.
+  /// State while an expression is added. `order_`: its nodes outside of computations, each once,
+  /// children before parents. For each node, `occurrences_` has its number of occurrences, and
+  /// `is_certain_` whether one of them is unconditional.
   std::vector<ComputationId> order_;
   std::vector<double> occurrences_;
   std::vector<bool> is_certain_;

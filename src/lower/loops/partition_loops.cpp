@@ -136,8 +136,8 @@ class Finder {
   std::unordered_set<const ExprNode*> unknown_, seen_;
 };
 
-/// Whether the condition provably holds for every value of the variable in [begin, end). This proof
-/// confirms bounds that were deduced. It is only used for constant ends, where it is easy.
+/// Whether the condition provably holds for every value of the variable in [begin, end). Used to
+/// confirm deduced bounds, but only if they are constant, because the proof is then simple.
 bool holds_between(const Expr& condition, const Var& var, std::int64_t begin, std::int64_t end,
                    Facts& facts) {
   const Var inside = var.fresh();

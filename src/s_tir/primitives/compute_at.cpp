@@ -345,8 +345,8 @@ Neighbours find_neighbours(const Move& move) {
   return {all, position};
 }
 
-/// Adds the conditions under which instances of the block run to the predicate. They are expressed
-/// in the new values of the iterators.
+/// Returns the predicate and the conditions under which instances of the block run. The conditions
+/// are expressed in the new values of the iterators.
 Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr predicate,
                     arith::Facts& facts) {
   const int top = move.program.common(move.block, move.loop);

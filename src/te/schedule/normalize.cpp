@@ -166,9 +166,9 @@ void settle(ScheduleData& schedule, StageNumber id, const std::vector<bool>& is_
 }
 
 /// Updates the operation of every stage in `schedule.order` to read the current outputs of stages
-/// that are not inlined, and removes the inlined stages from the order. An inlined stage with a
-/// reader that is not a compute remains, at root. Takes time linear in its output. Throws
-/// ScheduleError beyond a budget.
+/// that are not inlined, and removes the inlined stages from the order. If an inlined stage has a
+/// reader that is not a compute, the stage is kept and computed at root. Takes time linear in its
+/// output. Throws ScheduleError beyond a budget.
 void inline_stages(ScheduleData& schedule, const SourceLocation& where) {
   const std::vector<bool> is_inlined = find_inlined(schedule);
   std::vector<StageNumber> remaining;

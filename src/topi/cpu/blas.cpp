@@ -195,8 +195,8 @@ class Terms {
   Terms(const Expr& n, DataType type, const TargetFacts& target, const Expr& condition = true)
       : Terms(n, type, target, 0, tir::if_then_else(condition, steps_of(n, type, target), 0),
               kVectors) {}
-  /// Covers `steps` steps from number `first`. They begin earlier if they would end past the
-  /// vector. Precondition: the vector has at least `steps` whole steps.
+  /// Covers `steps` steps, beginning with step `first`. If they would end past the vector, all of
+  /// them begin earlier. Precondition: the vector has at least `steps` whole steps.
   static Terms whole_steps(const Expr& n, const Expr& first, const Expr& steps, DataType type,
                            const TargetFacts& target) {
     const int width = kVectors * cpu::lanes_of(type, target);

@@ -32,8 +32,8 @@ namespace {
 struct Columns {
   /// The distance between the columns of two adjacent results.
   int stride;
-  /// Whether a copy makes these columns contiguous. The copy pays off if each element is read
-  /// several times.
+  /// Whether the columns are copied, so that adjacent results read contiguous elements. The copy
+  /// pays off if each element is read several times.
   bool are_separated;
 
   Columns(const te::Operation& windows, const Tensor& source) : stride(stride_of(windows, source)) {
@@ -220,8 +220,9 @@ void arrange_nhwc(const Schedule& s, const Request& request, const TargetFacts& 
   }
 }
 
-/// Whether vectors of positions would have few results and windows many points, so that exchanging
-/// the dimensions of a block of channels costs less than the unused lanes.
+/// Whether to use vectors of channels in Layout::Nchw, because vectors along a row would have many
+/// unused lanes. If the windows have many points, exchanging the dimensions of a block of channels
+/// costs less than the unused lanes.
 bool has_short_rows(const Tensor& windows, const Columns& columns, const TargetFacts& target) {
   constexpr double kMinPoints = 16, kMaxShare = 0.55;
   const std::vector<Tensor> inputs = windows.op().inputs();
