@@ -972,7 +972,8 @@ class ThreadValues {
   void check(const Stmt& s) const {
     if (is_stack_low()) return with_deep_stack([&] { check(s); });
     if (const Store* store = s.as<Store>()) return check(*store);
-    // Inside, only some of the threads may execute a store, so a race is not certain.
+    // Inside a divergent statement, only some of the threads may execute a store, so a race is not
+    // certain.
     if (is_divergent(s)) return;
     for_each_statement(s, [&](const Stmt& child) { check(child); });
   }

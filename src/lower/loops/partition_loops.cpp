@@ -52,7 +52,7 @@ struct GuardSpan {
 struct GuardKinds {
   /// Conditions that are not marked `likely`.
   bool every_condition = false;
-  /// Indices that are clamped or wrapped, if most iterations do not need it.
+  /// Indices that are clamped or wrapped, if most iterations do not need the clamp or remainder.
   bool clamps = false;
 };
 

@@ -480,7 +480,8 @@ void require_order(const Move& move, const Program& after, int n) {
     refuse_on(find_passing_conflict(after, n, top_after, side, options));
   };
   if (runs_later) return refuse_after(Side::Before, {.compared = Compared::WithWrites});
-  // All inputs exist in the last iteration of a loop that repeats all instances.
+  // A loop may repeat all instances of a block. All inputs exist in the last iteration of such a
+  // loop.
   refuse_after(Side::After, {.is_excepted = [&](int other, int loop) {
                  return runs_after_last(after, n, other, loop);
                }});

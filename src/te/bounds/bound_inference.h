@@ -88,8 +88,8 @@ class BoundInference {
   /// Whether some stage that is computed at a loop has a region whose size varies between
   /// iterations.
   bool has_varying_parts();
-  /// Returns the spatial axes of scans along which the stages of a step touch elements outside the
-  /// assumed requirement.
+  /// Returns the spatial axes of scans along which the stages of a step access elements outside the
+  /// part that the inference has assumed to suffice.
   std::vector<IterVar> outgrown_axes();
   Bounds::Data bounds();
   /// Returns the requirements of each output. Precondition: run() has been called.

@@ -22,7 +22,7 @@ namespace {
 /// Maximum number of tried pairings of operands with equal forms and of reduction axes with equal
 /// extents.
 constexpr int kMaxTries = 10'000;
-/// The number of tries that one comparison of all regions counts as.
+/// The cost of one comparison of all regions, in tries.
 constexpr int kTriesPerPairing = 10;
 
 // ---- canonical forms ----------------------------------------------------------------------------
