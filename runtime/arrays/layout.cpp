@@ -112,8 +112,8 @@ Overlap overlap(const StridedBytes& a, const StridedBytes& b) {
       list[count++] = {std::abs(step), array->shape[d]};
     }
   std::ranges::sort(list.data(), list.data() + count, {}, &Multiples::step);
-  // Merges a step into the previous, smaller one if it is a multiple of that one and the sums of
-  // both are multiples of the smaller step without gaps.
+  // Merges a step into the previous, smaller step if the multiples of both add up to consecutive
+  // multiples of the smaller step.
   std::size_t kept = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const Multiples next = list[n];

@@ -87,8 +87,8 @@ class ArgumentChecker {
 
 /// The arguments of one call. Refers to the memory of the passed arrays.
 struct CheckedArguments {
-  /// Checks and converts the arguments. RuntimeError, naming the function, the argument, and the
-  /// expected and the actual value, if one does not match.
+  /// Checks and converts the arguments. Throws RuntimeError if an argument does not match. The
+  /// message names the function, the argument, and the expected and the actual value.
   CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args);
 
   InlineList<TenonValue, 8> values;

@@ -8,8 +8,8 @@
 
 namespace tenon::runtime {
 
-/// RuntimeError, naming the function and the missing features, if this processor lacks a feature
-/// that the function requires. `place` is the origin of the code.
+/// Throws RuntimeError if this processor lacks a feature that the function requires. The message
+/// names the function, the missing features and `place`, the origin of the code.
 void check_processor(const FunctionSpec& function, const std::string& place);
 
 }  // namespace tenon::runtime

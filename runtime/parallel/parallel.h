@@ -41,8 +41,8 @@ bool in_parallel_loop();
 /// Whether the calling thread is inside a task of a parallel region.
 bool in_parallel_region();
 
-// Parsers for the number of threads that the environment requests. In a file of their own, so that
-// a test can link them: the library exports only the declarations of public headers.
+// Parsers for the number of threads that the environment requests. They have their own file, so
+// that a test can link them. The library exports only the declarations of public headers.
 
 /// Parses TENON_NUM_THREADS. RuntimeError if it is not a valid number of threads.
 int parse_num_threads(std::string_view text);

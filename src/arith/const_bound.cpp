@@ -100,7 +100,7 @@ Bound at_corners(const Bound& a, const Bound& b, Op op) {
 
 /// Bounds a quotient. The magnitude is largest for divisors nearest to zero. A signed divisor range
 /// that contains zero is therefore split into negative and positive divisors. If one of these parts
-/// is empty, all divisors of the type are assumed in its place, as in TVM 0.9. Two ranges give no
+/// is empty, it is replaced by all divisors of the type, as in TVM 0.9. Two ranges give no
 /// information: an empty one (of a loop without iterations), and [0, 0] of an unsigned type.
 template <class Op>
 Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
@@ -209,9 +209,9 @@ class BoundOf {
 
   /// Returns the bound of the wrapped result. If `e` wraps and may overflow, it can have any value
   /// of its type. An index does not wrap, but its bound can still exceed the type for all values of
-  /// its variables. Such an index contained data before a choice was resolved, or it is a
-  /// difference that a proof made. It can have any value too, and so can an index with such an
-  /// operand.
+  /// its variables. This happens if the index contained data before a choice was resolved, or if it
+  /// is a difference that a proof made. Such an index, and an index with such an operand, can also
+  /// have any value of its type.
   Bound of_result(const Bound& value, const Expr& e) const {
     constexpr std::int64_t kSmall = std::int64_t{1} << 30;
     const DataType type = e.dtype();

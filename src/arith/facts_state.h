@@ -57,9 +57,9 @@ class RewriteMemory {
     if (!visits_[place]) taken_.push_back(place);
     visits_[place] = std::move(visit);
   }
-  /// Whether the result for an expression may be reused for a structurally equal one. It may not if
-  /// the expression defines variables, which must stay unique, or is data, where constant folding
-  /// compares operands by handle.
+  /// Whether the result for an expression may be reused for a structurally equal one. This is not
+  /// allowed if the expression defines variables, which must stay unique. It is not allowed for
+  /// data either, because constant folding compares the operands of data by handle.
   static bool is_shareable(const tir::Expr& e) {
     return (e.dtype().is_index() || e.dtype().is_bool()) && !contains<tir::LetExpr>(e) &&
            !contains<tir::Reduce>(e);

@@ -47,7 +47,7 @@ struct ListedProgram {
 
 class ListedBuild : public BuildWatcher {
  public:
-  /// `has_headings`: whether function names precede the listings. They do if there are several
+  /// `has_headings`: whether function names precede the listings. True if there are several
   /// functions or kernels.
   explicit ListedBuild(bool has_headings) : has_headings_(has_headings) {}
 

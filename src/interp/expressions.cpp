@@ -1,4 +1,4 @@
-// Expressions and memory accesses of the machine.
+// The interpreter (class Machine): evaluation of expressions, and memory accesses.
 #include <array>
 #include <bit>
 

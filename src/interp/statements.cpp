@@ -1,4 +1,4 @@
-// Statements of the machine.
+// The interpreter (class Machine): execution of statements.
 #include <algorithm>
 
 #include "interp/machine.h"

@@ -1,5 +1,5 @@
-// Threads of the machine: launches, memory of virtual threads, barriers, and reductions across
-// threads.
+// The interpreter (class Machine): launches, memory of virtual threads, barriers, and reductions
+// across threads.
 #include <algorithm>
 #include <map>
 

@@ -58,7 +58,7 @@ struct Structural {
     return tir::structural_equal(a, b);
   }
 };
-/// A map in which structurally equal expressions are one key.
+/// A map whose keys are compared by structure.
 template <class Value>
 using StructuralMap = std::unordered_map<tir::Expr, Value, Structural, Structural>;
 

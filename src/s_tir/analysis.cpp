@@ -306,20 +306,21 @@ class WrittenBox {
     if (!width || *width < digit.scale) return std::nullopt;
     const std::optional<Expr> count = extent_of(map, digit, domains_of(program_, below_));
     if (!count || digit.scale < 1) return std::nullopt;
-    // The length formula holds for an empty loop only if the tiles do not overlap. It is then 0.
+    // The length of an empty loop must be 0. The formula gives 0 only if the tiles do not overlap.
     if (*width != digit.scale && !has_iteration(*count)) return std::nullopt;
     const Expr length = *count * digit.scale + (*width - digit.scale);
     return Range::from_min_extent(value.base, cast(begins_[d].dtype(), length));
   }
 
-  /// Whether a loop inside `top` of the given extent runs at least once when the box is read. An
-  /// empty producer that `empty_` treats as writing its elements counts as well.
+  /// Whether a loop inside `top` of the given extent runs at least once when the box is read. Also
+  /// true for a loop that may be empty if an empty producer counts as writing its elements
+  /// (`empty_`).
   bool has_iteration(const Expr& extent) const {
     if (empty_ == EmptyProducer::Counts ||
         (memory_.is_stable(extent) && arith::can_prove(extent > 0, facts_)))
       return true;
-    // Only variables that are defined outside the scope, and variables of the loops inside `top`,
-    // give the extent one value in all iterations of the loops around `top`.
+    // The extent is the same in all iterations of the loops around `top` if it uses only variables
+    // that are defined outside the scope and variables of loops inside `top`.
     std::vector<Var> fixed = free_vars(program_.block(*program_.scope(block_)).body);
     for (const int loop : below_) fixed.push_back(program_.loop(loop).var);
     const auto is_fixed = [&](const Var& var) {

@@ -100,8 +100,8 @@ std::optional<std::string> find_alias(const Program& program, int n) {
   if (!has_matches) return std::nullopt;
   const Block& own = program.block(n);
   for (const int other : program.child_blocks(*program.scope(n))) {
-    // The init of a block runs before the whole body, so a block in one is not compared with a
-    // block in the other.
+    // The init of a block runs before the whole body, so a block in the init is not compared with a
+    // block in the body.
     if (program.is_in_init(other) != program.is_in_init(n)) continue;
     const Block& block = program.block(other);
     const auto find = [&](const std::vector<BufferRegion>& mine,

@@ -126,7 +126,7 @@ inline tir::Stmt map_statements(const tir::Stmt& s, tir::StmtMap f) {
   return tir::map_children(
       s, [](const tir::Expr& e) { return e; }, f);
 }
-/// Returns the parent with another direct substatement in the place of `old`.
+/// Returns the parent with its direct substatement `old` replaced by `child`.
 inline tir::Stmt with_child(const tir::Stmt& parent, const tir::Stmt& old, const tir::Stmt& child) {
   return map_statements(parent, [&](const tir::Stmt& s) { return s.same_as(old) ? child : s; });
 }

@@ -12,7 +12,8 @@ using namespace tir;
 
 namespace {
 
-/// Inverts an iteration map: computes each source as the sum of its digits.
+/// Inverts an iteration map. Each value of the map is a sum of digits of the sources (see
+/// iter_map.h), so a source can be computed if all of its digits are known.
 class Inverter {
  public:
   explicit Inverter(const IterMap& map) : map_(map), sources_(map.marks.size()) {}

@@ -13,7 +13,7 @@ using namespace tir;
 
 namespace {
 
-/// The condition `number < limit`.
+/// A conjunct `number < limit` of the predicate.
 struct Bound {
   Expr number;
   std::int64_t limit;
@@ -54,7 +54,7 @@ class Detector {
   }
 
  private:
-  /// The digits of a number, most significant first, and the index of the number in `marks`.
+  /// A number (see iter_map.h): its digits, most significant first, and its index in `marks`.
   struct Group {
     std::vector<Digit> digits;
     int mark;
@@ -77,9 +77,9 @@ class Detector {
     return uses_loop_[&e.node()] = result;
   }
 
-  /// Returns the bounds of the predicate in order of expression size. A number that is a digit of
-  /// another number is then bounded first. A bound of a single loop variable is not returned, but
-  /// reduces the loop's extent.
+  /// Returns the bounds of the predicate in order of expression size, so that a number is bounded
+  /// before the larger numbers that contain it as a digit. The bound of a single loop variable is
+  /// not returned; it reduces the loop's extent instead.
   std::optional<std::vector<Bound>> bounds_of(const Expr& predicate) {
     std::vector<Bound> bounds;
     for (const Expr& part : conjuncts(predicate)) {
@@ -124,8 +124,8 @@ class Detector {
     return own.extent > 0;
   }
 
-  /// Whether any two bounded numbers are disjoint in their digits, or the digits of one contain
-  /// those of the other.
+  /// Whether the bounded numbers are pairwise nested or disjoint: the digits of one number contain
+  /// all digits of the other, or none.
   bool constraints_nest() const {
     for (const Group& a : groups_)
       for (const Group& b : groups_) {
@@ -245,8 +245,8 @@ class Detector {
   // ---- digits as one number ----
 
   /// Replaces each digit x of negative weight by its complement `extent - 1 - x`, which has a
-  /// positive weight. For example, -x becomes (7 - x) - 7 if x is below 8. Nullopt if such a digit
-  /// has an unknown extent and is not the variable of a loop.
+  /// positive weight. For example, -x becomes (7 - x) - 7 if the extent of x is 8. Returns nullopt
+  /// if such a digit has an unknown extent and is not a loop variable.
   std::optional<DigitSum> counted_up(DigitSum sum) {
     for (Digit& digit : sum.digits) {
       if (digit.scale >= 0) continue;
@@ -267,7 +267,7 @@ class Detector {
     return a.mark == b.mark && a.lower == b.lower && a.extent == b.extent;
   }
 
-  /// Returns the longest bounded number whose least significant digit is `digit`.
+  /// Returns the longest bounded number whose least significant digit is `digit`, or nullptr.
   const Group* bounded_from(const Digit& digit) const {
     const Group* result = nullptr;
     for (const Group& group : groups_)
@@ -277,8 +277,8 @@ class Detector {
     return result;
   }
 
-  /// Moves the digits of the bounded number from `left` to `flat`. Returns false if `left` lacks
-  /// one of them.
+  /// Moves the digits of a bounded number, multiplied by `scale`, from `left` to `flat`. Returns
+  /// false if `left` lacks one of them.
   static bool take_group(const Group& group, std::int64_t scale, std::vector<Digit>& left,
                          std::vector<Digit>& flat) {
     for (auto digit = group.digits.rbegin(); digit != group.digits.rend(); ++digit) {
@@ -308,9 +308,9 @@ class Detector {
       }
   }
 
-  /// Combines the digits of the sum into a new number and returns the sum as one digit: the number
+  /// Combines the digits of the sum into a new number and returns the sum as one digit: this number
   /// times the smallest weight. Each weight must be the smallest weight times the extents of all
-  /// less significant digits. Nullopt if the weights have gaps or overlap.
+  /// less significant digits. Returns nullopt if the weights have gaps or overlap.
   std::optional<DigitSum> fused(const DigitSum& sum) {
     std::vector<Digit> left = sum.digits;
     if (form_ == DigitForm::Reduced) join_neighbours(left);
@@ -370,7 +370,8 @@ class Detector {
                    [&](const Digit& digit) { digits[digit.mark].push_back(digit); });
     for (std::size_t n = 0; n < digits.size(); ++n)
       if (!digits[n].empty() && !are_disjoint(digits[n], map_.marks[n].extent)) return false;
-    // The bound of a number is only valid if the values use the whole number or none of its digits.
+    // A bound holds for the number as a whole, so the values must use either this number or none of
+    // its digits.
     for (const Group& group : groups_) {
       const auto is_used = [&](const Digit& digit) { return !digits[digit.mark].empty(); };
       if (group.is_constrained && digits[group.mark].empty() &&

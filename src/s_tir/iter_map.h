@@ -4,9 +4,14 @@
 //   value 0 is a number with the digits i_0 (weight 8) and i_1 (weight 1): it takes every value
 //   below 32, each for one pair (i_0, i_1)
 //
-// A digit is (source // lower) % extent, where the source is a loop variable or another number of
-// this form. Such numbers cover the expressions that splits and fuses create, also after
-// simplification (the quasi-affine maps of polyhedral compilers, restricted to mixed radix).
+// Terms, also used in other files of s_tir:
+// - A *source* is a loop variable or a number.
+// - A *digit* is (source // lower) % extent, for constants `lower` and `extent`.
+// - A *number* is a sum of digits with mixed-radix weights: the weight of a digit is the product of
+//   the extents of all less significant digits.
+// - A *bounded* number is one that the block's predicate bounds, as in i_0 * 8 + i_1 < 30.
+// Numbers cover the expressions that splits and fuses create, also after simplification. They are
+// the quasi-affine maps of polyhedral compilers, restricted to mixed radix.
 #pragma once
 
 #include <optional>
@@ -29,19 +34,19 @@ struct Digit {
   friend bool operator==(const Digit&, const Digit&) = default;
 };
 
-/// A sum of digits, most significant first, and a loop-invariant base.
+/// A weighted sum of digits, most significant digit first, plus a loop-invariant base.
 struct DigitSum {
   std::vector<Digit> digits;
   tir::Expr base = 0;
 };
 
-/// The extent of a source that is not constant. The variable of such a loop can only be used as a
-/// whole.
+/// The extent of a source whose extent is not constant. Only the whole source is then a digit: it
+/// has no proper digits with a smaller extent.
 inline constexpr std::int64_t kUnknownExtent = -1;
 
-/// A source of digits: a loop variable or a sum of digits. A digit x with a negative weight is
-/// replaced by a digit of the source `extent - 1 - x`. This source is a sum with the base `extent -
-/// 1` and the digit x with the scale -1.
+/// A source of digits: a loop variable or a number. A digit x of negative weight is replaced by a
+/// digit of the source `extent - 1 - x`, which is a sum with the base `extent - 1` and the digit x
+/// with the weight -1.
 struct Mark {
   std::variant<tir::Var, DigitSum> source;
   std::int64_t extent;
@@ -51,8 +56,8 @@ struct Mark {
 
 struct IterMap {
   std::vector<Mark> marks;
-  /// Each value is a base plus at most one digit. The source of this digit is a number that
-  /// contains all digits of the value.
+  /// The values. Each is a base plus at most one digit, whose source is a number that contains all
+  /// digits of the value.
   std::vector<DigitSum> values;
 };
 
@@ -62,10 +67,12 @@ struct LoopDomain {
   tir::Expr extent;
 };
 
-/// The form of the digits. AsWritten keeps the digits of the expressions, which reproduces TVM's
-/// output of split and fuse. WithoutUnits omits loops of one iteration, as in TVM's output of
-/// blockize. Reduced recognizes the most maps: it also merges adjacent digits of one source ((x //
-/// 2) * 2 + x % 2 becomes x), and complements digits of negative weight (8 - x).
+/// The form of the digits:
+/// - AsWritten keeps the digits of the expressions. This reproduces TVM's output of split and fuse.
+/// - WithoutUnits omits loops of one iteration, as in TVM's output of blockize.
+/// - Reduced recognizes the most maps. It also merges adjacent digits of one source, so that
+///   (x // 2) * 2 + x % 2 becomes x, and replaces digits of negative weight, as in 8 - x, by their
+///   complements.
 enum class DigitForm : unsigned char { AsWritten, WithoutUnits, Reduced };
 
 /// Returns the map. Nullopt unless each value is a sum of digits (see the top of this file) and the
@@ -80,8 +87,8 @@ std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
 void for_each_digit(const IterMap& map, std::span<const DigitSum> sums,
                     FunctionRef<void(const Digit&)> f);
 
-/// Returns the number of values of the digit. Nullopt if it is unknown or depends on one of the
-/// loops.
+/// Returns the number of values of the digit. Nullopt if the number is unknown or depends on a
+/// variable of `loops`.
 std::optional<tir::Expr> extent_of(const IterMap& map, const Digit& digit,
                                    const std::vector<LoopDomain>& loops);
 

@@ -35,8 +35,8 @@ struct PassingOptions {
   Compared compared = Compared::All;
   /// Whether to ignore the instances of block `other` in earlier (or later) iterations of `loop`.
   std::function<bool(int other, int loop)> is_excepted = nullptr;
-  /// Whether to ignore readers whose instances a loop repeats, except for their last execution,
-  /// which must follow the block's writes.
+  /// Whether to ignore reads by blocks whose instances a loop repeats. Only the last execution of
+  /// such an instance must follow the block's writes.
   bool excepts_repeated_readers = false;
   /// `with_own_instances`: the block also passes other instances of itself. `only_own_instances`:
   /// it passes nothing else.
@@ -58,8 +58,8 @@ std::vector<arith::Access> accesses_of(const Program& program, int block);
 /// Whether one of the expressions is structurally equal to `e`.
 bool has_equal(const std::vector<tir::Expr>& all, const tir::Expr& e);
 
-/// Wraps the statement in the loops and guards of the access, which one instance of a block
-/// performs.
+/// Returns the statement inside the loops and guards that enclose the access in one instance of its
+/// block.
 tir::Stmt in_context_of(const arith::Access& access, tir::Stmt s);
 
 /// Whether the stores in `part` always write the whole region. `part` is the init or the body of

@@ -169,7 +169,7 @@ void Schedule::transform_block_layout(BlockRV block, const IndexMap& index_map, 
 namespace {
 
 /// Runs the step compute_at or reverse_compute_at. If `loop` is a sampled location that is not a
-/// loop, the block is inlined or stays in its place.
+/// loop, the block is inlined or is not moved.
 template <class Moved, class Inlined>
 void compute_at_loop(Step step, BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                      Moved moved, Inlined inlined) {

@@ -87,16 +87,16 @@ class Step {
   Place block(BlockRV rv) const;
   Place loop(LoopRV rv) const;
   Place block_or_loop(RV rv) const;
-  /// Looks up the loops and stores their nodes in `found`. Returns the place of the first loop.
-  /// Throws unless all loops are in one function.
+  /// Looks up the loops and stores their nodes in `found`. Returns the first loop with its
+  /// function. Throws unless all loops are in one function.
   Place loops(const std::vector<LoopRV>& rvs, std::vector<int>& found) const;
   std::int64_t number(ExprRV rv) const;
   Rng& dice() { return state_.dice; }
 
   // ---- results ----
 
-  // These functions replace the function of `place` by the result of a primitive, record the step,
-  // and return the new handle.
+  // These functions replace the function that contains `place` by the result of a primitive, record
+  // the step, and return the new handle.
   void finish(const Place& place, tir::PrimFunc func);
   BlockRV finish(const Place& place, NewBlock result);
   LoopRV finish(const Place& place, FusedLoop result);

@@ -245,7 +245,7 @@ class TextReader {
   std::map<std::string, RV> names_;
   int next_ = 0;
   std::vector<bool> is_given_;
-  /// Number of open lists.
+  /// Nesting depth of the list that is being parsed.
   int depth_ = 0;
 
   Instruction line() {
@@ -540,8 +540,8 @@ class JsonReader {
   }
 };
 
-/// Parses a trace in JSON, as Trace::json writes it. Throws TypeError otherwise: with line and
-/// column if the JSON is invalid, else with the number of the step.
+/// Parses a trace in JSON, as Trace::json writes it. Throws TypeError for any other text. The
+/// message has the line and column if the JSON is invalid, otherwise the number of the step.
 Trace parse_json_trace(std::string_view text) {
   if (is_json_too_deep(text)) throw TypeError("trace: lists are nested too deep");
   Json whole;

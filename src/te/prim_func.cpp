@@ -528,8 +528,8 @@ class Application {
   const std::vector<Tensor>& inputs_;
   std::string what_;
   SourceLocation where_;
-  /// The buffers that the function declares for its parameters, and the operation's buffers in
-  /// their place.
+  /// `params_`: the buffers that the function declares for its parameters. `buffers_`: the buffers
+  /// of the operation that replace them.
   std::vector<Buffer> params_, buffers_;
   VarMap values_;
   std::vector<std::pair<Expr, std::string>> checks_;

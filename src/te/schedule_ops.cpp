@@ -416,8 +416,9 @@ class FunctionMaker {
       for (const auto& [axis, attributes] : stage.attributes)
         if (attributes.thread) give(attributes.thread->axis.var());
     }
-    // A variable may occur only in a size that is an expression. Such a program can be printed.
-    // `build` rejects it unless another parameter determines the variable.
+    // A size such as n*2 counts as a definition of n here, although it does not determine n,
+    // because such a program can be printed. `build` rejects the program unless another parameter
+    // determines the variable.
     const auto give_layout = [&](const Buffer& buffer) {
       give(buffer->elem_offset);
       for (const auto* sizes : {&buffer->shape, &buffer->strides})

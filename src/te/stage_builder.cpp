@@ -24,7 +24,8 @@ using namespace tir;
 
 namespace {
 
-/// Records, during its lifetime, that the thread attributes of these loop headers are open.
+/// Records, during its lifetime, that the thread attributes of these loop headers enclose the
+/// current statement.
 class ScopedThreads {
  public:
   ScopedThreads(std::vector<IterVar>& open, const LoopHeaders& headers)

@@ -71,7 +71,8 @@ class StageBuilder {
   /// (LiftedThreads).
   LoopHeaders threads_of(const std::vector<StageId>& attached) const;
   LoopHeader launch_of(const IterVar& thread) const;
-  /// Returns the headers, except those of threads whose attributes are already open.
+  /// Returns the headers, except those of threads whose attributes already enclose the current
+  /// statement.
   LoopHeaders without_open_threads(const LoopHeaders& level) const;
 
   /// Returns the stages that compute these tensors, in ascending order.

@@ -7,7 +7,7 @@
 
 namespace tenon::tir {
 
-/// The open scopes, outermost first.
+/// The scopes that have not been closed, outermost first.
 struct IRBuilderState {
   /// An entry of a scope: a statement, or a wrapper that encloses all following entries of the
   /// scope.

@@ -106,8 +106,9 @@ class Serializer {
         s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
   }
 
-  /// Processes a statement under conditions. If a condition depends on an open thread loop, it may
-  /// hold in only some of the loop's threads, and `var` has different values in these threads.
+  /// Rewrites the children of a statement that run under `conditions`. If a condition depends on an
+  /// enclosing thread loop, the children may run in only some threads of that loop. `var`, the
+  /// variable that the statement defines, may then have different values in different threads.
   Stmt under(const std::vector<Expr>& conditions, const std::optional<Var>& var, const Stmt& s) {
     std::vector<int> divergent;
     for (OpenLoop& open : open_) {

@@ -61,7 +61,7 @@ class Lexer {
   int line_ = 1;
   /// Whether the current logical line has a token, so that a Newline must end the line.
   bool is_line_open_ = false;
-  /// Positions of the open brackets' tokens.
+  /// Positions of the tokens of unclosed brackets.
   std::vector<std::size_t> open_;
   std::vector<int> depths_ = {0};
   std::vector<Token> tokens_;

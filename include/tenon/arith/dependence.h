@@ -32,7 +32,7 @@ class WrittenMemory {
   /// function with side effects. Its value then depends only on its variables.
   bool is_stable(const Expr& e) const;
   /// Returns the data pointer that a view, or a view of a view, refers to; `data` itself if it is
-  /// not a view. Nullopt if the view has different sources in different places.
+  /// not a view. Nullopt if several definitions of the view have different sources.
   std::optional<Var> root_of(const Var& data) const;
 
  private:

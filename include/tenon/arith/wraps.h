@@ -17,10 +17,10 @@ bool wraps(const Expr& e, const Facts& facts);
 void bind_data(const Var& var, Facts& facts);
 
 /// Returns `after` with the overflow semantics of `before`. `after` is `before` in which an element
-/// is replaced by its value, so that it may no longer contain data and its arithmetic would be
-/// assumed not to overflow. The function then wraps operands of arithmetic and of casts that may
-/// overflow in a `reinterpret` to their own type, which marks them as data. Variables are assumed
-/// to be in the domains of `axes`, or of the loops and block iterators of `program`.
+/// is replaced by its value. It may therefore no longer contain data, and its arithmetic would be
+/// assumed not to overflow. To prevent this, the function marks the operands of arithmetic and of
+/// casts that may overflow as data, by a `reinterpret` to their own type. Variables are assumed to
+/// be in the domains of `axes`, or of the loops and block iterators of `program`.
 Expr keep_wrapping(const Expr& before, const Expr& after, const std::vector<tir::IterVar>& axes);
 Expr keep_wrapping(const Expr& before, const Expr& after, const tir::Stmt& program);
 

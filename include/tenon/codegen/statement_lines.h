@@ -8,7 +8,7 @@
 
 namespace tenon::codegen {
 
-/// Maps statements to lines, counted from 1. For lookup only: iteration order depends on addresses.
+/// Maps statements to lines, counted from 1. Must not be iterated: the keys are addresses.
 using StatementLines = std::unordered_map<const tir::StmtNode*, int>;
 
 }  // namespace tenon::codegen

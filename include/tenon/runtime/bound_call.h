@@ -37,8 +37,8 @@ class BoundCall {
             std::span<const Argument>(std::array<Argument, sizeof...(Args)>{Argument(args)...}),
             arrays_of(args...)) {}
 
-  /// Calls the function. RuntimeError if it fails. Threads may call it concurrently only if it does
-  /// no harm that all calls write the same arrays.
+  /// Calls the function. RuntimeError if it fails. All calls write the same arrays, so threads may
+  /// call it concurrently only if this is harmless.
   void operator()(SourceLocation where = SourceLocation::current()) const {
     const std::int32_t status = code_ != nullptr ? code_(values_, codes_, count_) : call();
     if (status != kTenonOk) fail(status, where);

@@ -28,7 +28,7 @@ struct TimeOptions {
   /// Calls per measurement. A result is the duration of a measurement divided by the number of its
   /// calls.
   int number = 10;
-  /// Number of results.
+  /// Number of measurements. Each gives one result.
   int repeat = 1;
   /// Minimum duration of a measurement. A shorter one is discarded and repeated with more calls.
   double min_repeat_ms = 0;

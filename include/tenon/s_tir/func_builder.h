@@ -104,7 +104,8 @@ class FuncBuilder {
                        tir::BufferOptions options = {});
   /// Adds a scalar parameter.
   Var scalar(Name name, DataType dtype = Int(32));
-  /// Allocates a buffer in the open block, or in the whole function.
+  /// Allocates a buffer in the current block, or in the whole function if there is no current
+  /// block.
   tir::BufferRef alloc(std::vector<Expr> shape, Name name, DataType dtype = Float(32),
                        Name scope = "global");
 
@@ -129,10 +130,10 @@ class FuncBuilder {
 
   void block(Name name, const std::vector<BlockAxis>& axes, const BodyOfVars& body,
              SourceLocation where = SourceLocation::current());
-  // Adds the init of the open block. LowerError if no block is open or the block has an init
-  // already.
+  // Adds the init of the current block. LowerError outside of blocks, or if the block already has
+  // an init.
   void init(const std::function<void()>& body, SourceLocation where = SourceLocation::current());
-  /// Adds a predicate to the open block, in terms of the loops around it.
+  /// Adds a predicate to the current block, in terms of the loops around it.
   void where(const Expr& predicate, SourceLocation where = SourceLocation::current());
   void annotate(Name key, tir::Annotation value, SourceLocation where = SourceLocation::current());
   /// Makes a buffer that is matched with a region of `buffer`.
@@ -141,7 +142,8 @@ class FuncBuilder {
 
   /// Returns a builder for other statements of a body: ifs, lets, calls.
   tir::IRBuilder& ir();
-  /// Returns the function and resets the builder. LowerError inside an open scope.
+  /// Returns the function and resets the builder. LowerError inside a scope that has not been
+  /// closed.
   tir::PrimFunc get(SourceLocation where = SourceLocation::current());
 
  private:

@@ -100,7 +100,7 @@ tir::PrimFunc transform_layout(const Program& program, int block, int buffer_ind
 tir::PrimFunc transform_block_layout(const Program& program, int block, const IndexMap& map,
                                      SourceLocation where = SourceLocation::current());
 
-// ---- places of computation ----------------------------------------------------------------------
+// ---- compute locations --------------------------------------------------------------------------
 
 /// Moves a producer below a loop of its consumers, where it computes only the elements that they
 /// need in one iteration.

@@ -179,7 +179,7 @@ class Schedule {
   void transform_block_layout(BlockRV block, const IndexMap& index_map,
                               Where where = Where::current());
 
-  // ---- places of computation ----
+  // ---- compute locations ----
 
   void compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options = {},
                   Where where = Where::current());

@@ -326,7 +326,8 @@ Operation replace_inputs(const Operation& op, const TensorMap& map);
 
 class TagScope {
  public:
-  /// Opens the scope. ScheduleError if the thread has an open scope, because tags do not nest.
+  /// Opens the scope. ScheduleError inside another TagScope of the thread, because tags do not
+  /// nest.
   explicit TagScope(const Name& tag, SourceLocation where = SourceLocation::current());
   TagScope(const TagScope&) = delete;
   TagScope& operator=(const TagScope&) = delete;

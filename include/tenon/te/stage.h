@@ -152,8 +152,8 @@ class Stage {
   TileAxes tile(const IterVar& x, const IterVar& y, const Operand& x_factor,
                 const Operand& y_factor, SourceLocation where = SourceLocation::current()) const;
   /// Permutes the listed loops; the others keep their positions. ScheduleError if a loop would
-  /// leave a loop that its range depends on, or if the terms of a reduction would be reordered
-  /// whose reducer depends on their order.
+  /// leave a loop that its range depends on. Also ScheduleError if the order of the terms of a
+  /// reduction would change although the reducer depends on it.
   Stage reorder(std::initializer_list<IterVar> order,
                 SourceLocation where = SourceLocation::current()) const;
   Stage reorder(const std::vector<IterVar>& order,

@@ -97,7 +97,7 @@ class IRBuilder {
   void open_while(const Operand& condition);
   void open_if(const Operand& condition);
   void open_else(SourceLocation where = SourceLocation::current());
-  /// Ends the innermost scope and emits its statement. LowerError if no scope is open.
+  /// Ends the innermost scope and emits its statement. LowerError outside of scopes.
   void close_scope(SourceLocation where = SourceLocation::current());
   void abandon_scope();
 
@@ -117,7 +117,8 @@ class IRBuilder {
   Stmt nested(const std::function<void()>& body, const std::vector<Var>& vars = {});
   void emit(const Stmt& stmt);
   void emit(const Expr& call, SourceLocation where = SourceLocation::current());
-  /// Returns the statements emitted so far and resets the builder. LowerError inside an open scope.
+  /// Returns the statements emitted so far and resets the builder. LowerError inside a scope that
+  /// has not been closed.
   Stmt get(SourceLocation where = SourceLocation::current());
 
  private:

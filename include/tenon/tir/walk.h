@@ -118,7 +118,7 @@ Stmt rewrite(const Stmt& s, F... visitor) {
       [&](const Stmt& x) { return detail::replacement(visitors, x); });
 }
 
-/// Maps variables to their replacements. For lookup only: iteration order depends on addresses.
+/// Maps variables to their replacements. Must not be iterated: the keys are addresses.
 using VarMap = std::unordered_map<const ExprNode*, Expr>;
 void set(VarMap& map, const Var& var, Expr value);
 
@@ -141,9 +141,9 @@ std::vector<Var> free_vars(const Stmt& s);
 /// Returns the strongest effect of any sub-expression. A load has Effect::ReadState.
 Effect effect_of(const Expr& e);
 /// Whether the arithmetic of an integer expression, or of the operands of a comparison, is modulo
-/// 2^bits. It is if the expression contains an element, a variable that holds data, the result of a
-/// call or a cast from data, or if its type is not an index type. Otherwise every sum, difference
-/// and product in it may be assumed not to overflow.
+/// 2^bits. This is the case if the expression contains an element, a variable that holds data, the
+/// result of a call or a cast from data, or if its type is not an index type. Otherwise every sum,
+/// difference and product in it may be assumed not to overflow.
 bool wraps(const Expr& e);
 /// Returns the number of nodes. Shared subtrees are counted at each occurrence.
 std::size_t node_count(const Expr& e);

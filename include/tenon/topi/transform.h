@@ -22,7 +22,8 @@ using te::Tensor;
 Tensor transpose(const Tensor& x, std::vector<int> axes = {}, Name name = "T_transpose",
                  SourceLocation where = SourceLocation::current());
 
-/// Arranges the elements, in row-major order, in a shape with the same number of elements.
+/// Gives the tensor another shape with the same number of elements. Elements keep their row-major
+/// order.
 Tensor reshape(const Tensor& x, std::vector<te::Expr> shape, Name name = "T_reshape",
                SourceLocation where = SourceLocation::current());
 /// Reshapes {b, c, h, w} to {b, c * h * w}: fuses all dimensions after the first.

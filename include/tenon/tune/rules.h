@@ -1,4 +1,5 @@
-// Rules: transformations of a block that are worth trying, with their open choices sampled.
+// Rules: transformations of a block that may make it faster. Rules sample the decisions that the
+// transformation leaves open.
 //
 // The rules, with their tile structures and constants, follow TVM's MetaSchedule (Shao et al.,
 // "Tensor Program Optimization with Probabilistic Programs", NeurIPS 2022). Multi-level tiling

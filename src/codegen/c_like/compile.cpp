@@ -202,8 +202,9 @@ void CModule::save(const std::string& path, const runtime::SaveOptions& options)
   artifact_->save(path, options);
 }
 
-/// Returns the manifest of c_api.h, which is read when a shared library is loaded. The symbol is
-/// weak, so that objects of several modules can be linked together.
+/// Returns the definition of the manifest, a string constant that lists the functions of the module
+/// (see c_api.h). The runtime reads it when it loads a shared library. The symbol is weak, so that
+/// objects of several modules can be linked together.
 std::string manifest_text(const std::vector<runtime::FunctionSpec>& functions) {
   const std::string manifest = runtime::to_manifest(functions);
   std::string text = "#if defined(__GNUC__)\n__attribute__((weak))\n#endif\nconst char " +

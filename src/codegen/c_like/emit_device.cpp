@@ -196,8 +196,9 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
 
 namespace {
 
-/// Returns the position of the first element if the accessed elements are contiguous. They are for
-/// a ramp of stride 1 in a buffer of scalars, and for one element of a buffer of vectors.
+/// Returns the position of the first element if the accessed elements are contiguous: a ramp of
+/// stride 1 in a buffer of scalars, or one element of a buffer of vectors. Otherwise returns
+/// nullopt.
 std::optional<Expr> first_element(const Buffer& buffer, const Expr& position) {
   if (!buffer->dtype.is_scalar()) {
     if (!position.dtype().is_scalar()) return std::nullopt;

@@ -288,7 +288,7 @@ class CFunctionEmitter {
     int m = 0, n = 0, k = 0;
     bool is_by_columns = false;
   };
-  /// Fragments by data pointer. Used for look-up only.
+  /// Fragments by data pointer. Never iterated, because the keys are addresses.
   std::unordered_map<const tir::ExprNode*, FragmentShape> fragments_;
   /// The memory that matrix operations load from and store to.
   std::unordered_set<const tir::ExprNode*> matrix_memory_;

@@ -174,8 +174,9 @@ void avoid_faults_of_code_generators(llvm::Module& module, int opt_level) {
 
 // ---- compilation --------------------------------------------------------------------------------
 
-/// Adds the manifest of c_api.h, which is read when a shared library is loaded. The symbol is weak,
-/// so that objects of several modules can be linked together.
+/// Adds the manifest, a string constant that lists the functions of the module (see c_api.h). The
+/// runtime reads it when it loads a shared library. The symbol is weak, so that objects of several
+/// modules can be linked together.
 void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>& functions) {
   const std::string text = runtime::to_manifest(functions);
   llvm::Constant* data = llvm::ConstantDataArray::getString(

@@ -22,7 +22,7 @@ class DebugLines {
   llvm::DebugLoc begin(llvm::Function& function);
   /// Returns nullopt for statements without a line.
   std::optional<llvm::DebugLoc> of(const tir::StmtNode& stmt, const llvm::Function& function) const;
-  /// Returns a location in `function` with the line of `place`.
+  /// Returns a location in `function` with the line of the location `place`.
   llvm::DebugLoc same_line(const llvm::DebugLoc& place, llvm::Function& function) const;
   /// Completes the debug information. Must be called after all functions have been emitted.
   void finish() { builder_.finalize(); }

@@ -163,8 +163,8 @@ class FunctionEmitter {
   llvm::Value* address_outside(const tir::Buffer& buffer, llvm::Value* index);
   /// Converts bools to bytes, which represent them in memory.
   llvm::Value* bools_as_bytes(llvm::Value* value, DataType element);
-  /// Emits the body with non-temporal vector stores. A fence after the body orders them like other
-  /// stores, where the processor does not.
+  /// Emits the body with non-temporal vector stores. If the processor does not order them with
+  /// other stores, a fence follows the body.
   void stream_stores(const tir::Stmt& body);
   /// Emits the body such that divisions may become multiplications by a reciprocal, where LLVM
   /// considers that faster.

@@ -58,7 +58,7 @@ class FirstIteration {
   }
 
  private:
-  /// The values of variables; nullopt if unknown. For look-up only.
+  /// The values of variables; nullopt if unknown. Never iterated, because the keys are addresses.
   std::unordered_map<const ExprNode*, std::optional<std::int64_t>> values_;
 };
 
@@ -190,7 +190,7 @@ class AccessWalk {
     if (!is_known || depends_on_loops(n.min) || depends_on_loops(n.extent)) enter_condition();
     if (is_known) {
       enter(n.var, Range::from_min_extent(symbolic(n.min), symbolic(n.extent)));
-      // A reached iteration implies a positive extent.
+      // Inside the body, the extent of the loop is positive.
       if (effort_ == Effort::Proof && !constant_int(n.extent))
         scopes.push_back(facts_.assume(loops_.back().second.extent >= 1));
     }
@@ -868,8 +868,8 @@ class Instrumenter {
     return simple.dtype() == Int(64) ? simple : make_cast(Int(64), simple);
   }
 
-  /// The sizes, in scalars, of parameters and of temporaries with a `buffer_bound`. For look-up
-  /// only.
+  /// The sizes, in scalars, of parameters and of temporaries with a `buffer_bound`. Never iterated,
+  /// because the keys are addresses.
   std::unordered_map<const ExprNode*, std::optional<Expr>> sizes_;
   std::unordered_map<const ExprNode*, Allocate> allocated_;
 };

@@ -179,7 +179,8 @@ class Follower {
   }
 
   SharedUses uses_;
-  /// The flow at the start of an iteration of each loop; for look-up only.
+  /// The flow at the start of an iteration of each loop. Never iterated, because the keys are
+  /// addresses.
   std::unordered_map<const StmtNode*, Flow> heads_;
   bool is_growing_ = true, is_checking_ = false;
 };

@@ -136,8 +136,8 @@ class LoopProver {
   arith::WrittenMemory memory_;
   std::unordered_set<const ExprNode*> arguments_;
   arith::Facts facts_;
-  /// Whether concurrent loops at the current place need a proof, and whether a pragma declares
-  /// their iterations independent.
+  /// `must_prove_`: whether concurrent loops around the current statement need a proof.
+  /// `is_declared_independent_`: whether a pragma declares that their iterations are independent.
   bool must_prove_, is_declared_independent_ = false;
   std::vector<LoopProof> proofs_;
 };
@@ -805,14 +805,16 @@ class BlockRaces {
   Stmt body_;
   std::vector<std::pair<IterVar, Range>> blocks_, threads_;
   Memories updated_;
-  /// For each let variable, the axes that its value uses. For look-up only.
+  /// For each let variable, the axes that its value uses. Never iterated, because the keys are
+  /// addresses.
   std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
   arith::WrittenMemory memory_;
   /// For each leaf statement, the axes along which blocks may execute it differently, or not at
-  /// all. Blocks that differ only in other axes write the same values to the same elements. For
-  /// lookup only.
+  /// all. Blocks that differ only in other axes write the same values to the same elements. Never
+  /// iterated, because the keys are addresses.
   std::unordered_map<const StmtNode*, AxisSet> own_axes_;
-  /// The pairs of memory and axis that write_after_read has already checked. For lookup only.
+  /// The pairs of memory and axis that write_after_read has already checked. Never iterated,
+  /// because the keys are addresses.
   std::set<std::pair<const ExprNode*, std::size_t>> has_write_order_;
   /// The expressions of the enclosing statements, and the enclosing conditions.
   std::vector<Expr> around_, conditions_;
@@ -970,7 +972,8 @@ class ThreadValues {
   void check(const Stmt& s) const {
     if (is_stack_low()) return with_deep_stack([&] { check(s); });
     if (const Store* store = s.as<Store>()) return check(*store);
-    // Inside, only some of the threads may execute a store, so a race is not certain.
+    // Inside a divergent statement, only some of the threads may execute a store, so a race is not
+    // certain.
     if (is_divergent(s)) return;
     for_each_statement(s, [&](const Stmt& child) { check(child); });
   }
@@ -1015,8 +1018,9 @@ class ThreadValues {
   }
 
   const IterVar& axis_;
-  /// The axis with all variables and memory whose values depend on it, the memory that the kernel
-  /// stores to, and the memory whose address is used. For look-up only.
+  /// `dependent_`: the axis, and all variables and memory whose values depend on it. `written_`:
+  /// the memory that the kernel stores to. `filled_`: the memory whose address is used. The sets
+  /// are never iterated, because their elements are addresses.
   std::unordered_set<const ExprNode*> dependent_, written_, filled_;
 };
 
@@ -1148,7 +1152,7 @@ class OwnCopies {
   }
 
   const Launch& launch_;
-  /// The memory that calls may fill. For look-up only.
+  /// The memory that calls may write. Never iterated, because the elements are addresses.
   std::unordered_set<const ExprNode*> filled_;
   Values values_;
   std::int64_t elements_ = 0;

@@ -129,9 +129,9 @@ class StoredByTask {
     if (is_certain) for_each_statement(s, [&](const Stmt& child) { add(child, lets, loops); });
   }
 
-  /// Whether `stored` includes `index`. Tries to replace the variables of the store's loops, from
-  /// number `loop` on, by those of loops around the current place. `first` is the index of the
-  /// store after earlier replacements.
+  /// Whether the elements in `stored` include `index`. Tries to replace the variables of the
+  /// store's loops, from loop number `loop` on, by variables of the loops around the current
+  /// statement. `first` is the index of the store after earlier replacements.
   bool covers(const Stored& stored, std::size_t loop, const Expr& first, const Expr& index,
               const arith::Facts& facts) const {
     if (loop == stored.loops.size())

@@ -187,7 +187,7 @@ class Excess {
     count_ = static_cast<int>(groups.size());
   }
 
-  /// Whether the correction is worthwhile. It is if at least two sums share each excess.
+  /// Whether the correction is worthwhile: there are at least twice as many sums as excesses.
   bool is_shared() const { return 2 * count_ <= static_cast<int>(order_.size()) && count_ > 0; }
 
   /// Returns the statement that adds the biased product to its sum.

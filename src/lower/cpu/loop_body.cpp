@@ -325,7 +325,7 @@ class ScalarLoopReader : BodyReader {
     result_.masked_bits = std::min(result_.masked_bits.value_or(bits), bits);
   }
 
-  /// Whether the element can be read in every lane, even where the value is not needed.
+  /// Whether the element provably exists in every lane, including lanes that do not need its value.
   bool is_there(const Buffer& buffer, const Expr& index) const {
     for (const auto& [other, place] : certain_)
       if (other.same_as(buffer) && structural_equal(place, index)) return true;

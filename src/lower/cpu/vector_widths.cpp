@@ -131,7 +131,7 @@ class WideSplitter {
     return registers_for(type, std::min(bits_, 256)) > kRegistersOfPart;
   }
 
-  /// Whether a vector computed for the value or its indices is too wide.
+  /// Whether the expression or one of its subexpressions is a vector that is too wide (`is_wide`).
   bool has_wide(const Expr& e) const {
     return is_wide(e.dtype()) || any_child(e, [&](const Expr& child) { return has_wide(child); });
   }

@@ -164,7 +164,8 @@ class AsyncCopies {
   SharedUses uses_;
   VarMap lets_;
   arith::Facts facts_;
-  /// The memory that the current `double_buffer_write` statement fills; for look-up only.
+  /// The memory that the current `double_buffer_write` statement writes. Never iterated, because
+  /// the elements are addresses.
   std::unordered_set<const ExprNode*> targets_;
   int copies_ = 0;
 };

@@ -265,7 +265,7 @@ class MatrixOperations {
   VarMap lets_;
   arith::Facts facts_;
   std::optional<Var> lane_;
-  /// The inferred kinds; for look-up only.
+  /// The inferred kinds. Never iterated, because the keys are addresses.
   std::unordered_map<const ExprNode*, FragmentKind> kinds_;
 };
 

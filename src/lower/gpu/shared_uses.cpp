@@ -182,8 +182,8 @@ std::optional<Rows> rows_of(const Call& call, const Call& address) {
             fragment->scope == StorageScope::WmmaMatrixA ? *k : *n, *stride};
   const StringImm* layout = call.args[7].as<StringImm>();
   if (layout && layout->value == "col_major") std::swap(rows.count, rows.length);
-  // All rows are covered by a single use, including the elements between the rows. If other threads
-  // write those, this costs at most one more barrier.
+  // A load is a single use that covers all rows and the elements between them. If other threads
+  // write the elements between the rows, this causes at most one unnecessary barrier.
   if (call.is(Intrin::tvm_load_matrix_sync))
     return Rows{1, (rows.count - 1) * rows.stride + rows.length, 0};
   return rows;

@@ -182,7 +182,7 @@ class SharedUses {
   std::vector<arith::ConstBound> limits_;
 
   std::vector<Use> uses_;
-  /// The numbers of uses, by their first element.
+  /// Indices into `uses_`, by the first element of the use.
   StructuralMap<std::vector<int>> uses_by_first_;
   std::unordered_map<const tir::ExprNode*, int> memories_;
   /// The memory that the kernel allocates.

@@ -30,7 +30,8 @@ class ThreadDependence {
   void sources(const tir::Expr& e, std::vector<Node>& result) const;
 
   std::unordered_set<Node> dependent_;
-  /// The variables and memory that depend on a given one. For look-up only.
+  /// For each variable or memory, the variables and memory that depend on it. Never iterated,
+  /// because the keys are addresses.
   std::unordered_map<Node, std::vector<Node>> influences_;
   /// The variables of the enclosing conditions and extents.
   std::vector<Node> control_;

@@ -249,7 +249,8 @@ class ComputationPool {
   /// Nodes whose address is a key of by_node_, but which are not the expression of an entry,
   /// because an equal node is. They are kept alive here.
   std::vector<Expr> aliases_;
-  /// A stack of children: those collected so far for the expressions that id_of is visiting.
+  /// The stack of the recursion in id_of: for each expression on the current path, the ids of the
+  /// children that have been visited.
   std::vector<ComputationId> open_;
 };
 
@@ -393,8 +394,9 @@ class ComputationCounter {
   }
 
   ComputationPool& pool_;
-  /// State while an expression is added: its nodes outside of computations, children first and each
-  /// once; for each node, its number of occurrences, and whether an occurrence is unconditional.
+  /// State while an expression is added. `order_`: its nodes outside of computations, each once,
+  /// children before parents. For each node, `occurrences_` has its number of occurrences, and
+  /// `is_certain_` whether one of them is unconditional.
   std::vector<ComputationId> order_;
   std::vector<double> occurrences_;
   std::vector<bool> is_certain_;
@@ -676,11 +678,11 @@ class Eliminator {
     }
   }
 
-  /// Visits the parts of a statement. `settled` is a search of an enclosing statement that
+  /// Visits the parts of a statement. `settled` is a search of an enclosing statement. This search
   /// introduced no let, saw all computations of this statement, and had the same variables in
-  /// scope. Searching this statement again would find no further repetitions and is skipped. Only
-  /// the parts that `settled` did not see are searched: the parts of loops and conditions, and the
-  /// bodies of lets.
+  /// scope, so another search would find no further repetitions. If `settled` is given, only the
+  /// parts that it did not see are searched: the parts of loops and conditions, and the bodies of
+  /// lets.
   Stmt descend(const Stmt& s, const Choice* settled) {
     if (const Let* let = s.as<Let>()) return descend_let(s, *let, settled);
     if (const For* loop = s.as<For>()) return descend_loop(s, *loop);

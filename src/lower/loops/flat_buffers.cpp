@@ -158,9 +158,9 @@ bool is_beyond_int32(const Buffer& buffer) {
   return false;
 }
 
-/// Whether a constant that is a term or factor of the index is too large to be multiplied by `step`
-/// in int32. The divisor of a quotient and the indices of a load are neither. A dividend is only
-/// multiplied by what remains of the step after the division.
+/// Whether a constant in the index is too large to be multiplied by `step` in int32. Examines the
+/// constants that are terms or factors of the index, but not the divisors of quotients or the
+/// indices of loads. A constant in a dividend is multiplied only by `step` divided by the divisor.
 bool has_far_constant(const Expr& index, std::int64_t step) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   if (const IntImm* constant = index.as<IntImm>())

@@ -229,8 +229,8 @@ bool divides_by_unknown(const Binary& op, const Expr& self) {
 
 bool may_fault(const Expr& e) {
   if (e.as<Load>()) return true;
-  // A select faults only if its condition does: one with unsafe arms has already become an
-  // if_then_else.
+  // A remaining select faults only if its condition does, because selects with unsafe arms have
+  // already become if_then_else.
   if (const Select* select = e.as<Select>()) return may_fault(select->condition);
   if (const Binary* binary = e.as<Binary>())
     return divides_by_unknown(*binary, e) || any_child(e, may_fault);

@@ -209,7 +209,7 @@ class Narrower {
 
   const ExtentScan& survey_;
   VarMap narrowed_;
-  /// The narrowed copy of each buffer. For look-up only.
+  /// The narrowed copy of each buffer. Never iterated, because the keys are addresses.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
   bool in_index_ = false;
   bool fits_ = true;
@@ -509,7 +509,8 @@ class IndexWidener {
   arith::Facts facts_;
   /// The wide replacements of int32 variables.
   VarMap wide_;
-  /// The buffers whose sizes use wide variables of enclosing loops. For look-up only.
+  /// The new versions of buffers whose sizes use wide variables of enclosing loops. Never iterated,
+  /// because the keys are addresses.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };
 

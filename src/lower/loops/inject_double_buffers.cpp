@@ -412,7 +412,7 @@ class DoubleBufferInjector {
   }
 
   int split_;
-  /// The double buffers by data pointer. For look-up only.
+  /// The double buffers by data pointer. Never iterated, because the keys are addresses.
   std::unordered_map<const ExprNode*, DoubleBuffer> buffers_;
   std::unordered_map<const BufferNode*, Buffer> views_;
   std::vector<LoopState> loops_;

@@ -380,7 +380,7 @@ class Roller {
 
   arith::Facts facts_;
   std::vector<EnclosingLoop> levels_;
-  /// The plan of each rolling buffer. For look-up only.
+  /// The plan of each rolling buffer. Never iterated, because the keys are addresses.
   std::unordered_map<const BufferNode*, RollingPlan> plans_;
 };
 

@@ -156,7 +156,8 @@ class Expander {
   std::int64_t count_;
   bool repeats_all_;
   ThreadDependence dependence_;
-  /// The size of one copy, for each memory that has several copies. For look-up only.
+  /// The size of one copy, for each memory that has several copies. Never iterated, because the
+  /// keys are addresses.
   std::unordered_map<const ExprNode*, Expr> strides_;
   /// The number of lanes of the elements.
   std::unordered_map<const ExprNode*, int> lanes_;

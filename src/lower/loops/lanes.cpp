@@ -225,8 +225,8 @@ class Lanes {
     if (is_refused_ || (condition.same_as(select.condition) && a.same_as(select.if_true) &&
                         b.same_as(select.if_false)))
       return self;
-    // A condition that differs between iterations but is one value for all original lanes cannot be
-    // repeated for each lane.
+    // A scalar condition that differs between iterations applies to all original lanes of an
+    // iteration. It cannot be repeated for each lane.
     const bool differs = condition.dtype().lanes != select.condition.dtype().lanes;
     if (differs && select.condition.dtype().lanes != self.dtype().lanes) return refuse(self);
     const int lanes =

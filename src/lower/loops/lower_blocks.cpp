@@ -394,8 +394,8 @@ class BlockBufferPlanner {
     return facts;
   }
 
-  /// Returns the accessed box, in terms of variables defined outside `place`. Precondition: the
-  /// indices of the access are known.
+  /// Returns the accessed box, in terms of variables that are defined outside the scope `place`.
+  /// Precondition: the indices of the access are known.
   std::vector<Interval> box_of(const Allocated& a, const BlockAccess& access, std::size_t place,
                                const arith::Facts& facts) const {
     const IntervalMap map = relaxed(a, access.scope, place);
@@ -459,8 +459,9 @@ class BlockBufferPlanner {
 
   // ---- lifetimes ----
 
-  /// Whether a run of `place` may read an element that an earlier run stored. This is possible if
-  /// some load reads an element that the same run has not stored before.
+  /// Whether one execution of the scope `place` may read an element that an earlier execution
+  /// stored. This is possible if some load reads an element that the same execution has not stored
+  /// before.
   bool keeps_values(const Allocated& a, std::size_t place) const {
     bool has_views = false, has_header = false;
     for (const BlockAccess& access : a.accesses) {
@@ -617,8 +618,8 @@ class Builder {
   const BufferPlaces& places_;
   /// The variables of thread-bound loops, each with the thread variable that replaces it.
   VarMap threads_;
-  /// The launch dimensions of the enclosing kernel, and the number of its thread-bound loops that
-  /// are open.
+  /// The launch dimensions of the enclosing kernel. `open_threads_` is the number of thread-bound
+  /// loops of the kernel that enclose the current statement.
   std::vector<Launch> launches_;
   /// The thread dimensions that are launched with the outermost loop of the kernel, because their
   /// threads run all of it.
@@ -628,7 +629,8 @@ class Builder {
   Expr expr(const Expr& e) { return threads_.empty() ? e : substitute(e, threads_); }
   Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
 
-  /// Encloses `body` in the buffers that are allocated at `place`. The first buffer is outermost.
+  /// Encloses `body` in the buffers that are allocated at the statement `place`. The first buffer
+  /// is outermost.
   Stmt with_buffers(const Stmt& place, Stmt body) {
     const auto found = places_.find(&place.node());
     if (found == places_.end()) return body;

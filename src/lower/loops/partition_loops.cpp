@@ -52,7 +52,7 @@ struct GuardSpan {
 struct GuardKinds {
   /// Conditions that are not marked `likely`.
   bool every_condition = false;
-  /// Indices that are clamped or wrapped, if most iterations do not need it.
+  /// Indices that are clamped or wrapped, if most iterations do not need the clamp or remainder.
   bool clamps = false;
 };
 
@@ -136,8 +136,8 @@ class Finder {
   std::unordered_set<const ExprNode*> unknown_, seen_;
 };
 
-/// Whether the condition provably holds for every value of the variable in [begin, end). This proof
-/// confirms bounds that were deduced. It is only used for constant ends, where it is easy.
+/// Whether the condition provably holds for every value of the variable in [begin, end). Used to
+/// confirm deduced bounds, but only if they are constant, because the proof is then simple.
 bool holds_between(const Expr& condition, const Var& var, std::int64_t begin, std::int64_t end,
                    Facts& facts) {
   const Var inside = var.fresh();
@@ -311,7 +311,8 @@ std::optional<GuardSpan> find_span(const For& loop, GuardKinds kinds, Facts& fac
   return builder.take();
 }
 
-/// Replaces the nodes that a GuardSpan has settled.
+/// Replaces the nodes in GuardSpan::settled by the expressions that they equal within the span, and
+/// folds the result.
 class Remover {
  public:
   explicit Remover(const std::unordered_map<const ExprNode*, Expr>& settled) : settled_(settled) {}

@@ -53,11 +53,11 @@ struct Allocation {
   /// allocation.
   std::vector<Expr> extents;
   Expr condition;
-  /// The loop, let or thread attribute in whose body the memory is allocated; nullptr for the
-  /// function body.
+  /// The allocation site: the loop, let or thread attribute in whose body the memory is allocated;
+  /// nullptr for the function body.
   const StmtNode* place;
-  /// The enclosing thread axes whose threads share the memory. Memory may be reused in place only
-  /// if every index distinguishes these threads.
+  /// The enclosing thread axes whose threads share the memory. A statement may compute in place
+  /// only if every index distinguishes these threads.
   std::vector<RangedVar> sharing_threads;
   /// Whether tasks of a persistent region share the memory. Some tasks may still read the memory
   /// when others have reached a later statement.
@@ -320,13 +320,14 @@ class TimelineMaker {
   }
 
   StorageTimeline timeline_;
-  /// The level of each allocation: the number of scopes open at the allocation.
+  /// The level of each allocation: the number of scopes that enclose it.
   std::vector<std::size_t> levels_;
-  /// The allocations that the open scopes and the current leaf statement use; one list per level.
+  /// The allocations that the enclosing scopes and the current leaf statement use; one list per
+  /// level.
   std::vector<std::vector<AllocationId>> open_;
   std::vector<Definition> definitions_;
   bool in_kernel_ = false;
-  /// The number of definitions that enclose the open persistent region.
+  /// The number of definitions that enclose the current persistent region.
   std::optional<std::size_t> region_;
 };
 
@@ -563,7 +564,7 @@ class StoragePlanner {
   }
 
  private:
-  /// The free blocks that are allocated at one place.
+  /// The free blocks of one allocation site.
   struct FreeBlocks {
     std::multimap<std::int64_t, std::size_t> by_bits;
     std::list<std::size_t> of_unknown_size;
@@ -676,7 +677,8 @@ class StoragePlanner {
 
   const StorageTimeline& timeline_;
   StoragePlan plan_;
-  /// The free blocks of each place. For look-up only.
+  /// The free blocks of each allocation site (Allocation::place). Never iterated, because the keys
+  /// are addresses.
   std::unordered_map<const StmtNode*, FreeBlocks> free_;
   std::vector<bool> handed_over_;
 };
@@ -848,7 +850,8 @@ class StorageRewriter {
   StorageTimeline timeline_;
   StoragePlan plan_;
   std::vector<NewAllocation> blocks_;
-  /// The blocks that are allocated at each place. For look-up only.
+  /// The blocks of each allocation site (Allocation::place). Never iterated, because the keys are
+  /// addresses.
   std::unordered_map<const StmtNode*, std::vector<std::size_t>> places_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };

@@ -154,8 +154,9 @@ class Legalizer {
       return fold(binary->op, operand(binary->a), operand(binary->b));
     if (const Call* call = e.as<Call>()) {
       const Intrin* intrin = std::get_if<Intrin>(&call->callee);
-      // These calls take the stored bits. A reduction over threads combines and writes bits
-      // unchanged, and dp4a accepts either form.
+      // The arguments of these calls stay stored bits and are not converted to float32. A reduction
+      // over threads passes the bits to its reducer and writes the bits of the result; dp4a accepts
+      // bits or float32.
       const bool takes_bits = !intrin || *intrin == Intrin::reinterpret ||
                               *intrin == Intrin::dp4a || *intrin == Intrin::address_of ||
                               *intrin == Intrin::tvm_access_ptr ||

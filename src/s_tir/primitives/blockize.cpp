@@ -39,12 +39,13 @@ struct Division {
 
 struct DividedValues {
   std::vector<Division> values;
-  /// The bounds of numbers that consist only of outer loops, and of numbers that consist only of
-  /// inner loops.
+  /// The bounds of the map's numbers (see iter_map.h), as predicates of the outer and of the inner
+  /// block. Each bounded number consists only of outer or only of inner loops.
   tir::Expr outer_predicate, inner_predicate;
 };
 
-/// Divides the values of an iteration map into digits of outer loops and digits of inner loops.
+/// Divides each value of an iteration map into digits of outer loops and digits of inner loops (see
+/// iter_map.h).
 class Divider {
  public:
   Divider(const IterMap& map, std::vector<bool> is_inner)
@@ -84,8 +85,8 @@ class Divider {
       const std::optional<Division> whole =
           counts_down ? divide(sum->digits.front()) : divide_number(*sum, mark.extent);
       if (!whole || is_whole) return whole;
-      // A number that is used only in part, or that counts down, must consist only of outer or only
-      // of inner loops.
+      // If the value uses only a digit of the number, or counts the number down, the number must
+      // consist only of outer or only of inner loops.
       is_inner = !whole->is_all_outer();
       if (is_inner && !whole->is_all_inner()) return std::nullopt;
     } else {
@@ -101,7 +102,8 @@ class Divider {
     return result;
   }
 
-  /// Divides a number. Its outer digits must be more significant than its inner digits.
+  /// Divides a number (see iter_map.h). Its outer digits must be more significant than its inner
+  /// digits.
   std::optional<Division> divide_number(const DigitSum& sum, std::int64_t number_extent) {
     std::vector<Division> parts;
     for (const Digit& digit : sum.digits) {
@@ -172,7 +174,7 @@ struct Blockizing {
   const Block& own() const { return *realize().block; }
 };
 
-/// Divides values each of which uses only outer or only inner loops. The values need not be sums of
+/// Divides values that each use only outer or only inner loops. Such values need not be sums of
 /// digits.
 std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   if (!is_true(b.realize().predicate)) return std::nullopt;

@@ -345,8 +345,8 @@ Neighbours find_neighbours(const Move& move) {
   return {all, position};
 }
 
-/// Adds the conditions under which instances of the block run to the predicate. They are expressed
-/// in the new values of the iterators.
+/// Returns the predicate and the conditions under which instances of the block run. The conditions
+/// are expressed in the new values of the iterators.
 Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr predicate,
                     arith::Facts& facts) {
   const int top = move.program.common(move.block, move.loop);
@@ -480,7 +480,8 @@ void require_order(const Move& move, const Program& after, int n) {
     refuse_on(find_passing_conflict(after, n, top_after, side, options));
   };
   if (runs_later) return refuse_after(Side::Before, {.compared = Compared::WithWrites});
-  // All inputs exist in the last iteration of a loop that repeats all instances.
+  // A loop may repeat all instances of a block. All inputs exist in the last iteration of such a
+  // loop.
   refuse_after(Side::After, {.is_excepted = [&](int other, int loop) {
                  return runs_after_last(after, n, other, loop);
                }});

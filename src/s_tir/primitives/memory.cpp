@@ -467,9 +467,9 @@ int top_of(const Program& program, int at) {
   return at;
 }
 
-/// Returns a phrase about a write to the buffer between the copy and the reader, which the copy
-/// would miss. The reader is in the given part of the body of `place.at`. Nullopt if there is
-/// provably no such write.
+/// Returns a phrase that describes a write to the buffer between the copy and the reader, which the
+/// copy would miss. The reader is in part number `part` of the body of `place.at`. Returns nullopt
+/// if there is provably no such write.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           std::size_t part, const Buffer& buffer) {
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
@@ -558,9 +558,9 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   };
   NewBlock result = cached();
   if (!is_filled(result)) {
-    // The copy does not fill the cache: the reader needs elements that the last writer does not
-    // write, or the declared region exceeds the buffer. Copies the declared region within the
-    // buffer instead.
+    // If the copy does not fill the cache, the copy is made again with the declared region, clipped
+    // to the buffer. A copy leaves elements unset if the reader needs elements that the last writer
+    // does not write, or if the declared region exceeds the buffer.
     for (std::size_t d = 0; d < region.size(); ++d) {
       const Expr begin = max(declared[d].min, 0),
                  end = min(declared[d].min + declared[d].extent, buffer->shape[d]);

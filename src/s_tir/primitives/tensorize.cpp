@@ -287,7 +287,8 @@ Buffer own_buffer(const Buffer& param, const Stmt& body, VarMap& replaced) {
   return make_buffer(std::move(node));
 }
 
-/// Returns the regions, in which the boxes of the intrinsic replace regions of matched buffers.
+/// Returns the regions. A region of a buffer that occurs in `boxes` is replaced by the boxes of
+/// this buffer.
 std::vector<BufferRegion> as_boxes(const std::vector<BufferRegion>& regions,
                                    const std::vector<BufferRegion>& boxes) {
   std::vector<BufferRegion> result;

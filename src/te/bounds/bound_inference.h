@@ -35,9 +35,9 @@ struct Bounds::Data {
 // axis has iterations in which the axis is out of range. The guards skip these iterations, so the
 // reader reads nothing in them.
 
-/// The range that a guard admits for one axis of a reader. `extent` is the length of the range, and
-/// `offsets` are the axis's indices relative to its start. An iteration is idle (reads nothing) if
-/// its offset is outside [0, extent).
+/// The range of one axis of a reader that a guard admits. `extent` is the length of this range.
+/// `offsets` are the indices of the axis minus the first index of the range. An iteration is idle
+/// (reads nothing) if its offset is outside [0, extent).
 struct Reach {
   arith::Interval offsets;
   std::int64_t extent;
@@ -88,8 +88,8 @@ class BoundInference {
   /// Whether some stage that is computed at a loop has a region whose size varies between
   /// iterations.
   bool has_varying_parts();
-  /// Returns the spatial axes of scans along which the stages of a step touch elements outside the
-  /// assumed requirement.
+  /// Returns the spatial axes of scans along which the stages of a step access elements outside the
+  /// part that the inference has assumed to suffice.
   std::vector<IterVar> outgrown_axes();
   Bounds::Data bounds();
   /// Returns the requirements of each output. Precondition: run() has been called.
@@ -190,9 +190,10 @@ class BoundInference {
   /// memory, because they would not wait for one another.
   void check_runs_in_step(StageId id) const;
 
-  /// Requires all steps from the first to the last that is read, and the whole space, because a
-  /// step may read neighbouring elements of the previous step. Along an axis where each part
-  /// depends only on the same part, only the parts that are read are required.
+  /// Requires all steps from the first to the last step that is read. In the spatial dimensions,
+  /// requires all elements, because a step may read neighbouring elements of the previous step.
+  /// Exception: along an axis on which each element depends only on elements with the same index,
+  /// requires only the elements that are read.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs);
 
   /// Calls f for every spatial axis of a scan, with its state and dimension.
@@ -232,10 +233,10 @@ class BoundInference {
   std::vector<std::vector<ReaderView>> views_;
 };
 
-// The dependence of a scan's steps on one another. It determines the axes along which a part of the
-// space suffices.
+// The dependence of a scan's steps on one another. It determines the spatial axes along which it
+// suffices to compute the required part.
 //
-//   update[t, i] = state[t - 1, i] + x[t, i]       // i is fixed: a part depends on the same part
+//   update[t, i] = state[t - 1, i] + x[t, i]       // i is fixed: an element depends on the same i
 //   update[t, i] = state[t - 1, i - 1] + x[t, i]   // i is not: a step requires one more element
 
 /// Returns the stages of one step in ascending order: the updates, and every stage that depends on
@@ -261,9 +262,9 @@ void check_threads(const StageGraph& graph, StageId stage, const AxisRanges& ran
 /// of this loop while its readers use the current one.
 void check_double_buffer(const StageGraph& graph, StageId stage);
 
-/// Checks a producer whose memory is private to a thread: it must run in the threads that read the
-/// memory, even if it is outside the loop that is bound to the thread. That loop belongs to
-/// `reader` or is around it.
+/// Checks a producer whose memory is private to a thread. The producer must run in the threads that
+/// read the memory, even if it is attached outside the loop that is bound to `thread`. This loop
+/// belongs to `reader` or encloses it.
 void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
                        StageId reader);
 

@@ -25,9 +25,9 @@ class LiftedThreads {
   /// Returns the hoisted threads of a stage; empty if the threads share its memory.
   std::vector<IterVar> around(StageId stage) const;
 
-  /// Looks at the stages that are attached inside this stage's loops. Returns their hoisted threads
-  /// that share this stage's memory but do not enclose this stage. After the inner stages, all
-  /// these threads execute this stage's code. See idle_threads.
+  /// Returns the hoisted threads of the stages that are attached inside this stage's loops, if
+  /// these threads share this stage's memory but do not enclose this stage. All of them execute the
+  /// code of this stage that follows the attached stages. See idle_threads.
   std::vector<IterVar> idle_inside(StageId stage) const;
 
   /// Returns the threads whose variables occur in the readers' requirements on the stage. Each of

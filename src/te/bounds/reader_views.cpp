@@ -171,9 +171,10 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const Interva
   set(first, last);
 }
 
-/// Returns `all`, the requirement of all iterations, restricted with the help of `one`, the
-/// requirement of a single iteration. If `one` is a linear function of a reach with a constant
-/// ratio, `all` ends where the reach is at an end of its range.
+/// Returns `all` without values that only idle iterations require. `all` is the requirement of all
+/// iterations, and `one` the requirement of a single iteration. If an end of `one` is a linear
+/// function of the offsets of a reach, the end of `all` is computed from the first or the last
+/// offset that is not idle.
 ///
 ///   one = [4*o + i + 3, 4*o + i + 5], 4*o + i in [0, 10):   all = [3, 14]
 ///   one = [2*o + i + 1, 2*o + i + 1], 4*o + 2*i in [0, 10):   all = [1, 5]
@@ -204,9 +205,9 @@ Interval not_beyond(const Reaches& reaches, const Interval& one, Interval all, c
   return all;
 }
 
-/// Returns a bound of what is read, given that both `set` and `domain` contain it. If both are
-/// constant, returns their intersection. Otherwise returns one of them, because the extent of an
-/// intersection that is cut at a loop variable could be negative.
+/// Returns a set that contains all elements that are read, given that both `set` and `domain`
+/// contain them. If both are constant, returns their intersection. Otherwise returns one of them,
+/// because the extent of an intersection that is cut at a loop variable could be negative.
 Interval within(const Interval& set, const Interval& domain, const Facts& facts) {
   if (can_prove(*set.min() <= *domain.min(), facts) &&
       can_prove(*set.max() >= *domain.max(), facts))
@@ -302,8 +303,9 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   // One iteration of the loops around the producer needs only these values of the reader's axes.
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
-  // A stage at root is computed once for all iterations. An element of an input that is used as an
-  // index may differ between iterations, so it counts only for stages that are attached to a loop.
+  // Requirements may be expressed in terms of elements of inputs that are used as indices. Such an
+  // element may differ between iterations. A stage at root is computed once for all iterations, so
+  // the elements are used only if the producer is attached to a loop.
   const bool has_place = is_exact() && graph_.stage(producer).place.has_value();
   const auto is_input = [&](const Tensor& t) {
     const std::optional<OutputId> output = graph_.find(t);
@@ -375,9 +377,9 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
   return finish_view(stage, place, scope, domains, relaxed, reaches);
 }
 
-/// Restricts the time axis of a scan's update to the current step, if a step is a single value of
-/// the axis. Loops may overshoot the step, but a guard skips these iterations. They must not
-/// require later states, whose memory may not exist.
+/// If a step of a scan is a single value of the time axis, restricts the axis of the update to this
+/// value. The loops may run past the current step. A guard skips these extra iterations, so they
+/// must not make the producer compute later states, whose memory may not exist.
 void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains) const {
   const std::optional<ScanPart> part = stage.scan_part(0);
   if (!part || part->role != ScanPart::Role::Update) return;
@@ -386,9 +388,10 @@ void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains
   if (domains.find(time) && is_one(step.extent)) domains.set(time, Interval::point(step.min));
 }
 
-/// Restricts the domains of root axes to the values that the guards admit. Also bounds the index of
-/// each axis directly. This can be tighter than its domain: a loop over a fused axis that advances
-/// by whole rows covers all columns, but its index takes a single column.
+/// Restricts the domains of root axes to the values that the guards admit. Also computes the
+/// interval of each axis's index directly, because it can be shorter than the domain. For example,
+/// a loop over a fused axis that advances by whole rows covers all columns, but the index of the
+/// column axis takes a single value.
 void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves,
                              AxisDomains& domains) const {
   AxisValues iteration;

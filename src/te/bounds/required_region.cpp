@@ -108,8 +108,8 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
 }
 
 /// Adds the requirements of a scan on one of its parts. A scan requires all steps of an initial
-/// state, and the computed steps of an update. In the spatial dimensions, it requires its own
-/// domain of both.
+/// state, and the computed steps of an update. In the spatial dimensions, it requires the domains
+/// of its spatial axes from both.
 void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains,
                     Needs& needs) {
   std::size_t spatial = 0;

@@ -13,9 +13,9 @@ namespace tenon::te {
 
 namespace {
 
-/// The coordinates that one step requires in one dimension of a stage. The number of a spatial axis
-/// of the scan means the coordinate of that axis, kAnyCoordinate means any coordinates, and nullopt
-/// means that the step requires none.
+/// The coordinates that one step requires in one dimension of a stage. A number n stands for the
+/// coordinate of the scan's spatial axis n. kAnyCoordinate stands for arbitrary coordinates.
+/// Nullopt means that the step requires nothing.
 using Needed = std::optional<std::size_t>;
 constexpr std::size_t kAnyCoordinate = std::numeric_limits<std::size_t>::max();
 

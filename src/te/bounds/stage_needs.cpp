@@ -122,7 +122,8 @@ class NeedFinder {
   std::vector<Need> needs_;
   /// Variables of lets seen so far. Their values vary within a call.
   std::vector<Var> lets_;
-  /// Pairs of an expression and the condition under which it was visited. For lookup only.
+  /// Pairs of an expression and the condition under which it was visited. Never iterated, because
+  /// the elements are addresses.
   std::set<std::pair<const ExprNode*, const ExprNode*>> visited_;
   /// The conditions in `visited_`, kept alive because their addresses are keys.
   std::vector<Expr> conditions_;

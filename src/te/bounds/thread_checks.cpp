@@ -27,8 +27,8 @@ namespace {
 /// from a data axis, has no derivation.
 struct Derivation {
   std::size_t dim;
-  /// The splits between the leaf and the axis, from the leaf upwards. Each has whether the path
-  /// takes the outer part, and the extent of the inner part.
+  /// The splits between the leaf and the axis, from the leaf upwards. For each split: whether the
+  /// path leads through the outer part, and the extent of the inner part.
   std::vector<std::pair<bool, Expr>> parts;
 
   bool same_as(const Derivation& other) const {

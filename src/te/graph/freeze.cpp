@@ -212,8 +212,8 @@ class GraphBuilder {
   }
 
   void settle_scopes() {
-    // Visits consumers first. A scan follows the parts of its state, and these parts take their
-    // scope from the scan.
+    // Visits consumers first, so that a scan gets its scope before its initial states and updates,
+    // which take their scope from the scan.
     for (StageId id : graph_.ids() | std::views::reverse)
       if (!stage(id).scope_is_set) stage(id).scope = deduced_scope(id);
   }

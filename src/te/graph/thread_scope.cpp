@@ -92,9 +92,10 @@ std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId 
     const FrozenStage& owner = graph.stage(point.stage);
     for (const IterVar& leaf : owner.leaf_iter_vars) {
       const IterVar* thread = thread_of(owner, leaf);
-      // Skips loops that do not divide the work of the inner stage. A loop that is not divided
-      // stays at its minimum in each thread. If a stage between the loop and the inner stage is
-      // shared by the threads, or reduced by them together, it requires all threads.
+      // Skips loops that do not divide the work of the inner stage. These are loops whose
+      // iterations are not distributed over the threads (is_divided). They are also the loops
+      // around an intermediate stage that the threads share or reduce together, because it requires
+      // the inner stage in all threads.
       if (!thread || !is_divided(owner, leaf, *thread, scope)) continue;
       const bool is_decided =
           std::ranges::any_of(

@@ -44,8 +44,9 @@ tir::StorageScope memory_of(const StageGraph& graph, StageId stage);
 /// Whether the stage's memory is allocated inside a launch.
 bool lives_in_launch(const StageGraph& graph, StageId stage);
 
-/// Whether the threads divide the iterations of the leaf that is bound to them. If not, each thread
-/// has its own memory, and all threads run the first iteration.
+/// Whether the iterations of `leaf`, which is bound to `thread`, are distributed over the threads:
+/// the threads share memory of `scope`, or they reduce together. Otherwise each thread has a
+/// private copy of the memory and runs only the first iteration of the leaf.
 bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thread,
                 tir::StorageScope scope);
 

@@ -22,7 +22,7 @@ namespace {
 /// Maximum number of tried pairings of operands with equal forms and of reduction axes with equal
 /// extents.
 constexpr int kMaxTries = 10'000;
-/// The number of tries that one comparison of all regions counts as.
+/// The cost of one comparison of all regions, in tries.
 constexpr int kTriesPerPairing = 10;
 
 // ---- canonical forms ----------------------------------------------------------------------------
@@ -365,8 +365,9 @@ class IntrinMatcher {
     return false;
   }
 
-  /// Pairs two expressions of the same form. Inserts groups for their operands at the front of
-  /// `groups`.
+  /// Matches an expression of the operation with one of the intrinsic that has the same form.
+  /// Records reads in `pairs`. Inserts the operands that remain to be matched at the front of
+  /// `groups`. Returns false if a read contradicts earlier pairs.
   bool pair(const Expr& own, const Expr& theirs, std::vector<Group>& groups, Pairs& pairs,
             CanonicalForms& forms) {
     if (!contains<ProducerLoad>(own)) return true;

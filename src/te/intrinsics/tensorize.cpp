@@ -790,8 +790,8 @@ class BodyMaker {
   /// loops may visit it later:
   ///   for k.outer for k.inner     k.outer = 0, k.inner = 0 comes first
   ///   f = fuse(k, i), split f by 2, for f.inner for f.outer
-  ///                               element 1 is at f = 1, 14, 27, ...: f = 14, of which k is 1,
-  ///                               comes before f = 1, of which k is 0
+  ///                               element 1 is at f = 1, 14, 27, ...: f = 14 (k = 1)
+  ///                               comes before f = 1 (k = 0)
   std::vector<IterVar> progress_axes() const {
     constexpr unsigned kFromData = 1;
     AxisMarks marks;
@@ -940,8 +940,9 @@ class BodyMaker {
     return read;
   }
 
-  /// Whether the reset depends on the input. It does if it accesses the buffer, or passes on its
-  /// pointer, offset or strides, or if its check reads a start value from the input.
+  /// Whether the reset depends on the input. This is the case if it accesses the buffer, if it
+  /// passes on the buffer's pointer, offset or strides, or if its check reads a start value from
+  /// the input.
   bool resets_from(std::size_t input) const {
     const Buffer& buffer = call_.inputs[input].buffer;
     const auto describes = [&](const Expr& var) {

@@ -190,8 +190,8 @@ class Rounder {
   }
 
   /// Whether the read yields 0 beyond the end of the axis, which is the index in dimension `d`.
-  /// There are two cases. The producer computes 0 there from zeros, or it has no elements there and
-  /// the stage that reads them is itself set to 0.
+  /// This holds if the producer computes 0 there from zeros. It also holds if the producer has no
+  /// elements there, because the reading stage then sets its own elements to 0.
   bool is_zero_beyond(const ProducerLoad& load, std::size_t d, const IterVar& axis) const {
     const Tensor tensor = Tensor::of(load);
     const Range& declared = *axis.dom();
@@ -316,8 +316,8 @@ std::vector<Expr> guards_of_init(const FrozenStage& stage, const LoopNest& init,
 }
 
 /// Returns the ranges that the axes would have if every reduction had at least one step. They are
-/// needed for a loop over both elements and steps: its first step initializes the elements, and
-/// must do so even if the reduction is empty. Nullopt if there is no such loop, or if each
+/// needed if a loop runs over both elements and steps. The first step initializes the elements, so
+/// the loop must run even if the reduction is empty. Nullopt if there is no such loop, or if each
 /// reduction provably has a step.
 std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const AxisMarks& marks,
                                              const Program& program) {
@@ -398,9 +398,10 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
                               .is_init = true,
                               .skip = &skip,
                               .ranges = ranges});
-  // Whether initializing points outside the operation's domain is harmless. In the stage's own
-  // memory it is, because these points are never read. In an argument, the element may not exist. A
-  // start value that reads a tensor may read a nonexistent element.
+  // Whether initializing points outside the operation's domain is harmless. It is harmless in the
+  // stage's own memory, because these points are never read. It is not harmless in an argument,
+  // where the element may not exist, or if a start value reads a tensor, whose element may not
+  // exist.
   const Compute* compute = stage.op.as<Compute>();
   const bool is_constant =
       !compute || std::ranges::all_of(compute->reduction()->init, [](const Expr& start) {

@@ -102,7 +102,7 @@ class ThreadReductionMaker {
     const Expr condition = program.lower(reduction_.condition, nest.vars);
     has_condition_ = !is_true(condition);
     if (has_condition_) guards_.push_back(condition);
-    // Computes the guards of the result from axes that do not derive from reduction axes only.
+    // Computes the guards of the result. Skips axes that derive only from reduction axes.
     AxisFlags reduced;
     AxisMarks marks;
     for (const IterVar& axis : stage_.op.axis()) marks.set(axis, 1);

@@ -160,7 +160,8 @@ class ReadCollector {
   }
 
   DenseMap<const ExprNode*, bool> visited_;
-  /// The position in `reads_` of each operation's output. For lookup only.
+  /// The position in `reads_` of each operation's output. Never iterated, because the keys are
+  /// addresses.
   std::map<std::pair<const void*, int>, std::size_t> place_;
   std::vector<TensorReads> reads_;
 };

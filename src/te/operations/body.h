@@ -43,7 +43,7 @@ class LoadRewriter {
 /// the shared graph.
 std::size_t tree_size(const Expr& e, std::size_t limit);
 
-/// Collects the tensors that expressions read in `found`, in order of first appearance (a read
+/// Appends to `found` the tensors that the expressions read, in order of first appearance (a read
 /// inside an index precedes the read around it).
 class TensorCollector {
  public:

@@ -178,9 +178,10 @@ std::vector<Tensor> outputs_of(const Operation& op) {
 
 namespace {
 
-// The only ambient state in te. It must reach declarations in functions that do not know about the
-// scope, which an argument cannot do. It is thread-local, so that threads do not tag one another's
-// operations, and weak, so that it expires with the scope that owns the tag.
+// The tag of the current TagScope, the only global state in te. Functions that declare operations
+// find the tag here, because they have no parameter for the scope. The pointer is thread-local, so
+// that threads do not tag one another's operations. It is weak, so that the tag expires with its
+// scope.
 thread_local std::weak_ptr<const std::string> open_tag;
 
 }  // namespace
@@ -216,8 +217,8 @@ std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vect
   while (i > 0 || j > 0) {
     const bool is_unit = i > 0 && is_one(part[i - 1]);
     const bool is_free = j > 0 && theirs[j - 1].as<VarNode>();
-    // A variable extent of the intrinsic is paired with any extent. Exception: an extent of 1 stays
-    // unpaired if the region has more dimensions left than the intrinsic.
+    // A variable extent of the intrinsic is paired with any extent. However, an extent of 1 stays
+    // unpaired if more dimensions of the region than of the intrinsic remain.
     if (i > 0 && j > 0 &&
         ((is_free && !(is_unit && i > j)) ||
          arith::can_prove_equal(part[i - 1], theirs[j - 1], facts))) {

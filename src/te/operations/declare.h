@@ -15,8 +15,8 @@ namespace tenon::te {
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
 /// Whether a value of the type is a single integer.
 bool is_integer_scalar(DataType type);
-/// Converts an extent, or the begin of a range, to int32, or to int64 if it is wider. Throws a
-/// TypeError, which calls the value `what`, if it is not an integer or does not fit int64.
+/// Converts an extent or the begin of a range to int32 or, if its type is wider, to int64. Throws
+/// TypeError if it is not an integer or does not fit int64. `what` names the value in the message.
 Expr to_index(const Expr& e, const std::string& what, const SourceLocation& where);
 /// Returns a text such as "[n, 16]".
 std::string print_list(const std::vector<Expr>& list);
@@ -47,7 +47,7 @@ std::vector<Tensor> outputs_of(const Operation& op);
 
 // The tag of a new operation.
 
-/// Returns the explicit tag or, if it is empty, the tag of the thread's open TagScope. For
+/// Returns the explicit tag. If it is empty, returns the tag of the thread's current TagScope. For
 /// constructors that users call; operations created by primitives inherit the tag of their origin.
 std::string declared_tag(std::string own);
 

@@ -58,15 +58,16 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
     for (const IterVar& child : children_of(relation))
       any = any || incomplete.value_or(child, false);
     if (!any) continue;
-    // If the parent is not longer than the inner loop of a split, the inner loop covers it alone.
+    // If the inner loop of a split is at least as long as the parent, it takes all values of the
+    // parent, whatever the outer loop does.
     const Split* split = std::get_if<Split>(&relation);
     if (split && !incomplete.value_or(split->inner, false) &&
         arith::can_prove(ranges.at(split->parent).extent <= ranges.at(split->inner).extent,
                          facts)) {
       continue;
     }
-    // A parent with a single value is complete, because its loops start at the required element.
-    // This does not hold for a transformed layout, whose loops may start elsewhere.
+    // A parent with a single value takes this value, because its loops start at the required
+    // element. The loops over a transformed layout may start elsewhere.
     const bool begins_at_need = !std::holds_alternative<Transform>(relation);
     for (const IterVar& parent : parents_of(relation)) {
       if (!begins_at_need || !has_one_value(parent)) incomplete.set(parent, true);

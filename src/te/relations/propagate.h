@@ -83,11 +83,12 @@ void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts
 void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts,
                AxisFlags& guarded);
 
-/// Returns the root axes that are required beyond the range that the transform's inverse assumes.
-/// The inverse assumes a single value for some new axes, such as the only block of five columns out
-/// of eight, or an axis of one element. Iterations with other values would repeat elements. If the
-/// loops start at the required minimum, they would compute elements that are not required.
-/// `relations` are those before the layout; only the ones that rebase a root to 0 are considered.
+/// Returns the root axes whose required range exceeds the range that the transform's inverse
+/// assumes. The inverse assumes a single value for some new axes, such as the only block of five
+/// columns out of eight, or an axis of one element. For other values, the inverse would repeat
+/// elements. If the loops started at the required minimum, they would compute elements that are not
+/// required. `relations` are the relations before the layout. Only the relations that rebase a root
+/// to 0 are considered.
 std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
                                           std::span<const Relation> relations,
                                           const AxisRanges& ranges, const Facts& facts);

@@ -162,8 +162,8 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
     ranges.set(axis, *axis.dom());
     facts.bind(axis.var(), *axis.dom());
   }
-  // Without `keeps_extent`, all axes keep the requested extents. This is necessary because a loop
-  // that becomes an axis here may later be bound to a thread.
+  // This sweep has no `keeps_extent`, so all axes keep the extents that their splits request. This
+  // is necessary because a loop that becomes an axis here may later be bound to a thread.
   RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 

@@ -103,7 +103,8 @@ class Expander {
   const StageData& reader_;
   const SourceLocation& where_;
   Frame own_;
-  /// Expansions by a hash of the output and the indices of the read. For lookup only.
+  /// Expansions by a hash of the output and the indices of the read. Never iterated, because the
+  /// order is unspecified.
   std::unordered_map<std::size_t, std::vector<Expansion>> expansions_;
   std::size_t spent_ = 0;
 };
@@ -165,9 +166,9 @@ void settle(ScheduleData& schedule, StageNumber id, const std::vector<bool>& is_
 }
 
 /// Updates the operation of every stage in `schedule.order` to read the current outputs of stages
-/// that are not inlined, and removes the inlined stages from the order. An inlined stage with a
-/// reader that is not a compute remains, at root. Takes time linear in its output. Throws
-/// ScheduleError beyond a budget.
+/// that are not inlined, and removes the inlined stages from the order. If an inlined stage has a
+/// reader that is not a compute, the stage is kept and computed at root. Takes time linear in its
+/// output. Throws ScheduleError beyond a budget.
 void inline_stages(ScheduleData& schedule, const SourceLocation& where) {
   const std::vector<bool> is_inlined = find_inlined(schedule);
   std::vector<StageNumber> remaining;

@@ -107,8 +107,8 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
     ranges.set(root, *root.dom());
     touched_roots.push_back(root);
   }
-  // Without `keeps_extent`, all axes keep the requested extents. This is necessary because a loop
-  // that becomes an axis here may later be bound to a thread.
+  // This sweep has no `keeps_extent`, so all axes keep the extents that their splits request. This
+  // is necessary because a loop that becomes an axis here may later be bound to a thread.
   RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 

@@ -175,8 +175,8 @@ void ScheduleData::register_op(StageNumber number) {
 
 void ScheduleData::register_scan(StageNumber number) {
   if (!scans_.empty() && number <= scans_.back()) {
-    // The scan has been registered before and its parts have changed, so all states are claimed
-    // again.
+    // The scan is already registered, but its parts have changed. The parts of all scans are
+    // recorded again.
     std::ranges::fill(scan_of_state_, std::nullopt);
     for (StageNumber scan : scans_) claim_state(scan);
   } else {

@@ -367,7 +367,8 @@ class Divisors {
   std::optional<std::int64_t> of(std::size_t param) const { return found_[param]; }
 
  private:
-  /// Visits `e`, a part of an expression that is divided by `above` in total.
+  /// Visits `e`, a part of an expression. `above` is the product of the divisors that are applied
+  /// to `e`.
   void visit(const Expr& e, std::optional<std::int64_t> above) {
     for (std::size_t n = 0; n < params_.size(); ++n)
       if (params_[n].same_as(e)) found_[n] = common_multiple(found_[n], above);

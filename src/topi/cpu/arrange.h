@@ -1,4 +1,4 @@
-// The schedules of topi/cpu.h for use in larger schedules. Each function arranges the stages that
+// The schedules of topi/cpu.h as parts of larger schedules. Each function schedules the stages that
 // compute one tensor and leaves all other stages unchanged.
 #pragma once
 
@@ -14,7 +14,7 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
 void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target);
 void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target);
 
-/// Arranges a Winograd convolution. Returns false, and changes nothing, if other stages read the
+/// Schedules a Winograd convolution. Returns false, and changes nothing, if other stages read the
 /// intermediate tensors.
 bool arrange_winograd(const Schedule& s, const Request& request, const TargetFacts& target);
 

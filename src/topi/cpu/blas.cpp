@@ -83,7 +83,7 @@ PrimFunc function_of(const Schedule& s, const Arguments& arguments, const char* 
                           {.name = name, .binds = std::move(binds)});
 }
 
-/// A function that returns the arranged schedule, with or without threads.
+/// A function that returns the complete schedule of a routine, with or without threads.
 using Arrange = std::function<Schedule(bool has_threads)>;
 
 /// Returns a function that runs `large` if the condition `is_large` holds, and `small` otherwise.
@@ -195,8 +195,8 @@ class Terms {
   Terms(const Expr& n, DataType type, const TargetFacts& target, const Expr& condition = true)
       : Terms(n, type, target, 0, tir::if_then_else(condition, steps_of(n, type, target), 0),
               kVectors) {}
-  /// Covers `steps` steps from number `first`. They begin earlier if they would end past the
-  /// vector. Precondition: the vector has at least `steps` whole steps.
+  /// Covers `steps` steps, beginning with step `first`. If they would end past the vector, all of
+  /// them begin earlier. Precondition: the vector has at least `steps` whole steps.
   static Terms whole_steps(const Expr& n, const Expr& first, const Expr& steps, DataType type,
                            const TargetFacts& target) {
     const int width = kVectors * cpu::lanes_of(type, target);
@@ -235,10 +235,10 @@ class Terms {
   std::vector<IterVar> axes() const { return {step_, lane_}; }
   Expr length() const { return n_; }
 
-  /// Arranges the loops of the reduction. If threads are used, each thread reduces one part of the
-  /// vector. A part is reduced to several vectors of partial results, because the latency of an
-  /// operation exceeds its issue interval. The partial results are then reduced to one vector, and
-  /// its halves are combined repeatedly.
+  /// Schedules the reduction. If threads are used, each thread reduces one part of the vector. A
+  /// part is reduced to several vectors of partial results, because the latency of an operation
+  /// exceeds its issue interval. The partial results are then reduced to one vector, and its halves
+  /// are combined repeatedly.
   void arrange(const Schedule& s, const Tensor& result, bool has_threads, int cores) const {
     if (!has_threads) return arrange_steps(s, result);
     const IterVar steps = s[result].op().reduce_axis(0);
@@ -247,8 +247,8 @@ class Terms {
     s[part].parallel(s[part].op().axis(0));
   }
 
-  /// Arranges a reduction without threads. If the result has a dimension, each of its elements is
-  /// such a reduction.
+  /// Schedules a reduction without threads. If the result has a dimension, every element of the
+  /// result is such a reduction.
   void arrange_steps(const Schedule& s, const Tensor& result) const {
     const Stage stage = s[result];
     std::vector<Stage> partial;

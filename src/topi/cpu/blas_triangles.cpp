@@ -46,7 +46,7 @@ struct Column {
 };
 
 /// A half-open range of rows or columns. It begins at a multiple of the number of lanes. It ends at
-/// such a multiple, too, or at the end of the matrix.
+/// another multiple or at the end of the matrix.
 struct Interval {
   Expr begin, end;
 };
@@ -432,8 +432,8 @@ PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, in
       const std::vector<Expr> own = t.elements(x, block);
       t.for_each_column(block, [&](const Column& c) {
         const Mask inside = t.is_inside(block, c), outside = t.is_outside(block, c);
-        // In place, the old elements in the block's own rows are replaced instead of being added
-        // to.
+        // If x is updated in place, the new values replace the old elements in the block's own
+        // rows, and are added to all other elements.
         Expr total = t.or_zero(is_in_place && !t.has_unit_diagonal ? outside : inside, sum(c.j));
         for (int r = 0; r < block.rows; ++r) {
           const auto row = static_cast<std::size_t>(r);

@@ -58,7 +58,7 @@ std::vector<te::Operation> steps_of_scans(const Schedule& s) {
   return steps;
 }
 
-/// Arranges all stages to which no schedule primitive has been applied.
+/// Schedules every stage to which no schedule primitive has been applied.
 void arrange_all(const Schedule& s, const TargetFacts& target) {
   const std::vector<te::Operation> steps = steps_of_scans(s);
   const std::vector<te::Stage> stages = s.stages();
@@ -85,7 +85,7 @@ void schedule(const te::Schedule& s, const std::vector<te::Tensor>& outs,
         "topi::schedule: the target is a device; topi/gpu.h has schedules of single operators",
         where);
   for (const te::Tensor& out : outs) s[{out, where}];
-  // Arranges a copy first, so that an error leaves the schedule unchanged.
+  // Schedules a copy first, so that an error leaves the original schedule unchanged.
   cpu::arrange_all(s.copy(), target);
   cpu::arrange_all(s, target);
 }

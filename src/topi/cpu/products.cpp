@@ -63,8 +63,8 @@ ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
   const bool has_32_registers = target.vector_registers.count >= 32;
   ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(product.dtype(), target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
-  // If a tile spans all columns, each band of A is only read once. This helps for deep bands, which
-  // a second tile could not read from the cache.
+  // If a tile spans all columns, each band of A is read only once. This helps if bands are deep,
+  // because they do not stay in the cache for a second tile.
   const std::int64_t widest = parts_of(extents.columns.value_or(0), tile.lanes);
   if (has_32_registers && (widest == 3 || (widest == 4 && extents.depth.value_or(kDeep) >= kDeep)))
     tile = {kSums / static_cast<int>(widest), static_cast<int>(widest), tile.lanes};
@@ -574,9 +574,11 @@ class MatmulSchedule {
     place(turned, rows, out, std::nullopt);
   }
 
-  /// Attaches the stage of the packed factor. A constant is packed outside of all loops. Otherwise
-  /// the factor is packed in the loop `panel` if there is only one band, in the batch loop if there
-  /// is one, else before all loops by threads that share the loop `pieces`.
+  /// Attaches the stage of the packed factor. A constant is packed outside of all loops. If there
+  /// is only one band, the factor is packed in the loop `panel`. Otherwise it is packed in the
+  /// batch loop or in the loop over blocks of the reduction, or before all loops if there is no
+  /// such loop. Threads share the loop `pieces`, unless the factor is packed in `panel` or in the
+  /// batch loop.
   void place(const Tensor& packed, const IterVar& pieces, const Stage& out,
              const std::optional<IterVar>& panel) const {
     const Stage factor = schedule_[packed];
@@ -821,8 +823,8 @@ class TileRegisterSchedule {
     for (std::size_t n = axes.size() - 2; n < axes.size(); ++n) stage.round_up(axes[n]);
   }
 
-  /// Makes a stage that computes a block always compute a whole block. If the matrix is smaller
-  /// than a block, no loop around the stage overruns the matrix, so the bounds are set explicitly.
+  /// Makes the stage compute whole blocks. If the matrix is smaller than a block, no loop around
+  /// the stage overruns the matrix, so the bounds are set explicitly.
   void cover_block(const Stage& stage) const {
     round_up(stage);
     if (rows_ < block_.rows()) stage.bound(row_of(stage), Range(0, block_.rows()));
@@ -901,9 +903,9 @@ class TileRegisterSchedule {
                               tile.elements_of_a_group(), panels);
   }
 
-  /// Attaches the stage of the packed factor. A constant is packed outside of all loops. Otherwise
-  /// the factor is packed in `loop` if it is given, in the batch loop if there is one, else before
-  /// all loops by threads that share the loop `pieces`.
+  /// Attaches the stage of the packed factor. A constant is packed outside of all loops. Another
+  /// factor is packed in `loop`, if it is given, or else in the batch loop. Without these loops, it
+  /// is packed before all loops, by threads that share the loop `pieces`.
   void place(const Tensor& packed, const IterVar& pieces, const Stage& out,
              const std::optional<IterVar>& loop) const {
     const Stage factor = schedule_[packed];

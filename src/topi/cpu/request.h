@@ -14,7 +14,7 @@ using te::Tensor;
 /// there are no maps, `out` is the result of the operator itself.
 struct Request {
   Tensor out, core;
-  /// The maps between `core` and `out`, without that of `out`.
+  /// The maps between `core` and `out`, excluding the operation of `out`.
   std::vector<te::Operation> between;
 
   bool is_mapped() const { return !out.op().same_as(core.op()); }

@@ -38,8 +38,8 @@ struct RowReduction {
 
   /// Splits the reduction. Precondition: no schedule primitive has been applied to its stage.
   RowReduction(const Schedule& s, const Tensor& reduction, const TargetFacts& target);
-  /// Arranges the loops of all stages. The partial results are computed at `place`, a loop of
-  /// `stage`. Without `place`, they remain separate stages.
+  /// Schedules the loops of all stages. Attaches the partial results at `place`, a loop of `stage`.
+  /// Without `place`, the stages of the partial results remain at the root.
   void arrange(const Schedule& s, const Stage& stage, const std::optional<IterVar>& place) const;
 
  private:
@@ -107,17 +107,17 @@ bool reads_own_row(const Operation& reader, const Operation& input, std::size_t 
   return is_own;
 }
 
-/// A tensor, and the transitive producers that can be computed row by row together with it. Only
-/// operations of the group read such a producer, and each row of the tensor depends only on the
-/// same row of the producer.
+/// A group of operations that are computed together, row by row: a tensor and some of its
+/// transitive producers. Only operations of the group read such a producer, and each row of the
+/// tensor depends only on the same row of the producer.
 class RowGroup {
  public:
   RowGroup(const Schedule& s, const Tensor& out, std::size_t rows) : rows_(rows) {
     const std::vector<Operation> group = group_with(
         s, out.op(), [](const Operation& op) { return !is_core(op.output(0)); },
         [&](const Operation& op, const std::vector<Operation>& readers) {
-          // If the group has no rows, a reduction with several results is scheduled as a separate
-          // operator.
+          // If no dimension counts as rows, a reduction with several results is scheduled as a
+          // separate operator.
           const bool is_own = rows_ == 0 && !op.reduce_axis().empty() && !op.axis().empty();
           return !is_own && !is_core(op.output(0)) && are_own_rows(readers, op);
         });

@@ -87,7 +87,7 @@ class RunningSumsSchedule {
   Stage of(const Tensor& x) const { return schedule_[x]; }
   int bytes() const { return sums_.out.dtype().bytes(); }
 
-  /// Arranges the result. Returns the loop over groups of blocks.
+  /// Schedules the output stage. Returns the loop over groups of blocks.
   IterVar arrange_out(const Stage& out) const {
     const std::int64_t size =
         tir::constant_int(sums_.of_blocks.shape()[sums_.along + 1]).value_or(1);

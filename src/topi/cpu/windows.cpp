@@ -32,8 +32,8 @@ namespace {
 struct Columns {
   /// The distance between the columns of two adjacent results.
   int stride;
-  /// Whether a copy makes these columns contiguous. The copy pays off if each element is read
-  /// several times.
+  /// Whether the columns are copied, so that adjacent results read contiguous elements. The copy
+  /// pays off if each element is read several times.
   bool are_separated;
 
   Columns(const te::Operation& windows, const Tensor& source) : stride(stride_of(windows, source)) {
@@ -152,7 +152,8 @@ constexpr double kMaxUnrolledPoints = 50;
 struct ChannelTile {
   int rows, columns;
 
-  /// A symbolic height gets a single row, because the guards of several rows make the code long.
+  /// If the height is symbolic, the tile has a single row, because the guards of several rows make
+  /// the code long.
   ChannelTile(const te::Expr& height, const te::Expr& width)
       : rows(even_part_of(tir::constant_int(height).value_or(1), 2)),
         columns(even_part_of(tir::constant_int(width).value_or(4), 4)) {}
@@ -219,8 +220,9 @@ void arrange_nhwc(const Schedule& s, const Request& request, const TargetFacts& 
   }
 }
 
-/// Whether vectors of positions would have few results and windows many points, so that exchanging
-/// the dimensions of a block of channels costs less than the unused lanes.
+/// Whether to use vectors of channels in Layout::Nchw, because vectors along a row would have many
+/// unused lanes. If the windows have many points, exchanging the dimensions of a block of channels
+/// costs less than the unused lanes.
 bool has_short_rows(const Tensor& windows, const Columns& columns, const TargetFacts& target) {
   constexpr double kMinPoints = 16, kMaxShare = 0.55;
   const std::vector<Tensor> inputs = windows.op().inputs();

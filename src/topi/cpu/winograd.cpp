@@ -180,8 +180,9 @@ class WinogradSchedule {
  private:
   Stage of(const Tensor& x) const { return schedule_[x]; }
 
-  /// Arranges the result of Layout::Nchw. It is transposed in register tiles, because the products
-  /// have filters in vectors. Returns the loop over blocks.
+  /// Schedules the output stage for Layout::Nchw. The products have vectors of filters, but the
+  /// output is contiguous along x, so the output is transposed in square tiles in registers.
+  /// Returns the loop over blocks.
   IterVar transpose_results(const Stage& out) const {
     const Tensor rows = schedule_.cache_read(w_.results, "local", {w_.out.op()});
     const std::vector<IterVar> axes = out.op().axis();
@@ -206,8 +207,8 @@ class WinogradSchedule {
     return block;
   }
 
-  /// Arranges the result of Layout::Nhwc, in which filters are contiguous as in the products. The
-  /// results of a block are stored by their transform. Returns the loop over blocks.
+  /// Schedules the output stage for Layout::Nhwc, in which filters are contiguous as in the
+  /// products. The output transform stores the results of a block. Returns the loop over blocks.
   IterVar transform_results(const Stage& out) const {
     of(w_.results).compute_inline();
     const std::vector<IterVar> axes = out.op().axis();

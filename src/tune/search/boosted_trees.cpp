@@ -260,7 +260,7 @@ class BoostedTrees : public CostModel {
   }
 
   BoostedTreesOptions options_;
-  /// Used for look-up only.
+  /// Never iterated, because the order is unspecified.
   std::unordered_map<std::uint64_t, Known> known_;
   std::unique_ptr<Booster> booster_;
   /// The mean logarithm of the ratio between relative speed (1 is the best) and 1 / estimated

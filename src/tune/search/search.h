@@ -42,7 +42,7 @@ class Search {
     bool contains(const Candidate& candidate) const;
 
    private:
-    /// The modules by hash. Used for look-up only, because the order is unspecified.
+    /// The modules by hash. Never iterated, because the order is unspecified.
     std::unordered_map<std::uint64_t, std::vector<tir::IRModule>> modules_;
   };
 

@@ -100,7 +100,7 @@ class Hasher {
   }
 
   std::uint64_t value_ = 0xCBF29CE484222325ull;
-  /// Used for look-up only, because the order is unspecified.
+  /// Never iterated, because the order is unspecified.
   std::unordered_map<const void*, std::uint64_t> order_;
 };
 
