@@ -19,8 +19,9 @@ enum class Rounding : std::uint8_t { Trunc, Floor };
 
 inline constexpr std::int64_t kNoUpper = std::numeric_limits<std::int64_t>::max();
 
-/// The value scale * ((index mod upper) div lower), with one rounding for both. `upper` may be
-/// kNoUpper. Invariant: lower >= 1, and upper is kNoUpper or a positive multiple of lower.
+/// The value scale * ((index mod upper) div lower), where div and mod both round by `rounding`.
+/// `upper` may be kNoUpper. Invariant: lower >= 1, and upper is kNoUpper or a positive multiple of
+/// lower.
 struct Term {
   Expr index;
   std::int64_t lower = 1;

@@ -33,7 +33,7 @@ struct Digit {
   friend bool operator==(const Digit&, const Digit&) = default;
 };
 
-/// The number base + sum of digits. The base is independent of the domain.
+/// An index: `base`, which does not depend on the domain's variables, plus the sum of the digits.
 struct Number {
   Sum base;
   std::vector<Digit> digits;

@@ -263,8 +263,8 @@ void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocatio
       where);
 }
 
-/// Runs the passes for the host, which follow those of the printed form, and prepares the module
-/// for code generation.
+/// Runs the passes for host code on the result of `lower`, and prepares the module for code
+/// generation.
 tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
                        const tir::TargetFacts& target, BuildWatcher* watcher) {
   lowering::PassOptions passes = options;
@@ -561,8 +561,8 @@ Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOpti
   });
 }
 
-/// A check for compilation. Throws for a schedule that must not be compiled, although it can be
-/// printed.
+/// A check for compilation. Throws for a schedule that must not be compiled, although `lower`
+/// accepts it.
 using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
 
 /// The checks, in the order in which they run. The first failure throws. Checks share intermediate

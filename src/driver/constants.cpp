@@ -88,8 +88,8 @@ std::vector<Expr> padded_strides(const Realize& realize) {
   return strides;
 }
 
-/// The array parameter that replaces memory of the function. It is one-dimensional if strides are
-/// padded.
+/// An array parameter, shared by the two functions, that replaces an intermediate buffer. It is
+/// one-dimensional if strides are padded.
 struct Replacement {
   Buffer array;
   /// The strides, if some of them are padded. Otherwise empty.

@@ -70,8 +70,9 @@ Sharing sharing_of(StorageScope scope);
 /// Returns the number of the thread's row. The threads of a row differ only in threadIdx.x and
 /// share memory of scope `warp`.
 std::int64_t row_along_x(const Thread& thread);
-/// Returns the number of the thread's warp. A warp is a part of a row. Outside the loop that is
-/// bound to threadIdx.x, each thread represents a whole warp.
+/// Returns the number of the thread's warp. A warp is a part of a row (the threads that differ only
+/// in threadIdx.x). Outside the loop that is bound to threadIdx.x, each thread represents a whole
+/// warp.
 std::int64_t warp_along_x(const Thread& thread);
 
 /// The target of a data pointer.

@@ -284,7 +284,7 @@ PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const PassOptions& opt
 }
 
 /// The variables that are already undefined before the first pass, such as a thread that the
-/// schedule names but does not bind. Such programs can be printed, but the code generators refuse
+/// schedule names but does not bind. `lower` accepts such programs, but the code generators refuse
 /// them.
 class UndefinedVars {
  public:

@@ -295,7 +295,7 @@ class FunctionMaker {
       buffers_.set_argument(tensor, buffer);
     }
     check_placeholders();
-    // Reads that are only partly out of bounds can be printed; `build` rejects them.
+    // `lower` accepts reads that are only partly out of bounds; `build` rejects them.
     check_reads(graph_, bounds, Outside::Wholly);
     Program program(graph_, bounds, buffers_);
     program.check_intrinsics = options_.check_intrinsics;
@@ -397,7 +397,7 @@ class FunctionMaker {
   }
 
   /// Checks that every variable has a value. Axes and threads of the schedule count as defined
-  /// everywhere. Programs that use one outside its scope can be printed; `build` rejects them.
+  /// everywhere. `lower` accepts programs that use one outside its scope; `build` rejects them.
   void check_variables(const Bounds& bounds) const {
     std::vector<Var> used = free_vars(func_.body);
     std::erase_if(used, [&](const Var& var) {
@@ -417,8 +417,8 @@ class FunctionMaker {
         if (attributes.thread) give(attributes.thread->axis.var());
     }
     // A size such as n*2 counts as a definition of n here, although it does not determine n,
-    // because such a program can be printed. `build` rejects the program unless another parameter
-    // determines the variable.
+    // because `lower` accepts such programs. `build` rejects the program unless another parameter
+    // determines n.
     const auto give_layout = [&](const Buffer& buffer) {
       give(buffer->elem_offset);
       for (const auto* sizes : {&buffer->shape, &buffer->strides})

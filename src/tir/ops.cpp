@@ -16,9 +16,9 @@ namespace {
 enum class Typing : std::uint8_t {
   Floats,         // all of one floating type
   FloatAndCount,  // a float and then an integer
-  FloatTest,      // bool result of a float
+  FloatTest,      // a float argument and a bool result
   Integers,       // all of one integer type
-  BitCount,       // integer result of an integer
+  BitCount,       // an integer argument and an integer result
   Choice,         // bool (scalar or per lane), and two values of one type
   Truth,          // all bool
   SameWidth,      // another type of the same width

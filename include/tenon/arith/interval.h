@@ -64,12 +64,13 @@ Interval values_of(const Interval& s, const IntervalMap& relaxed, const Facts& f
 Interval hull(const std::vector<Interval>& sets, const Facts& facts = Facts());
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Facts());
 
-/// Return a box inside the region, or an interval inside the union, in which every element is
-/// provably covered. Nullopt if no such box can be derived; an interval is then empty.
+/// Returns a box of which every element is provably accessed; nullopt if none can be derived.
 std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
                                                         std::vector<std::pair<Var, Range>> domain,
                                                         Expr predicate,
                                                         const Facts& facts = Facts());
+/// Returns an interval in the union of the sets: the first set that is not empty, extended by later
+/// sets that provably overlap or adjoin it. Empty only if all sets are.
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts = Facts());
 
 /// Returns the values of `var` for which the condition provably holds for all relaxed values of the

@@ -1,5 +1,5 @@
-// Checks that refuse a program before code is generated. Most of the refused programs can still be
-// printed.
+// Checks that refuse a program before code is generated. `lower` accepts most of the refused
+// programs.
 #pragma once
 
 #include "tenon/driver/lower.h"

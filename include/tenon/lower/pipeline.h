@@ -15,14 +15,16 @@ namespace tenon::lowering {
 
 /// Returns the passes that lower a block program to loops over multi-dimensional buffers.
 std::span<const Pass> block_passes();
-/// Returns the passes that lower multi-dimensional loops to the printed text.
+/// Returns the passes that lower loops over multi-dimensional buffers to Form::Lowered, the form
+/// that `lower` returns.
 std::span<const Pass> lowering_passes();
-/// Returns the passes between the printed text and CPU code generation.
+/// Returns the passes for host code. They run after lowering_passes() and before code generation.
 std::span<const Pass> host_passes();
 /// Returns the passes that run before host_passes() if fast_math is set. They reassociate float
 /// operations or assume that floats are finite.
 std::span<const Pass> fast_math_passes();
-/// Returns the passes between the printed text and split_kernels (split_kernels.h).
+/// Returns the passes for programs with kernels. They run after lowering_passes() and before
+/// split_kernels (split_kernels.h).
 std::span<const Pass> device_passes();
 /// Returns the passes that run on each kernel, with the options of options_of_kernels.
 std::span<const Pass> kernel_passes();
@@ -36,8 +38,8 @@ PassOptions options_of_kernels(PassOptions options = {});
 /// does not bind, is not reported as a failure of a pass.
 tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func,
                          const PipelineOptions& options = {});
-/// Runs the pipeline up to the printed text: block_passes if `func` is a block program, then
-/// lowering_passes.
+/// Runs block_passes if `func` is a block program, then lowering_passes. The result has
+/// Form::Lowered.
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const PipelineOptions& options);
 
 }  // namespace tenon::lowering

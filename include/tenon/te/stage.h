@@ -190,7 +190,8 @@ class Stage {
                   SourceLocation where = SourceLocation::current()) const;
 
   /// Lets the compiler interchange, unroll-and-jam and vectorize the stage's serial loops, as it
-  /// does for unscheduled stages (BuildOptions::autotune_loops). The printed loops do not change.
+  /// does for unscheduled stages (BuildOptions::autotune_loops). The result of `lower` does not
+  /// change.
   Stage autotune_loops(SourceLocation where = SourceLocation::current()) const;
 
   // ---- where and how it is stored

@@ -27,7 +27,7 @@ class Names {
   void release(const void* what);
   /// Removes all variables and buffers. Their names are not used again.
   void forget() { names_.clear(); }
-  /// Returns the name; null if it is not defined.
+  /// Returns the name of the variable or buffer; null if it has none.
   const std::string* find(const void* what) const;
 
  private:

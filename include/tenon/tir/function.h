@@ -24,7 +24,7 @@ enum class Form : std::uint8_t {
   MultiDimensional,
   /// Flat memory with linear indices.
   Flat,
-  /// The end of the pipeline: the printed text and the input of code generators.
+  /// The result of `lower`, and the input of code generators.
   Lowered,
 };
 

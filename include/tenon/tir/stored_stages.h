@@ -2,7 +2,7 @@
 // to.
 //
 //   StoredStages stored(func);
-//   stored.of(loop)                    // {0, 1}: `stages()[0]`, and last `stages()[1]`
+//   stored.of(loop)                    // {0, 1}: it stores to stages 0 and 1, last to 1
 //
 // Stages come from the function's notes (stage_lines.h). In a function without notes, each stored
 // buffer is one stage. A store to any other buffer, such as an accumulator in registers, belongs to

@@ -23,7 +23,7 @@ struct Token {
   /// more or less than the line before.
   enum class Kind : unsigned char { Name, Number, String, Sign, Newline, Indent, Dedent, End };
   Kind kind;
-  /// The text; for a String, with escapes resolved. Names contain dots, except in traces.
+  /// The text; for a String, with escapes resolved. A name may contain dots, except in traces.
   std::string text;
   int line;
   int column;

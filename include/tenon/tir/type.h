@@ -68,7 +68,7 @@ enum class AttrKind : std::uint8_t {
   VirtualThread,       // subject: the vthread IterVar; value: its extent
   Pragma,              // subject: the axis; key and value: given by the user
   ReduceScope,         // subject: the reducer
-  ExternScope,         // subject: 0; the body comes from an extern operation
+  ExternScope,         // no subject (0); the body comes from an extern operation
   DoubleBufferWrite,   // subject: the data pointer; the body fills the next copy
   RollingBufferScope,  // subject: the buffer
   BufferBound,  // subject: the data pointer; value: its number of elements (bound instrumentation)

@@ -52,8 +52,8 @@ struct LibraryFunction {
   std::string library;
   void* address;
 };
-/// Returns the functions with this name that the installed ones of OpenBLAS, MKL and BLIS have.
-/// Sets each library's number of threads.
+/// Looks up the function in those of OpenBLAS, MKL and BLIS that are installed, and returns the
+/// ones found. Sets each library's number of threads.
 std::vector<LibraryFunction> library_functions(const std::string& symbol, int threads);
 
 /// A version of a library, and the instruction set that it chose on this processor.

@@ -45,8 +45,8 @@ struct ShowOptions {
   /// A plain C++ implementation for --check; see CheckOptions.
   Reference reference = {};
   Tolerance tolerance = {};
-  /// Text in the error that `build` must throw, for a schedule that can be printed but not built.
-  /// --check prints the error, and fails if `build` does not throw it.
+  /// Text in the error that `build` must throw, for a schedule that `lower` accepts. --check prints
+  /// the error, and fails if `build` does not throw it.
   std::optional<std::string> refused_for = {};
   /// Floating-point operations per run. If set, --time prints the rate.
   double operations = 0;

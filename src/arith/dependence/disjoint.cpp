@@ -385,7 +385,7 @@ class Prover {
     const auto coefficient_in = [&](Term& term) -> std::int64_t& {
       return is_second ? term.second : term.first;
     };
-    // The guard bounds the sum of its variable terms by -constant.
+    // The guard, with its constants on one side, is: sum of the terms <= -constant.
     std::int64_t constant = is_strict ? 1 : 0;
     std::vector<Term*> terms;
     std::optional<std::int64_t> factor;
@@ -466,7 +466,8 @@ class Prover {
     is_symbolic_ = is_symbolic_ || !constant_int(range.extent);
   }
 
-  /// Adds a second variable with the same range.
+  /// Returns a fresh variable that stands for `free` in one of the two accesses, and binds it to
+  /// the range of `free` in terms of that instance's variables.
   Var fresh_like(const FreeVar& free, const Instance& instance, Scopes& scopes) {
     const Var var = free.var.fresh();
     if (!free.range) return var;
@@ -663,7 +664,8 @@ class Prover {
     if (can_prove_at_least(distance, 1, facts_) || can_prove_below(distance, 0, facts_))
       return true;
     if (is_symbolic_ && is_apart_by_symbols(b - a)) return true;
-    // Fallback: the distance is not 0 if it is provably not a multiple of some constant step in it.
+    // Fallback: take each constant c > 1 that multiplies a term of the distance. If the distance is
+    // provably not a multiple of c, it is not 0.
     std::vector<Expr> steps;
     walk(distance, [&](const Binary& n) {
       const auto step = n.op == BinaryOp::Mul ? constant_int(n.b) : std::nullopt;

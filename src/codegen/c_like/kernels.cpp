@@ -12,7 +12,7 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-/// Emits a kernel as a function of the text.
+/// Emits a kernel as a function in the text of `module`.
 class KernelTextEmitter {
  public:
   KernelTextEmitter(TextEmitter& module, const PrimFunc& kernel, std::optional<int> max_registers)

@@ -120,8 +120,9 @@ void divide_by_lanes(llvm::BinaryOperator& n) {
   n.eraseFromParent();
 }
 
-/// Replaces vector divisions and remainders. Without optimization, they are computed lane by lane.
-/// Otherwise, byte vectors are divided by constants in 16 bits.
+/// Replaces vector divisions and remainders. At optimization level 0, they are computed lane by
+/// lane. At higher levels, only divisions of byte vectors by constants are replaced, by divisions
+/// in 16 bits.
 void replace_division(llvm::BinaryOperator& n, int opt_level) {
   if (!n.isIntDivRem() || !n.getType()->isVectorTy()) return;
   if (opt_level <= 0)

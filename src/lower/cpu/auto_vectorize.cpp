@@ -1,4 +1,4 @@
-// Vectorizes scalar loops that no schedule marked. For host code; never printed.
+// Vectorizes scalar loops that no schedule marked. Runs for host code only, after `lower`.
 //
 //   for (i, 0, 100) {                            for (i, 0, 3) {
 //     B[i] = A[i*2] + 1                  =>        B[ramp(i*32, 1, 32)] = A[ramp(i*64, 2, 32)] + 1

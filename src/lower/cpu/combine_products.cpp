@@ -1,5 +1,5 @@
 // Combines consecutive multiply-adds of adjacent elements into one dot-product operation, inside
-// the pragma dot_products. For host code; never printed.
+// the pragma dot_products. Runs for host code only, after `lower`.
 //
 //   S[0] = S[0] + broadcast(cast(int32, A[k]), 16)*cast(int32x16, B[ramp(b, 4, 16)])
 //   ... the same with A[k + 1] and B[ramp(b + 1, 4, 16)], k + 2 and b + 2, k + 3 and b + 3

@@ -1,5 +1,5 @@
 // Packs consecutive stores to adjacent elements into vector stores, such as those of an unrolled
-// loop that is not vectorized. For host code; never printed.
+// loop that is not vectorized. Runs for host code only, after `lower`.
 //
 //   B[i*4] = A[i*4] + 1
 //   B[i*4 + 1] = A[i*4 + 1] + 1          =>        B[ramp(i*4, 1, 4)] = A[ramp(i*4, 1, 4)] + 1

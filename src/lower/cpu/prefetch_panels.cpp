@@ -1,5 +1,5 @@
-// Prefetches the next panel of a packed matrix while the current one is used. For host code; never
-// printed.
+// Prefetches the next panel of a packed matrix while the current one is used. Runs for host code
+// only, after `lower`.
 //
 //   for (j, 0, 64) {                            // marked by the pragma "prefetch_panels"
 //     for (i, 0, 16) {

@@ -1,6 +1,6 @@
 // Moves a small allocation into the innermost loop that refills it in every iteration, which makes
 // the iterations independent (array privatization: Tu, Padua, "Automatic array privatization",
-// 1993). For host code; never printed.
+// 1993). Runs for host code only, after `lower`.
 //
 //   allocate(Y, float32, [4]) {
 //     for (j, 0, 32) {

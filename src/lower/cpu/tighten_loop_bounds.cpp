@@ -1,5 +1,5 @@
-// Shortens loops whose whole body is guarded by an upper bound on their variable. For host code;
-// never printed.
+// Shortens loops whose whole body is guarded by an upper bound on their variable. Runs for host
+// code only, after `lower`.
 //
 //   for (i, 0, 16) {                     for (i, 0, 4) {
 //     if (i < 4) B[i] = A[i]      =>       B[i] = A[i]

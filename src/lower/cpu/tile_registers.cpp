@@ -1,4 +1,5 @@
-// Keeps the vectors that loops accumulate into in registers. For host code; never printed.
+// Keeps the vectors that loops accumulate into in registers. Runs for host code only, after
+// `lower`.
 //
 //   for (i, 0, 32) {
 //     for (k, 0, 64) {
@@ -328,8 +329,8 @@ class Run {
   /// Returns the given order or, if `picks` is set, a greedy order. The greedy order picks the
   /// statement with the fewest live registers next; ties keep the given order.
   Order order(bool picks) const {
-    // Statements that keep their relative order, last first. There is one queue for all statements,
-    // or one per sum.
+    // Each queue holds additions whose relative order must not change, in reverse, so that the next
+    // one is at the back. If `picks` is set, there is one queue per sum, otherwise one in all.
     using Queue = std::vector<const Addition*>;
     std::vector<Queue> queues(picks ? registers_.size() : 1);
     for (const Addition& addition : additions_ | std::views::reverse)

@@ -38,8 +38,8 @@ class AutotunedLoops {
 tir::Stmt unroll_and_jam(const tir::Stmt& s, AutotunedLoops& autotuned,
                          const tir::VectorRegisters& registers);
 
-/// Scalar replacement: loads the vectors that a loop or a sequence accumulates into local memory,
-/// and stores them after it. Code generators keep this local memory in registers.
+/// Scalar replacement: before a loop or a sequence, copies the vectors that it accumulates into to
+/// local memory; after it, stores them back. Code generators keep this local memory in registers.
 tir::Stmt promote_accumulators(const tir::Stmt& s, const tir::VectorRegisters& registers);
 
 /// Reorders accumulations into local memory so that statements with common operands are adjacent,

@@ -18,7 +18,8 @@ namespace tenon::lowering {
 
 // ---- split_wide_vectors -------------------------------------------------------------------------
 
-// Splits vectors that are much wider than registers into loops. For host code; never printed.
+// Splits vectors that are much wider than registers into loops. Runs for host code and for kernels,
+// after `lower`.
 //
 //   B[ramp(0, 1, 4096)] = A[ramp(0, 1, 4096)]*broadcast(x, 4096)
 // becomes, for registers of 16 lanes,
@@ -283,7 +284,7 @@ PrimFunc split_wide_vectors(const PrimFunc& func, const PassOptions& options) {
 // ---- widen_vectors ------------------------------------------------------------------------------
 
 // Widens vectors to the target's registers where consecutive iterations access consecutive vectors.
-// For host code; never printed.
+// Runs for host code only, after `lower`.
 //
 //   for (j, 0, 4) {
 //     C[ramp(j*8, 1, 8)] = B[ramp(j*8, 1, 8)] * 2

@@ -14,7 +14,7 @@ namespace tenon::lowering {
 
 /// Returns the call if it loads, fills, multiplies or stores fragments; nullptr otherwise.
 const tir::Call* matrix_operation(const tir::Expr& e);
-/// Returns the data pointer that such a call writes.
+/// Returns the data pointer that a matrix operation (see matrix_operation) writes.
 const tir::Expr& written_by(const tir::Call& call);
 
 /// Throws LowerError, with the fragment, if

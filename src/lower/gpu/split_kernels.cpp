@@ -64,8 +64,8 @@ std::string stages_of(const PrimFunc& kernel) {
 
 /// Throws LowerError, with the kernel's stages and the memory, if the kernel provably exceeds the
 /// limits of the target, or if it uses tensor-core operations that the target lacks. Returns the
-/// checks that depend on values known only at the call. The values of `lets`, which are
-/// compiler-generated names, are substituted in checks and messages.
+/// checks that depend on values known only at the call. The variables of `lets` have
+/// compiler-generated names, so checks and messages contain their values instead.
 class Limits {
  public:
   Limits(const PrimFunc& kernel, const TargetFacts& target, const VarMap& lets)

@@ -127,7 +127,8 @@ class Synchronizer {
 
   // ---- placement ----
 
-  /// Places the barriers between uses inside this part.
+  /// Places barriers between uses of shared memory inside the part `id`, children first, and for a
+  /// loop also between iterations.
   void settle(PartId id) {
     if (is_stack_low()) return with_deep_stack([&] { settle(id); });
     Part& part = parts_[id];

@@ -26,7 +26,7 @@ struct Hoisted {
   bool has_else;
 };
 
-/// An enclosing loop or axis of an attribute.
+/// An enclosing loop, or an axis that an enclosing Attr binds.
 struct EnclosingScope {
   Var var;
   bool is_loop;

@@ -227,7 +227,7 @@ PrimFunc narrow_index_types(const PrimFunc& func, const PassOptions&) {
 // ---- widen_index_types --------------------------------------------------------------------------
 
 // Computes indices, loop ends and allocation sizes in 64 bits if symbolic sizes could make them
-// exceed int32. For host code; never printed.
+// exceed int32. Runs for host code and for kernels, after `lower`.
 //
 //   for (f: int32, 0, (n*m))                =>  for (f: int64, 0, (cast(int64, n)*cast(int64, m)))
 //     T[((floordiv(f, m)*m) + i)] = ...     =>    T[...], computed in int64

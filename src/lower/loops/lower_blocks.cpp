@@ -274,8 +274,8 @@ class BlockBufferPlanner {
           {here_, std::move(first), std::move(last), use, {}, is_of_header});
   }
 
-  /// Records an access of unknown elements. It is assumed to access those that the header of the
-  /// nearest block lists; without such a header, all elements.
+  /// Records an access whose elements are unknown. It is assumed to access the elements that the
+  /// header of the nearest block lists or, without such a header, all elements of the buffer.
   void touch_all(const void* data) {
     std::vector<const void*> names = {data};
     for (auto at = matched_.find(data); at != matched_.end(); at = matched_.find(names.back()))
@@ -534,8 +534,8 @@ class BlockBufferPlanner {
            arith::can_prove(substitute(condition.holds, beginning(store, place)));
   }
 
-  /// Returns the first iteration of each loop inside `place` that belongs to the reduction that the
-  /// store initializes.
+  /// Maps the variable of each loop inside `place`, if it is a loop of the reduction that `store`
+  /// initializes, to the minimum of the loop.
   VarMap beginning(const BlockAccess& store, std::size_t place) const {
     VarMap result;
     for (std::size_t scope = store.scope; scope != place && scope != kNone; scope = parent(scope))

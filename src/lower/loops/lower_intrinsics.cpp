@@ -1,5 +1,5 @@
-// Expands operations that code generators do not implement into simpler ones. For host code; never
-// printed.
+// Expands operations that code generators do not implement into simpler ones. Runs for host code
+// and for kernels, after `lower`.
 //
 //   floordiv(a, b), floormod(a, b)  =>  truncdiv(a, b), truncmod(a, b)   if provably a >= 0, b > 0
 //   sigmoid(x)                      =>  1 / (1 + exp(-x))

@@ -68,8 +68,8 @@ class Finder {
 
   void stmt(const Stmt& s) {
     if (const For* loop = s.as<For>()) {
-      // If a range depends on the loop variable or on inner definitions, its variable cannot be
-      // replaced by its bounds.
+      // The variable of an inner loop is relaxed to its range. This is impossible if the range
+      // depends on the loop being split or on definitions inside it.
       if (is_from_inside(loop->min) || is_from_inside(loop->extent)) return;
       enter(loop->var, Range::from_min_extent(loop->min, loop->extent));
     } else if (const Attr* attr = s.as<Attr>(); attr && (attr->kind == AttrKind::ThreadExtent ||
@@ -487,9 +487,9 @@ class Partitioner {
     return true;
   }
 
-  /// Returns the result of `make`, which emits an edge: the first or last iterations of a loop.
-  /// Loops inside several edges with few iterations are not split at clamps. This keeps the number
-  /// of parts below 3^(number of loops).
+  /// Calls `make`, which emits an edge of the loop (its first or last iterations). If the edge has
+  /// few iterations, it is counted in `edges_around_` during the call. A loop inside two such edges
+  /// is not split at clamps, which keeps the number of parts below 3^(number of loops).
   template <class F>
   Stmt edge(const For& loop, const Expr& iterations, const F& make) {
     constexpr std::int64_t kMaxFractionOfFew = 8;

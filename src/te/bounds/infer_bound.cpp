@@ -432,7 +432,7 @@ Bounds infer_bound(const Schedule& schedule, SourceLocation where) {
   return shared(std::move(bounds));
 }
 
-// Queries on bounds, and their printed form.
+// Queries on bounds, and their text.
 
 const AxisMap<Range>& Bounds::ranges() const { return data_->ranges; }
 const std::vector<Bounds::Entry>& Bounds::entries() const { return data_->entries; }

@@ -37,10 +37,11 @@ std::optional<std::int64_t> only_value(const tir::Expr& e, const arith::Interval
 using tir::Expr;
 using tir::Range;
 
-/// Returns the hull of the sets, or `declared` if the hull is unbounded. Simplified without facts,
-/// as in TVM 0.9 text. If the expression becomes too large, as along a chain of stages with clamped
-/// indices, the clamps are dropped. The result is then a tile and a halo of constant size, or all
-/// of `declared` if that is not larger.
+/// Returns the hull of the sets, or `declared` if the sets provably cover it or the hull is
+/// unbounded. The hull is not simplified with `facts`, so that bounds agree with TVM 0.9. If its
+/// expression becomes too large, as along a chain of stages with clamped indices, the clamps are
+/// dropped. The result is then a tile and a halo of constant size, or all of `declared` if that is
+/// not larger.
 Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
             const arith::Facts& facts);
 

@@ -206,7 +206,7 @@ class InlinedSizes {
   }
 
   const ScheduleData& schedule_;
-  /// The sizes of inlined stages.
+  /// For each inlined stage, the size of its expression, memoized by settle or during a query.
   std::vector<std::optional<WrittenSize>> sizes_;
   /// Stages whose memoized size is dropped at the end of the current query.
   std::vector<StageNumber> unsettled_;

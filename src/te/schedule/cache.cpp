@@ -162,8 +162,8 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
     ranges.set(axis, *axis.dom());
     facts.bind(axis.var(), *axis.dom());
   }
-  // This sweep has no `keeps_extent`, so all axes keep the extents that their splits request. This
-  // is necessary because a loop that becomes an axis here may later be bound to a thread.
+  // `keeps_extent` is null, which means every axis: each keeps the extent that its split requests,
+  // even if the parent is shorter. A loop that becomes an axis here may later be bound to a thread.
   RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 

@@ -107,8 +107,8 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
     ranges.set(root, *root.dom());
     touched_roots.push_back(root);
   }
-  // This sweep has no `keeps_extent`, so all axes keep the extents that their splits request. This
-  // is necessary because a loop that becomes an axis here may later be bound to a thread.
+  // `keeps_extent` is null, which means every axis: each keeps the extent that its split requests,
+  // even if the parent is shorter. A loop that becomes an axis here may later be bound to a thread.
   RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 

@@ -143,8 +143,9 @@ void arrange_source(const Schedule& s, const Tensor& source, const te::Operation
 /// Returns the number of result rows that are computed for all blocks of filters before the next
 /// rows, so that the image rows that they read stay in a third of the L2 cache. Returns nullopt if
 /// there are few channels, if the image stays in the L2 cache anyway, or if the kernels of
-/// Layout::Nhwc do not. (The image rows of Layout::Nchw are worth the loads of the kernels, because
-/// each of their channels is on another page.)
+/// Layout::Nhwc do not. For Layout::Nchw, the size of the kernels is not considered: each channel
+/// of an image row is on another page, so the reuse of image rows outweighs loading the kernels
+/// again.
 std::optional<int> rows_of_a_group(const Tensor& convolution, const TargetFacts& target) {
   constexpr double kManyChannels = 64, kShare = 3, kGroupsOfACore = 2;
   // If one tensor is both the image and the kernel, it is only copied as the kernel.

@@ -116,8 +116,8 @@ class RowGroup {
     const std::vector<Operation> group = group_with(
         s, out.op(), [](const Operation& op) { return !is_core(op.output(0)); },
         [&](const Operation& op, const std::vector<Operation>& readers) {
-          // If no dimension counts as rows, a reduction with several results is scheduled as a
-          // separate operator.
+          // Without row dimensions (rows_ == 0), a reduction with output axes does not join the
+          // group. It is scheduled on its own.
           const bool is_own = rows_ == 0 && !op.reduce_axis().empty() && !op.axis().empty();
           return !is_own && !is_core(op.output(0)) && are_own_rows(readers, op);
         });

@@ -31,8 +31,8 @@ class Heartbeat {
             for (const int n : to) try {
                 channel.send(n, sign);
               } catch (const std::exception&) {
-                // Ignores the error. If the process is lost, it is detected because it sends
-                // nothing.
+                // A failed send is ignored: a process that is lost sends nothing either, and is
+                // detected by its silence.
               }
             wake_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
           }
