@@ -22,7 +22,7 @@ struct Function::State {
   std::int32_t status_of(const CheckedArguments& args) const;
   /// Throws the RuntimeError for a status, with the message that the code left.
   [[noreturn]] void fail(std::int32_t status, const std::optional<SourceLocation>& where) const;
-  /// Runs the code. RuntimeError, with the caller's line if known.
+  /// Runs the code. Throws RuntimeError if it fails, with the caller's line if `where` is set.
   void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
 };
 

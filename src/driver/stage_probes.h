@@ -91,7 +91,7 @@ struct ProfiledFunction {
   int own_region() const { return first_region + static_cast<int>(stages.size()); }
 };
 
-/// A profiler that also knows what its regions are.
+/// A profiler, with the functions that its regions belong to and the steps of the compiler.
 struct StageProfiler : runtime::Profiler {
   StageProfiler(std::size_t regions, std::vector<ProfiledFunction> functions)
       : Profiler(regions), functions(std::move(functions)) {}

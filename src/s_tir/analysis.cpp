@@ -312,8 +312,8 @@ class WrittenBox {
     return Range::from_min_extent(value.base, cast(begins_[d].dtype(), length));
   }
 
-  /// Whether a loop inside `top` of the given extent runs at least once when the box is read. Also
-  /// true for a loop that may be empty if an empty producer counts as writing its elements
+  /// Whether a loop with the given extent, inside `top`, runs at least once when the box is read.
+  /// Also true for a loop that may be empty if an empty producer counts as writing its elements
   /// (`empty_`).
   bool has_iteration(const Expr& extent) const {
     if (empty_ == EmptyProducer::Counts ||

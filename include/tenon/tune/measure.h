@@ -41,7 +41,7 @@ struct Measurement {
   Outcome outcome = Outcome::Measured;
   /// Seconds per call, one entry per repeat. Empty unless measured.
   std::vector<double> seconds = {};
-  /// The reason, as a sentence, unless measured.
+  /// The reason for an outcome other than Measured, as a sentence.
   std::string reason = {};
 
   /// Whether the candidate was measured and all times are positive.

@@ -157,7 +157,7 @@ class SharedUses {
   int loops_of(const tir::Expr& e) const;
   bool may_conflict(int earlier, int later, Occasion when);
   static bool are_of_one_thread(const Use& a, const Use& b);
-  /// Returns the range of thread indices along the axis in which threads reach the use.
+  /// Returns the range of indices along the thread axis whose threads reach the use.
   arith::ConstBound indices_at(const Use& use, int axis) const;
   /// Whether there is such a pair of threads, one of which reaches the earlier use and the other
   /// the later use.

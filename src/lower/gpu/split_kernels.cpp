@@ -506,7 +506,7 @@ class Splitter {
   std::unordered_set<const ExprNode*> defined_;
   /// The values of the host's lets.
   VarMap lets_;
-  /// The enclosing loops of the host.
+  /// The names of the host's loops that enclose the current statement, outermost first.
   std::vector<std::string> loops_;
 };
 

@@ -30,8 +30,9 @@ struct ThreadReduction {
   /// The reduction across threads, and the statement that stores its result.
   Stmt all_reduce, store_result;
 
-  /// Returns the whole code inside the common loops. `own_loops` are the loops over a thread's
-  /// part.
+  /// Returns the sequence of start_parts, `own_loops`, all_reduce and store_result inside the
+  /// allocations of `totals` and `parts`. `own_loops` are the loops over a thread's part of the
+  /// reduction.
   Stmt around(const Stmt& own_loops) const;
 };
 

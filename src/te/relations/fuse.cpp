@@ -87,7 +87,8 @@ void index_up(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values) {
   if (!fused) return;
   const Expr index = *fused;
   const Expr& columns = ranges.at(fuse.inner).extent;
-  // If rows have no columns, no iteration exists, and any value avoids the division by 0.
+  // If the inner extent is 0, the fused loop has no iterations, so any divisor other than 0 is
+  // correct.
   const Expr row = is_zero(columns) ? make_int(columns.dtype(), 1) : columns;
   const Expr outer = shifted(floordiv(index, row), ranges.at(fuse.outer).min);
   const Expr inner = shifted(floormod(index, row), ranges.at(fuse.inner).min);
