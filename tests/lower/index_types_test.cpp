@@ -259,6 +259,20 @@ for (i: int32, 3, (n + 3)) {
   EXPECT_NE(text.find("(cast(int32, A[i])*cast(int32, A[i]))"), std::string::npos) << text;
 }
 
+// A product of data wraps in its own type. Only an index of a buffer of symbolic size multiplies
+// data by the length of a row, which must not wrap.
+TEST(WidenIndexTypes, ProductsOfDataInIndicesOfConstantBuffersWrap) {
+  const std::string text = widened(R"(
+allocate(T: Pointer(global float32), float32, [4]), storage_scope = global {
+  A[0] = T_1: Buffer(T, float32, [4], [])[(cast(int32, A[1])*-2147483648)]
+  A[(cast(int32, A[1])*m)] = 0f32
+}
+)");
+  EXPECT_NE(text.find("[(cast(int32, A[1])*-2147483648)]"), std::string::npos) << text;
+  EXPECT_NE(text.find("A[(cast(int64, cast(int32, A[1]))*cast(int64, m))]"), std::string::npos)
+      << text;
+}
+
 TEST(WidenIndexTypes, WhatFitsIsLeftAlone) {
   const std::string body = R"(
 for (i: int32, 0, n) {

@@ -276,7 +276,7 @@ class IndexWidener {
     if (const Let* n = s.as<Let>()) return let(*n);
     if (const Allocate* n = s.as<Allocate>()) return allocate(*n);
     if (const Store* n = s.as<Store>())
-      return make_stmt(Store{buffer(n->buffer), value(n->value), indices(n->indices)});
+      return make_stmt(Store{buffer(n->buffer), value(n->value), indices(n->buffer, n->indices)});
     if (const If* n = s.as<If>()) {
       const Expr test = condition(n->condition);
       const Stmt then_case = [&] {
@@ -422,10 +422,12 @@ class IndexWidener {
 
   /// Whether the expression is a value whose arithmetic wraps, such as a quotient of data. In
   /// functions with symbolic sizes, sums and products of data are index arithmetic instead, such as
-  /// a number of rows times their length.
+  /// a number of rows times their length. An index of a buffer of constant size needs no such
+  /// exception, because its positions fit in int32 or have been computed in int64 from the start.
   bool is_value(const Expr& e) const {
     const Binary* n = e.as<Binary>();
-    return is_data(e) && !(has_symbols_ && n && is_ring_operation(n->op));
+    return is_data(e) &&
+           !(has_symbols_ && !is_in_constant_buffer_ && n && is_ring_operation(n->op));
   }
 
   /// Returns the bounds of an operation, assuming that it does not wrap.
@@ -444,9 +446,13 @@ class IndexWidener {
 
   bool needs_width(const Expr& e) const { return may_wrap(e) || uses_wide(e); }
 
-  std::vector<Expr> indices(const std::vector<Expr>& list) {
+  std::vector<Expr> indices(const Buffer& accessed, const std::vector<Expr>& list) {
+    const bool has_constant_size = std::ranges::all_of(
+        accessed->shape, [](const Expr& extent) { return constant_int(extent).has_value(); });
+    const bool outer = std::exchange(is_in_constant_buffer_, has_constant_size);
     std::vector<Expr> result;
     for (const Expr& e : list) result.push_back(is_int32(e) && needs_width(e) ? wide(e) : value(e));
+    is_in_constant_buffer_ = outer;
     return result;
   }
 
@@ -493,7 +499,8 @@ class IndexWidener {
   /// Rewrites a value. The value keeps its type and arithmetic, and widened loop variables in it
   /// are cast back.
   Expr value(const Expr& e) {
-    if (const Load* n = e.as<Load>()) return make_load(buffer(n->buffer), indices(n->indices));
+    if (const Load* n = e.as<Load>())
+      return make_load(buffer(n->buffer), indices(n->buffer, n->indices));
     if (const LetExpr* n = e.as<LetExpr>())
       return let(*n, [&](const Expr& body) { return value(body); });
     if (const auto found = wide_.find(&e.node()); found != wide_.end())
@@ -506,6 +513,8 @@ class IndexWidener {
   }
 
   const bool has_symbols_;
+  /// Whether the expression is an index of a buffer of constant size.
+  bool is_in_constant_buffer_ = false;
   arith::Facts facts_;
   /// The wide replacements of int32 variables.
   VarMap wide_;
