@@ -8,7 +8,7 @@
 //   Mean[i, d]   = sum over j of Power[i, j] V[j, d]       Y[i, d] = Mean[i, d] / Total[i]
 //   Y[i, d]      = Mean[i, d] / Total[i]
 //
-// As declared, Score and Power are matrices of n x n elements, which are written to memory and read
+// The default schedule writes Score and Power, matrices of n x n elements, to memory and reads them
 // again. In blocks, all stages are computed inside the loop over blocks of queries, so only eight
 // rows of Score and Power exist at a time. The blocks are independent and run in parallel.
 //

@@ -221,8 +221,7 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   request.inline_maps(s);
   // `inputs` has one element if the same tensor is image and kernel.
   const std::vector<Tensor> inputs = request.core.op().inputs();
-  const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
-  if (request.is_mapped()) s[sums].set_scope("local");
+  const Tensor sums = request.sums_in_registers(s);
   // Applies the maps to vectors before the transposition. This is faster than applying them to
   // single elements in the store.
   const std::optional<Tensor> mapped = request.is_mapped() && turns_around

@@ -462,15 +462,11 @@ class MatmulSchedule {
   /// Returns the stage that computes the tile's sums. If the reduction is divided into blocks, it
   /// computes the sum of one block.
   Tensor sums_in_registers() const {
-    if (!steps_of_a_block_ && !request_.is_mapped())
-      return schedule_.cache_write(request_.core, "local");
-    Tensor sums = request_.core;
-    if (steps_of_a_block_) {
-      const Stage product = schedule_[sums];
-      const IterVar blocks = product.split(product.op().reduce_axis(0), *steps_of_a_block_).outer;
-      sums = schedule_.rfactor(sums, blocks);
-      if (request_.is_mapped()) arrange_elementwise(schedule_, request_.out, target_);
-    }
+    if (!steps_of_a_block_) return request_.sums_in_registers(schedule_);
+    const Stage product = schedule_[request_.core];
+    const IterVar blocks = product.split(product.op().reduce_axis(0), *steps_of_a_block_).outer;
+    const Tensor sums = schedule_.rfactor(request_.core, blocks);
+    if (request_.is_mapped()) arrange_elementwise(schedule_, request_.out, target_);
     schedule_[sums].set_scope("local");
     return sums;
   }

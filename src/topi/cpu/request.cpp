@@ -65,6 +65,12 @@ void Request::inline_maps(const Schedule& s) const {
   for (const Operation& op : between) s[op].compute_inline();
 }
 
+Tensor Request::sums_in_registers(const Schedule& s) const {
+  if (!is_mapped()) return s.cache_write(core, "local");
+  s[core].set_scope("local");
+  return core;
+}
+
 void Request::inline_reshapes(const Schedule& s) const {
   for (const Tensor& input : core.op().inputs())
     if (input.op().as<te::Compute>() && is_reshape(input.op()) &&

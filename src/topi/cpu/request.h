@@ -19,6 +19,10 @@ struct Request {
 
   bool is_mapped() const { return !out.op().same_as(core.op()); }
   void inline_maps(const te::Schedule& s) const;
+  /// Returns the stage that computes the operator's sums, in local memory. It is the operator
+  /// itself if maps read it, and otherwise a new stage, of which the operator's stage becomes a
+  /// copy.
+  Tensor sums_in_registers(const te::Schedule& s) const;
   /// Inlines the reshapes that only the operator reads.
   void inline_reshapes(const te::Schedule& s) const;
 };

@@ -181,8 +181,7 @@ void arrange_nhwc(const Schedule& s, const Request& request, const TargetFacts& 
   const ChannelTile size(request.core.shape()[1], request.core.shape()[2]);
   request.inline_maps(s);
   const Stage stage = s[request.out];
-  const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
-  if (request.is_mapped()) s[sums].set_scope("local");
+  const Tensor sums = request.sums_in_registers(s);
 
   const std::vector<IterVar> axes = stage.op().axis();
   auto [tiles, columns, row, column] = stage.tile(axes[1], axes[2], size.rows, size.columns);
@@ -317,8 +316,7 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   const WindowTile tile = window_tile(request.core, columns, target);
   request.inline_maps(s);
   const Stage stage = s[request.out];
-  const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
-  if (request.is_mapped()) s[sums].set_scope("local");
+  const Tensor sums = request.sums_in_registers(s);
 
   const std::vector<IterVar> axes = stage.op().axis();
   auto [tiles, vectors, row, lane] = stage.tile(axes[2], axes[3], tile.rows, tile.lanes);
