@@ -126,6 +126,23 @@ TEST(Dependence, GuardsOfOneIterationTellItFromOthers) {
   EXPECT_TRUE(is_independent(loop_of(i, 8, once)));
 }
 
+TEST(Dependence, AGuardedDigitBelowAnotherTellsIterationsApart) {
+  const Buffer a = memory({128});
+  const Var i("i"), j("j"), k("k");
+  const auto digits = [&](const Expr& condition, const Expr& at) {
+    const Stmt store = make_store(a, i, {at});
+    return loop_of(i, 3,
+                   loop_of(j, 6, loop_of(k, 8, make_stmt(If{condition, store, std::nullopt}))));
+  };
+  const Expr low = i * 6 + j;
+  EXPECT_TRUE(is_independent(digits(low < 16, k * 16 + low)));
+  EXPECT_TRUE(is_independent(digits(low < 16, k * 32 + low * 2)));
+  EXPECT_TRUE(is_independent(digits(low < 16, low * 8 + k)));
+  EXPECT_FALSE(is_independent(digits(low < 17, k * 16 + low)));
+  EXPECT_FALSE(is_independent(digits(low < 16, k * 15 + low)));
+  EXPECT_FALSE(is_independent(digits(i * 5 + j < 16, k * 16 + i * 5 + j)));
+}
+
 TEST(Dependence, AGuardThatAdmitsOneIterationTellsItFromOthers) {
   const Buffer a = memory({1});
   const Var i("i"), j("j");
@@ -393,7 +410,10 @@ struct Outcome {
   int disjoint = 0, proved = 0, wrong = 0;
 };
 
-Outcome compare(bool is_affine, bool has_guards, unsigned seed, int programs) {
+/// How the accesses of a random program are guarded.
+enum class Guards { None, Random, Digit };
+
+Outcome compare(bool is_affine, Guards guards, unsigned seed, int programs) {
   Random random{std::mt19937(seed)};
   Outcome outcome;
   const Buffer a = memory({1024});
@@ -405,9 +425,18 @@ Outcome compare(bool is_affine, bool has_guards, unsigned seed, int programs) {
     Access first = access_of(AccessKind::Write, a, {random.index({i, j}, is_affine)});
     Access second = access_of(random.below(2) == 0 ? AccessKind::Write : AccessKind::Read, a,
                               {random.index({i, j}, is_affine)});
-    if (has_guards) {
+    if (guards == Guards::Random) {
       first.guards = {random.guard({i, j})};
       second.guards = {random.below(2) == 0 ? first.guards[0] : random.guard({i, j})};
+    } else if (guards == Guards::Digit) {
+      // The same guarded sum, plus multiples of a number near its bound.
+      const int size = 2 + random.below(12);
+      const Expr digit = i * (random.below(6) - 1) + j * (random.below(6) - 1);
+      for (Access* access : {&first, &second}) {
+        access->guards = {digit < size};
+        access->indices = {i * (random.below(2) * (size - random.below(2))) +
+                           j * (random.below(2) * size) + digit + random.below(2)};
+      }
     }
     const auto guard_of = [](const Access& access) {
       return access.guards.empty() ? std::nullopt : std::optional(access.guards[0]);
@@ -448,7 +477,7 @@ Outcome compare(bool is_affine, bool has_guards, unsigned seed, int programs) {
 }
 
 TEST(Dependence, NoConflictOfRandomAffineAccessesIsMissed) {
-  const Outcome outcome = compare(true, false, 1, 600);
+  const Outcome outcome = compare(true, Guards::None, 1, 600);
   EXPECT_EQ(outcome.wrong, 0);
   // Most of the disjoint pairs with constant bounds are proved.
   EXPECT_GT(outcome.proved, outcome.disjoint * 9 / 10)
@@ -458,14 +487,15 @@ TEST(Dependence, NoConflictOfRandomAffineAccessesIsMissed) {
 }
 
 TEST(Dependence, NoConflictOfRandomDividedIndicesIsMissed) {
-  const Outcome outcome = compare(false, false, 2, 300);
+  const Outcome outcome = compare(false, Guards::None, 2, 300);
   EXPECT_EQ(outcome.wrong, 0);
   EXPECT_GT(outcome.proved, outcome.disjoint / 2) << outcome.proved << " of " << outcome.disjoint;
 }
 
 TEST(Dependence, NoConflictOfGuardedAccessesIsMissed) {
-  EXPECT_EQ(compare(true, true, 3, 300).wrong, 0);
-  EXPECT_EQ(compare(false, true, 4, 200).wrong, 0);
+  EXPECT_EQ(compare(true, Guards::Random, 3, 300).wrong, 0);
+  EXPECT_EQ(compare(false, Guards::Random, 4, 200).wrong, 0);
+  EXPECT_EQ(compare(true, Guards::Digit, 5, 600).wrong, 0);
 }
 
 }  // namespace

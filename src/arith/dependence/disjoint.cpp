@@ -311,9 +311,10 @@ class Prover {
 
   bool is_wrapping_sum(const Expr& e) const { return e.as<Binary>() && wraps(e, facts_); }
 
-  /// Whether the sum is never 0. Each loop with Step::Other has a bit in `later`, which is set if
-  /// the second access is in the later iteration of that loop.
-  static bool misses_zero(const Sum& sum, bool by_steps, unsigned later) {
+  /// Returns the values of the sum, or nullopt if a coefficient overflows. If `later` is given, the
+  /// loops' variables are related by their steps: each loop with Step::Other has a bit, which is
+  /// set if the second access is in the later iteration of that loop.
+  static std::optional<Reach> reach_of(const Sum& sum, std::optional<unsigned> later) {
     Reach reach(sum.constant);
     reach.add(sum.modulus, std::nullopt, std::nullopt);
     bool fits = true;
@@ -339,7 +340,7 @@ class Prover {
           }
           break;
         case Kind::Stepped: {
-          if (!by_steps) {
+          if (!later) {
             reach.add(term.second, min, max);
             reach.add(coefficient(0, term.first), min, max);
             break;
@@ -347,44 +348,55 @@ class Prover {
           // The earlier iteration has the value v, the later one v + d.
           const bool is_later =
               term.related.step == Step::Later ||
-              (term.related.step == Step::Other && ((later >> term.related.number) & 1U) != 0);
+              (term.related.step == Step::Other && ((*later >> term.related.number) & 1U) != 0);
           reach.add(coefficient(term.second, term.first), min, max);
           reach.add(is_later ? term.second : coefficient(0, term.first), 1, width);
           break;
         }
       }
     }
-    return fits && reach.misses(0, 0);
+    return fits ? std::optional(reach) : std::nullopt;
   }
 
-  bool misses_zero(const Sum& sum) const {
-    if (misses_zero(sum, false, 0)) return true;
-    // Each direction of each loop with step Other is a case.
+  static bool misses(const Sum& sum, std::optional<unsigned> later, std::int64_t low,
+                     std::int64_t high) {
+    const std::optional<Reach> reach = reach_of(sum, later);
+    return reach && reach->misses(low, high);
+  }
+
+  /// Whether `holds` is true in every case: each direction of each loop with Step::Other is one.
+  template <class Holds>
+  bool in_all_directions(Holds holds) const {
     for (unsigned later = 0; later < 1U << others_; ++later)
-      if (!misses_zero(sum, true, later)) return false;
+      if (!holds(later)) return false;
     return true;
   }
 
-  /// Merges the summands that a guard bounds together into one summand with this bound. The guard
-  /// j*3 + k < 16 gives j*3 + k a tighter bound than the ranges of j and k do. Returns false if no
-  /// guard bounds any part of the sum.
-  bool gather_guarded(Sum& sum, const Access& first, const Access& second) const {
-    bool found = false;
-    for (const Expr& guard : first.guards) found |= gather_guarded(sum, guard, false);
-    for (const Expr& guard : second.guards) found |= gather_guarded(sum, guard, true);
-    return found;
+  /// Whether the sum is never 0.
+  bool misses_zero(const Sum& sum) const {
+    return misses(sum, std::nullopt, 0, 0) ||
+           in_all_directions([&](unsigned later) { return misses(sum, later, 0, 0); });
   }
 
-  bool gather_guarded(Sum& sum, const Expr& guard, bool is_second) const {
+  /// The summands of a sum whose values a guard bounds together: factor * [min, max]. The guard
+  /// j*3 + k < 16 gives j*3 + k a tighter bound than the ranges of j and k do.
+  struct GuardedPart {
+    std::vector<Term*> terms;
+    std::int64_t factor;
+    std::optional<std::int64_t> min, max;
+  };
+
+  /// Returns the part that `guard` bounds. Each of its summands must satisfy `is_usable`, and
+  /// `coefficient_of` a summand must be the same multiple of the guard's coefficient for all.
+  template <class IsUsable, class CoefficientOf>
+  std::optional<GuardedPart> guarded_part(Sum& sum, const Expr& guard, IsUsable is_usable,
+                                          CoefficientOf coefficient_of) const {
     const Binary* n = guard.as<Binary>();
-    if (!n || !n->a.dtype().is_int()) return false;
+    if (!n || !n->a.dtype().is_int()) return std::nullopt;
     const bool is_less = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
-    if (!is_less && n->op != BinaryOp::Gt && n->op != BinaryOp::Ge) return false;
-    if (sum.modulus != 0 || is_wrapping_sum(n->a) || is_wrapping_sum(n->b)) return false;
+    if (!is_less && n->op != BinaryOp::Gt && n->op != BinaryOp::Ge) return std::nullopt;
+    if (sum.modulus != 0 || is_wrapping_sum(n->a) || is_wrapping_sum(n->b)) return std::nullopt;
     const bool is_strict = n->op == BinaryOp::Lt || n->op == BinaryOp::Gt;
-    const auto coefficient_in = [&](Term& term) -> std::int64_t& {
-      return is_second ? term.second : term.first;
-    };
     // The guard, with its constants on one side, is: sum of the terms <= -constant.
     std::int64_t constant = is_strict ? 1 : 0;
     std::vector<Term*> terms;
@@ -393,10 +405,10 @@ class Prover {
     const auto add = [&](const Expr& value, std::int64_t coefficient) {
       const auto term = std::ranges::find_if(
           sum.terms, [&](const Term& each) { return each.value.same_as(value); });
-      if (term == sum.terms.end() || term->related.kind != Kind::Free || coefficient == 0 ||
+      if (term == sum.terms.end() || !is_usable(*term) || coefficient == 0 ||
           std::ranges::find(terms, &*term) != terms.end())
         return false;
-      const std::int64_t own = coefficient_in(*term);
+      const std::int64_t own = coefficient_of(*term);
       if (own % coefficient != 0 || (factor && *factor != own / coefficient)) return false;
       factor = own / coefficient;
       terms.push_back(&*term);
@@ -406,12 +418,61 @@ class Prover {
     const auto& [less, more] = is_less ? std::pair(n->a, n->b) : std::pair(n->b, n->a);
     if (!for_each_term(less, 1, constant, add) || !for_each_term(more, -1, constant, add) ||
         !factor || *factor == 0)
-      return false;
-    for (Term* term : terms) coefficient_in(*term) = 0;
-    Term gathered{guard, 0, 0, {Kind::Free, {reach.min(), minus(0, constant)}}};
-    coefficient_in(gathered) = *factor;
+      return std::nullopt;
+    return GuardedPart{std::move(terms), *factor, reach.min(), minus(0, constant)};
+  }
+
+  /// Merges the summands that a guard bounds together into one summand with this bound. Returns
+  /// false if no guard bounds any part of the sum.
+  bool gather_guarded(Sum& sum, const Access& first, const Access& second) const {
+    bool found = false;
+    for (const Expr& guard : first.guards) found |= gather_guarded(sum, guard, false);
+    for (const Expr& guard : second.guards) found |= gather_guarded(sum, guard, true);
+    return found;
+  }
+
+  bool gather_guarded(Sum& sum, const Expr& guard, bool is_second) const {
+    const auto coefficient_in = [&](Term& term) -> std::int64_t& {
+      return is_second ? term.second : term.first;
+    };
+    const auto part = guarded_part(
+        sum, guard, [](const Term& term) { return term.related.kind == Kind::Free; },
+        coefficient_in);
+    if (!part) return false;
+    for (Term* term : part->terms) coefficient_in(*term) = 0;
+    Term gathered{guard, 0, 0, {Kind::Free, {part->min, part->max}}};
+    coefficient_in(gathered) = part->factor;
     sum.terms.push_back(gathered);
     return true;
+  }
+
+  /// Whether a guard of both accesses splits the sum into digits that are not both 0. The guard
+  /// i*6 + j < 16 makes i*6 + j a digit of k*16 + i*6 + j: it differs by less than 16 between the
+  /// accesses, so the sum is 0 only if the digit and k are equal in both.
+  bool misses_zero_in_digits(const Sum& sum, const Access& first, const Access& second) const {
+    return std::ranges::any_of(first.guards, [&](const Expr& guard) {
+      if (std::ranges::none_of(second.guards,
+                               [&](const Expr& other) { return structural_equal(guard, other); }))
+        return false;
+      Sum high = sum;
+      const auto part = guarded_part(
+          high, guard, [](const Term& term) { return term.first == term.second; },
+          [](const Term& term) { return term.second; });
+      const auto width = part ? minus(part->max, part->min) : std::nullopt;
+      std::int64_t most = 0;
+      if (!width || *width < 0 || part->factor < 0 ||
+          __builtin_mul_overflow(*width, part->factor, &most))
+        return false;
+      Sum low{.constant = 0, .terms = {}, .is_opaque = false, .modulus = 0};
+      for (Term* term : part->terms) {
+        low.terms.push_back(*term);
+        term->first = term->second = 0;
+      }
+      return in_all_directions([&](unsigned later) {
+        return misses(high, later, -most, -1) && misses(high, later, 1, most) &&
+               (misses(high, later, 0, 0) || misses(low, later, 0, 0));
+      });
+    });
   }
 
   /// Compares the accesses without the simplifier. Returns true if they are disjoint, false if they
@@ -422,6 +483,7 @@ class Prover {
     for (std::size_t dim = 0; dim < rank; ++dim) {
       auto sum = difference(second.indices[dim], first.indices[dim], first, second);
       if (sum && misses_zero(*sum)) return true;
+      if (sum && misses_zero_in_digits(*sum, first, second)) return true;
       if (sum && gather_guarded(*sum, first, second) && misses_zero(*sum)) return true;
       is_final = is_final && sum && !sum->is_opaque;
     }
