@@ -317,6 +317,16 @@ TEST(TileRegisters, HaveTheRightSumsForManyExtentsOnThisProcessor) {
   }
 }
 
+TEST(TileRegisters, HaveTheRightSumsIfTheLastGroupOfPanelsIsPartial) {
+  // B exceeds the L2 cache, so several panels are packed together. Their number does not divide the
+  // number of panels, but each panel is full.
+  const Target target(target_with_tiles().str() + " -num-cores=1 -l2-bytes=4096");
+  const Product p = product(9, 13 * 48, 64, kTypes[1]);
+  EXPECT_EQ(testing::compare_with_default(cpu::schedule_matmul(p.c, target.facts()),
+                                          {p.a, p.b, p.c}, ways_with_tiles()),
+            "");
+}
+
 TEST(TileRegisters, HaveTheRightSumsInLayersAndBatches) {
   for (const Types& types : {kTypes[1], kTypes[4]}) {
     const Product p = product(37, 50, 30, types);

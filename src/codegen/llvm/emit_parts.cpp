@@ -5,6 +5,7 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/outlined_body.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
 
@@ -16,15 +17,22 @@ namespace {
 /// enough for call overhead to be negligible.
 constexpr int kPart = 400;
 /// A sequence of more nodes than this is divided. A single statement of more than kLongest nodes
-/// does not become a part; the sequences inside it are divided. Inside loops the limit is larger,
-/// because unrolled register tiles can keep their accumulators in registers only within one
-/// function.
+/// does not become a part; the sequences inside it are divided.
 constexpr int kLongest = 2'000;
-constexpr int kLongestInLoops = 16'000;
+/// The limit inside loops, and for sequences that store to local memory: unrolled register tiles
+/// can keep their accumulators in registers only within one function.
+constexpr int kLongestOfTiles = 16'000;
 /// The maximum number of consecutive calls of parts. Longer runs of calls are grouped into
 /// functions again. Each call copies its arguments to its own registers, and LLVM compares all
 /// copies of a value pairwise.
 constexpr std::size_t kMaxCalls = 64;
+
+bool stores_to_local_memory(std::span<const Stmt> stmts) {
+  bool found = false;
+  for (const Stmt& s : stmts)
+    walk(s, [&](const Store& n) { found = found || n.buffer.scope() == StorageScope::Local; });
+  return found;
+}
 
 }  // namespace
 
@@ -39,8 +47,9 @@ void FunctionEmitter::emit(const Seq& n) {
   const std::int64_t nodes = computation_.sizes.nodes_that_fit(n.stmts, kLongest);
   // Tasks of a parallel region share loops and synchronize at barriers, so a region is not divided.
   // Kernel launches, which use the device, and masked stores are not divided either.
-  const bool divides = nodes > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ &&
-                       !device_id_ && !stored_lanes_;
+  const bool divides =
+      nodes > kLongest && !task_ && !device_id_ && !stored_lanes_ &&
+      (nodes > kLongestOfTiles || (loop_depth_ == 0 && !stores_to_local_memory(n.stmts)));
   if (divides) return divide(n.stmts);
   for (const Stmt& s : n.stmts) stmt(s);
 }

@@ -804,7 +804,8 @@ class TileRegisterSchedule {
 
   /// Whether there are no partial blocks. The tiles can then be stored to C without a copy.
   bool stores_directly() const {
-    return !request_.is_mapped() && has_whole_rows() && columns_ % block_.columns() == 0;
+    return !request_.is_mapped() && has_whole_rows() &&
+           columns_ % (std::int64_t{panels_at_once()} * block_.columns()) == 0;
   }
   bool has_whole_rows() const { return bands() * blocks_of_a_band_ * block_.rows() == rows_; }
 

@@ -182,7 +182,7 @@ int run_rows(const Program& program, const po::variables_map& given) {
                   << std::endl;
       file.put(group, result);
       results[group].push_back(result);
-    } catch (const WrongResult& error) {
+    } catch (const std::exception& error) {
       std::cerr << program.name << ": " << row.name << ": " << error.what() << "\n";
       status = 1;
     }
