@@ -199,9 +199,8 @@ class Comparer {
     return same(x->reads, y->reads, "reads", a, b) && same(x->writes, y->writes, "writes", a, b) &&
            same(x->init, y->init, "init", a, b) && stmt(x->body, y->body);
   }
-  template <class X, class T>
-  requires IsLeafField<X>::value bool same(const X& x, const X& y, const char* what, const T& a,
-                                           const T& b) {
+  template <LeafField X, class T>
+  bool same(const X& x, const X& y, const char* what, const T& a, const T& b) {
     return same_leaf(x, y) || differ(what, a, b);
   }
 

@@ -75,8 +75,8 @@ void take(std::shared_ptr<const ReduceNode>& reduction, std::vector<Expr>& parts
   auto& n = const_cast<ReduceNode&>(*reduction);
   take(n.source, parts), take(n.init, parts), take(n.condition, parts);
 }
-template <class T>
-requires IsLeafField<T>::value void take(T&, std::vector<Expr>&) {}
+template <LeafField T>
+void take(T&, std::vector<Expr>&) {}
 
 /// Moves all children out of the node.
 void take_parts(ExprNode& node, std::vector<Expr>& parts) {

@@ -45,8 +45,8 @@ struct ChildVisitor {
   void operator()(const std::optional<T>& x) const {
     if (x) (*this)(*x);
   }
-  template <class T>
-  requires IsLeafField<T>::value void operator()(const T&) const {}
+  template <LeafField T>
+  void operator()(const T&) const {}
 };
 
 template <class Node, class F, class G>
@@ -55,13 +55,8 @@ void visit_children(const Node& node, const F& f, const G& g) {
   for_each_field<Node>([&](const auto& field) { visitor(node.*field.member); });
 }
 
-/// The result of mapping a field that has no children.
-struct Unchanged {
-  explicit operator bool() const { return false; }
-};
-
 /// Maps a field: applies f to its expressions and g to its statements. Returns nullopt if nothing
-/// changed.
+/// changed, and std::false_type for a field that has no children.
 template <class F, class G>
 struct ChildMapper {
   const F& f;
@@ -137,15 +132,17 @@ struct ChildMapper {
     if (auto y = (*this)(*x)) return std::optional<std::optional<T>>(std::move(y));
     return std::nullopt;
   }
-  template <class T>
-  requires IsLeafField<T>::value Unchanged operator()(const T&) const { return {}; }
+  template <LeafField T>
+  std::false_type operator()(const T&) const {
+    return {};
+  }
 
   template <class T>
   static T either(std::optional<T>&& changed, const T& old) {
     return changed ? std::move(*changed) : old;
   }
   template <class T>
-  static const T& either(Unchanged, const T& old) {
+  static const T& either(std::false_type, const T& old) {
     return old;  // NOLINT(bugprone-return-const-ref-from-parameter): a field of the node
   }
 
@@ -172,7 +169,7 @@ std::optional<Node> mapped_node(const Node& node, const F& f, const G& g) {
             },
             parts);
       },
-      Fields<Node>::list);
+      kFields<Node>);
 }
 
 /// Returns the expression with the node's replaced children. Types are checked and recomputed.
