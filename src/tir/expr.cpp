@@ -10,6 +10,7 @@
 #include "tenon/tir/fields.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 #include "tir/finish_node.h"
 #include "tir/node_pool.h"
 #include "tir/operands.h"
