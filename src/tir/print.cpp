@@ -9,6 +9,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/literal_text.h"
+#include "tenon/tir/memory_scope.h"
 #include "tir/text_printer.h"
 
 namespace tenon::tir {
@@ -100,7 +101,7 @@ void TextPrinter::stmt_text(const Stmt& s) {
       },
       [&](const Allocate& n) {
         put("allocate(", n.data, ", ", n.dtype, ", [", n.extents,
-            "]), storage_scope = ", to_string(scope_of(n.data)));
+            "]), storage_scope = ", to_string(memory_scope(n.data)));
         condition(n.condition), body_after_header(n.body);
       },
       [&](const For& n) { loop(n); },
@@ -230,7 +231,7 @@ class LegacyPrinter : public ExprPrinter {
           std::string extents;
           for (const Expr& e : n.extents) extents += " * " + text_of(e);
           line("allocate ", n.data.name(), "[", n.dtype, extents,
-               "], storage_scope = ", to_string(scope_of(n.data)),
+               "], storage_scope = ", to_string(memory_scope(n.data)),
                is_true(n.condition) ? "" : " if " + text_of(n.condition));
           stmt(n.body);
         },
