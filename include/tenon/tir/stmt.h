@@ -188,5 +188,7 @@ bool contains(const Tree& tree) {
 
 /// Returns the printed key: "thread_extent", "pragma_<key>", ...
 std::string attr_text(const Attr& attr);
+/// Returns the kind with this printed key; nullopt for a pragma and for any other text.
+std::optional<AttrKind> find_attr_kind(std::string_view text);
 
 }  // namespace tenon::tir
