@@ -1,5 +1,6 @@
 #include "tenon/tir/builder.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "tenon/tir/print.h"
@@ -33,11 +34,7 @@ struct IRBuilderState {
   void open(std::vector<Var> vars = {}, std::function<Stmt(Stmt)> make = {}) {
     scopes.push_back({num_scopes++, {}, std::move(vars), std::move(make)});
   }
-  bool is_open(int id) const {
-    for (const Scope& scope : scopes)
-      if (scope.id == id) return true;
-    return false;
-  }
+  bool is_open(int id) const { return std::ranges::find(scopes, id, &Scope::id) != scopes.end(); }
   void emit(Entry entry) { scopes.back().entries.push_back(std::move(entry)); }
   Stmt close() {
     std::vector<Entry> entries = std::move(scopes.back().entries);

@@ -115,6 +115,7 @@ struct LetExpr {  // `body` with `var` bound to `value`.
 struct ExternCallee {
   std::string name;
   bool pure;
+  friend bool operator==(const ExternCallee&, const ExternCallee&) = default;
 };
 struct Call {
   std::variant<Intrin, ExternCallee> callee;
