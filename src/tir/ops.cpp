@@ -84,9 +84,7 @@ Shape shape_of(Intrin intrin) {
 bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
   const DataType first = args.empty() ? type : args.front().dtype();
   auto all_are = [&](DataType wanted) {
-    for (const Expr& e : args)
-      if (e.dtype() != wanted) return false;
-    return true;
+    return std::ranges::all_of(args, [&](const Expr& e) { return e.dtype() == wanted; });
   };
   switch (typing) {
     case Typing::Floats:

@@ -51,7 +51,6 @@ class TextPrinter : public ExprPrinter {
   void regions(const char* head, const std::vector<BufferRegion>& list);
   /// Prints block(["S" [0:16], "R" [0:8]], "C") as [vi, vk] { bind(vi, i) ... }
   void block_realize(const BlockRealize& n);
-  void allocate(const Allocate& n);
   void attr(const Attr& n);
   void iter_var(const IterVar& axis);
   void reducer(const CommReducer& r);
