@@ -70,7 +70,7 @@ std::vector<ListedStmt> TextPrinter::listed_body(const PrimFunc& func) {
 
 /// Returns the number of the last line of `text`.
 int TextPrinter::line_number() {
-  line_ += static_cast<int>(std::count(text.begin() + counted_, text.end(), '\n'));
+  line_ += static_cast<int>(std::ranges::count(std::string_view(text).substr(counted_), '\n'));
   counted_ = text.size();
   return line_;
 }
