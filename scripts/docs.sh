@@ -18,7 +18,7 @@ STRIP_FROM_PATH      = include
 STRIP_FROM_INC_PATH  = include
 # Excluded: DLPack's own header; names that users do not need; the table of members of each kind of node.
 EXCLUDE              = include/tenon/runtime/dlpack.h
-EXCLUDE_SYMBOLS      = *detail* tenon::tir::Fields* std::hash*
+EXCLUDE_SYMBOLS      = *detail* tenon::tir::kFields* std::hash*
 JAVADOC_AUTOBRIEF    = YES
 DISTRIBUTE_GROUP_DOC = YES
 BUILTIN_STL_SUPPORT  = YES

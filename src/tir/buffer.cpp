@@ -1,8 +1,10 @@
 #include "tenon/tir/buffer.h"
 
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
+#include "tir/operands.h"
 
 namespace tenon::tir {
 
@@ -12,11 +14,7 @@ DataType Buffer::dtype() const { return node_->dtype; }
 StorageScope Buffer::scope() const { return node_->scope(); }
 const std::string& Buffer::name() const { return node_->name; }
 
-StorageScope BufferNode::scope() const {
-  const VarNode* pointer = data.as<VarNode>();
-  return pointer->pointer && pointer->pointer->scope ? *pointer->pointer->scope
-                                                     : StorageScope::Global;
-}
+StorageScope BufferNode::scope() const { return memory_scope(data); }
 
 Buffer make_buffer(BufferNode node) {
   return Buffer(std::make_shared<const BufferNode>(std::move(node)));
@@ -24,81 +22,57 @@ Buffer make_buffer(BufferNode node) {
 
 namespace {
 
+/// Returns the fault of an expression that has to be a non-negative integer; empty if it has none.
+std::string integer_fault(const std::string& what, const Expr& e) {
+  if (e.is_moved_from()) return what + " has been moved from";
+  if (!e.dtype().is_integral() || e.dtype().is_bool() || !e.dtype().is_scalar())
+    return what + " must be an integer, got " + e.dtype().str();
+  if (const auto value = constant_int(e); value && *value < 0)
+    return what + " is negative: " + std::to_string(*value);
+  return "";
+}
+
 /// Validates a buffer declaration and returns the first fault; empty if the declaration is valid.
-class Declaration {
- public:
-  Declaration(const std::vector<Expr>& shape, const BufferOptions& options)
-      : shape_(shape), options_(options) {}
-
-  std::string fault() const {
-    for (const std::string& fault : {layout(), data(), numbers()})
-      if (!fault.empty()) return fault;
-    return "";
+std::string declaration_fault(const std::vector<Expr>& shape, const BufferOptions& options) {
+  const int alignment = options.data_alignment;
+  if (alignment < 0 || (alignment & (alignment - 1)) != 0)
+    return "the alignment must be positive and a power of two, got " + std::to_string(alignment);
+  if (options.offset_factor < 0) return "the offset factor must not be negative";
+  if (!options.strides.empty() && options.strides.size() != shape.size())
+    return "got " + std::to_string(options.strides.size()) + " strides for " +
+           std::to_string(shape.size()) + " dimensions";
+  int previous = 0;
+  for (const int at : options.axis_separators) {
+    if (at < previous || at > static_cast<int>(shape.size()))
+      return "axis separators must be in order and within the rank";
+    previous = at;
   }
-
- private:
-  std::string layout() const {
-    if (options_.data_alignment < 0 || !is_power_of_two(options_.data_alignment))
-      return "the alignment must be positive and a power of two, got " +
-             std::to_string(options_.data_alignment);
-    if (options_.offset_factor < 0) return "the offset factor must not be negative";
-    if (!options_.strides.empty() && options_.strides.size() != shape_.size())
-      return "got " + std::to_string(options_.strides.size()) + " strides for " +
-             std::to_string(shape_.size()) + " dimensions";
-    int previous = 0;
-    for (const int at : options_.axis_separators) {
-      if (at < previous || at > static_cast<int>(shape_.size()))
-        return "axis separators must be in order and within the rank";
-      previous = at;
-    }
-    return "";
-  }
-
-  std::string data() const {
-    if (!options_.data || options_.data->dtype().is_handle()) return "";
-    return "the data pointer `" + options_.data->name() + "` is a " + options_.data->dtype().str();
-  }
-
-  std::string numbers() const {
-    for (const auto& [list, what] :
-         {std::pair(&shape_, "an extent"), std::pair(&options_.strides, "a stride")})
-      for (const Expr& e : *list)
-        if (std::string fault = count(what, e); !fault.empty()) return fault;
-    std::int64_t elements = 1;
-    for (const Expr& extent : shape_)
-      if (const auto value = constant_int(extent);
-          value && __builtin_mul_overflow(elements, *value, &elements))
-        return "it has more elements than a 64-bit index can count";
-    if (!options_.elem_offset) return "";
-    if (std::string fault = count("elem_offset", *options_.elem_offset); !fault.empty())
-      return fault;
-    const auto offset = constant_int(*options_.elem_offset);
-    if (offset && options_.offset_factor > 0 && *offset % options_.offset_factor != 0)
-      return "elem_offset " + std::to_string(*offset) + " is not a multiple of the offset factor " +
-             std::to_string(options_.offset_factor);
-    return "";
-  }
-
-  static std::string count(const std::string& what, const Expr& e) {
-    if (e.is_moved_from()) return what + " has been moved from";
-    if (!e.dtype().is_integral() || e.dtype().is_bool() || !e.dtype().is_scalar())
-      return what + " must be an integer, got " + e.dtype().str();
-    if (const auto value = constant_int(e); value && *value < 0)
-      return what + " is negative: " + std::to_string(*value);
-    return "";
-  }
-
-  static bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
-
-  const std::vector<Expr>& shape_;
-  const BufferOptions& options_;
-};
+  if (options.data && !options.data->dtype().is_handle())
+    return "the data pointer `" + options.data->name() + "` is a " + options.data->dtype().str();
+  for (const auto& [list, what] :
+       {std::pair(&shape, "an extent"), std::pair(&options.strides, "a stride")})
+    for (const Expr& e : *list)
+      if (std::string fault = integer_fault(what, e); !fault.empty()) return fault;
+  std::int64_t elements = 1;
+  for (const Expr& extent : shape)
+    if (const auto value = constant_int(extent);
+        value && __builtin_mul_overflow(elements, *value, &elements))
+      return "it has more elements than a 64-bit index can count";
+  if (!options.elem_offset) return "";
+  if (std::string fault = integer_fault("elem_offset", *options.elem_offset); !fault.empty())
+    return fault;
+  const auto offset = constant_int(*options.elem_offset);
+  if (offset && options.offset_factor > 0 && *offset % options.offset_factor != 0)
+    return "elem_offset " + std::to_string(*offset) + " is not a multiple of the offset factor " +
+           std::to_string(options.offset_factor);
+  return "";
+}
 
 }  // namespace
 
 Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions options,
                    SourceLocation where) {
-  if (const std::string fault = Declaration(shape, options).fault(); !fault.empty())
+  if (const std::string fault = declaration_fault(shape, options); !fault.empty())
     throw TypeError("decl_buffer `" + options.name + "`: " + fault, where);
   // A dimension that may be broadcast needs a stride variable, because its stride may be 0.
   if (options.kind == BufferKind::AutoBroadcast && options.strides.empty())
@@ -123,6 +97,23 @@ Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions option
                                                                    : BufferNode::kDefaultAlignment,
                       .offset_factor = options.offset_factor > 0 ? options.offset_factor : 1,
                       .kind = options.kind});
+}
+
+void check_inside(const Buffer& buffer, std::size_t place, const Expr& index, const Expr& extent,
+                  int count, const SourceLocation& where) {
+  const auto first = constant_int(index), limit = constant_int(extent);
+  if (!first || (*first >= 0 && (!limit || *first <= *limit - count))) return;
+  throw BoundError("buffer `" + buffer.name() + "`: index " + std::to_string(place) + " is " +
+                       std::to_string(*first) +
+                       (count == 1 ? "" : ", of " + std::to_string(count) + " neighbours") +
+                       ", outside of the extent " + print_expr(extent),
+                   where);
+}
+
+Expr element_count(const std::vector<Expr>& shape) {
+  Expr count = make_int(Int(32), 1);
+  for (const Expr& extent : shape) count = count * extent;
+  return count;
 }
 
 std::vector<Expr> compact_strides(const std::vector<Expr>& shape) {
@@ -205,9 +196,8 @@ Expr Buffer::access_ptr(const Name& mode, Expr offset, SourceLocation where) con
     throw TypeError("access_ptr of buffer `" + name() + "`: the offset must be an integer, got " +
                         (offset.is_moved_from() ? "one that has been moved from" : type.str()),
                     where);
-  Expr extent = make_int(Int(32), 1);
-  for (const Expr& dim : shape()) extent = extent * dim;
-  if (!strides().empty()) extent = strides().front() * shape().front();
+  const Expr extent =
+      strides().empty() ? element_count(shape()) : strides().front() * shape().front();
   Expr element = make_call(node_->dtype, Intrin::type_annotation, {});
   return make_call(
       Handle(), Intrin::tvm_access_ptr,
@@ -240,16 +230,9 @@ void check_indices(const Buffer& buffer, const std::vector<Expr>& indices,
 /// Checks that `lanes` consecutive elements from a constant index are within constant extents.
 void check_inside(const Buffer& buffer, const std::vector<Expr>& indices, int lanes,
                   const SourceLocation& where) {
-  for (std::size_t n = 0; n < indices.size(); ++n) {
-    const auto index = constant_int(indices[n]), extent = constant_int(buffer.shape()[n]);
-    const std::int64_t count = n + 1 == indices.size() ? lanes : 1;
-    if (!index || (*index >= 0 && (!extent || *index + count <= *extent))) continue;
-    throw BoundError("buffer `" + buffer.name() + "`: index " + std::to_string(n) + " is " +
-                         std::to_string(*index) +
-                         (count == 1 ? "" : ", of " + std::to_string(count) + " neighbours") +
-                         ", outside of the extent " + print_expr(buffer.shape()[n]),
-                     where);
-  }
+  for (std::size_t n = 0; n < indices.size(); ++n)
+    check_inside(buffer, n, indices[n], buffer.shape()[n], n + 1 == indices.size() ? lanes : 1,
+                 where);
 }
 
 /// Returns the indices of a vector access: consecutive elements of the buffer that together have

@@ -1,9 +1,11 @@
 #include "tenon/tir/builder.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
+#include "tir/operands.h"
 
 namespace tenon::tir {
 
@@ -32,75 +34,64 @@ struct IRBuilderState {
   void open(std::vector<Var> vars = {}, std::function<Stmt(Stmt)> make = {}) {
     scopes.push_back({num_scopes++, {}, std::move(vars), std::move(make)});
   }
-  bool is_open(int id) const {
-    for (const Scope& scope : scopes)
-      if (scope.id == id) return true;
-    return false;
-  }
+  bool is_open(int id) const { return std::ranges::find(scopes, id, &Scope::id) != scopes.end(); }
   void emit(Entry entry) { scopes.back().entries.push_back(std::move(entry)); }
-  Stmt close();
+  Stmt close() {
+    std::vector<Entry> entries = std::move(scopes.back().entries);
+    for (const Var& var : scopes.back().vars) ended.emplace(&var.node(), var);
+    scopes.pop_back();
+    // Processes entries from last to first, because a wrapper encloses all following entries.
+    std::vector<Stmt> following;
+    for (std::size_t n = entries.size(); n-- > 0;) {
+      if (Stmt* s = std::get_if<Stmt>(&entries[n])) {
+        following.insert(following.begin(), *s);
+      } else {
+        following = {
+            std::get<std::function<Stmt(Stmt)>>(entries[n])(make_seq(std::move(following)))};
+      }
+    }
+    return make_seq(std::move(following));
+  }
   /// Closes a scope and emits the statement that it makes.
-  void close_and_emit();
-  /// Calls `body` in the innermost scope. If the body throws, the scope is dropped.
-  void run(const std::function<void()>& body);
-  /// Throws TypeError or LowerError for an expression that cannot occur in a loop program.
-  void check(const Expr& e, const SourceLocation& where) const;
-};
-
-Stmt IRBuilderState::close() {
-  std::vector<Entry> entries = std::move(scopes.back().entries);
-  for (const Var& var : scopes.back().vars) ended.emplace(&var.node(), var);
-  scopes.pop_back();
-  // Processes entries from last to first, because a wrapper encloses all following entries.
-  std::vector<Stmt> following;
-  for (std::size_t n = entries.size(); n-- > 0;) {
-    if (Stmt* s = std::get_if<Stmt>(&entries[n])) {
-      following.insert(following.begin(), *s);
+  void close_and_emit() {
+    const std::function<Stmt(Stmt)> make = std::move(scopes.back().make);
+    const bool replaces_previous = scopes.back().replaces_previous;
+    Stmt made = make(close());
+    if (replaces_previous) {
+      scopes.back().entries.back() = std::move(made);
     } else {
-      following = {std::get<std::function<Stmt(Stmt)>>(entries[n])(make_seq(std::move(following)))};
+      emit(std::move(made));
     }
   }
-  return make_seq(std::move(following));
-}
-
-void IRBuilderState::close_and_emit() {
-  const std::function<Stmt(Stmt)> make = std::move(scopes.back().make);
-  const bool replaces_previous = scopes.back().replaces_previous;
-  Stmt made = make(close());
-  if (replaces_previous) {
-    scopes.back().entries.back() = std::move(made);
-  } else {
-    emit(std::move(made));
+  /// Calls `body` in the innermost scope. If the body throws, the scope is dropped.
+  void run(const std::function<void()>& body) {
+    const std::size_t depth = scopes.size();
+    try {
+      body();
+    } catch (...) {
+      scopes.resize(depth - 1);
+      throw;
+    }
   }
-}
-
-void IRBuilderState::run(const std::function<void()>& body) {
-  const std::size_t depth = scopes.size();
-  try {
-    body();
-  } catch (...) {
-    scopes.resize(depth - 1);
-    throw;
+  /// Throws TypeError or LowerError for an expression that cannot occur in a loop program.
+  void check(const Expr& e, const SourceLocation& where) const {
+    std::string fault;
+    auto found = [&](const std::string& what) {
+      if (fault.empty()) fault = what;
+    };
+    walk(
+        e, [&](const Reduce&) { found("a reduction; write the loop"); },
+        [&](const ProducerLoad& n) {
+          found("an element of tensor `" + n.producer->name() + "`; read the tensor's buffer");
+        });
+    if (!fault.empty()) throw TypeError("IRBuilder: a loop program cannot hold " + fault, where);
+    if (ended.empty()) return;
+    for (const Var& var : free_vars(e))
+      if (ended.contains(&var.node()))
+        throw LowerError(
+            "IRBuilder: variable `" + var.name() + "` is used outside of its loop or scope", where);
   }
-}
-
-void IRBuilderState::check(const Expr& e, const SourceLocation& where) const {
-  std::string fault;
-  auto found = [&](const std::string& what) {
-    if (fault.empty()) fault = what;
-  };
-  walk(
-      e, [&](const Reduce&) { found("a reduction; write the loop"); },
-      [&](const ProducerLoad& n) {
-        found("an element of tensor `" + n.producer->name() + "`; read the tensor's buffer");
-      });
-  if (!fault.empty()) throw TypeError("IRBuilder: a loop program cannot hold " + fault, where);
-  if (ended.empty()) return;
-  for (const Var& var : free_vars(e))
-    if (ended.contains(&var.node()))
-      throw LowerError(
-          "IRBuilder: variable `" + var.name() + "` is used outside of its loop or scope", where);
-}
+};
 
 namespace {
 
@@ -117,16 +108,6 @@ Expr checked_index(const Buffer& buffer, const Operand& index) {
         "buffer `" + buffer->name + "`: an index must be an integer, got " + e.dtype().str(),
         index.where());
   return e;
-}
-
-/// Checks that a constant index is within a constant extent.
-void check_inside(const Buffer& buffer, std::size_t place, const Expr& index, const Expr& extent,
-                  const SourceLocation& where) {
-  const auto value = constant_int(index), limit = constant_int(extent);
-  if (value && (*value < 0 || (limit && *value >= *limit)))
-    throw BoundError("buffer `" + buffer->name + "`: index " + std::to_string(place) + " is " +
-                         std::to_string(*value) + ", outside of the extent " + print_expr(extent),
-                     where);
 }
 
 Expr checked_condition(const IRBuilderState& builder, std::string_view what,
@@ -199,9 +180,7 @@ ElementRef BufferRef::operator[](const Operand& index) const {
           index.where());
     return ElementRef(*this, {}, index.where());
   }
-  Expr count = make_int(Int(32), 1);
-  for (const Expr& extent : buffer_->shape) count = count * extent;
-  check_inside(buffer_, 0, flat, count, index.where());
+  check_inside(buffer_, 0, flat, element_count(buffer_->shape), 1, index.where());
   std::vector<Expr> indices(buffer_->shape.size(), flat);
   for (std::size_t n = indices.size(); n-- > 1;) {
     indices[n] = floormod(flat, buffer_->shape[n]);
@@ -220,7 +199,7 @@ ElementRef BufferRef::operator[](std::initializer_list<Operand> indices) const {
   std::vector<Expr> values;
   for (const Operand& index : indices) {
     values.push_back(checked_index(buffer_, index));
-    check_inside(buffer_, values.size() - 1, values.back(), shape_[values.size() - 1],
+    check_inside(buffer_, values.size() - 1, values.back(), shape_[values.size() - 1], 1,
                  index.where());
     if (values.back().dtype().is_vector() && values.size() < indices.size())
       throw TypeError("buffer `" + buffer_->name +
@@ -377,8 +356,7 @@ BufferRef IRBuilder::allocate(DataType dtype, std::vector<Expr> shape, Name name
   for (const Expr& extent : shape) state_->check(extent, where);
   // Checks the extents: decl_buffer throws for invalid ones.
   decl_buffer(shape, dtype, {.name = name, .scope = scope}, where);
-  Expr total = make_int(Int(32), 1);
-  for (const Expr& extent : shape) total = total * extent;
+  const Expr total = element_count(shape);
   Buffer buffer =
       decl_buffer({total}, dtype, {.name = std::move(name), .scope = std::move(scope)}, where);
   state_->emit([buffer, total](Stmt body) {

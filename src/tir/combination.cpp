@@ -30,10 +30,8 @@ bool is_identity(const Expr& e, BinaryOp op) {
 
 bool is_element(const Expr& e, const Store& store) {
   const Load* load = e.as<Load>();
-  if (!load || !load->buffer.same_as(store.buffer)) return false;
-  for (std::size_t d = 0; d < store.indices.size(); ++d)
-    if (!structural_equal(load->indices[d], store.indices[d])) return false;
-  return true;
+  return load && load->buffer.same_as(store.buffer) &&
+         structural_equal(load->indices, store.indices);
 }
 
 /// Returns the combination of a store out = out (+) value with a reduction operator; nullopt for
@@ -54,9 +52,9 @@ std::optional<Combination> combination_of(const Store& update) {
 std::optional<Combination> find_combination(const Block& block) {
   if (!block.init) return std::nullopt;
   const Store *init = block.init->as<Store>(), *update = block.body.as<Store>();
-  if (!init || !update || !init->buffer.same_as(update->buffer)) return std::nullopt;
-  for (std::size_t d = 0; d < update->indices.size(); ++d)
-    if (!structural_equal(init->indices[d], update->indices[d])) return std::nullopt;
+  if (!init || !update || !init->buffer.same_as(update->buffer) ||
+      !structural_equal(init->indices, update->indices))
+    return std::nullopt;
   const std::optional<Combination> combination = combination_of(*update);
   if (!combination || !is_identity(init->value, combination->op)) return std::nullopt;
   return combination;

@@ -159,9 +159,7 @@ class Comparer {
   template <class T>
   bool same(const std::shared_ptr<const ReduceNode>& x, const std::shared_ptr<const ReduceNode>& y,
             const char* what, const T& a, const T& b) {
-    const bool same_axes =
-        std::equal(x->axis.begin(), x->axis.end(), y->axis.begin(), y->axis.end(),
-                   [](const IterVar& v, const IterVar& w) { return v.same_as(w); });
+    const bool same_axes = std::ranges::equal(x->axis, y->axis, &IterVar::same_as);
     if (x->combiner != y->combiner || !same_axes) return differ(what, a, b);
     return same(x->source, y->source, what, a, b) && same(x->init, y->init, what, a, b) &&
            expr(x->condition, y->condition);
@@ -199,9 +197,8 @@ class Comparer {
     return same(x->reads, y->reads, "reads", a, b) && same(x->writes, y->writes, "writes", a, b) &&
            same(x->init, y->init, "init", a, b) && stmt(x->body, y->body);
   }
-  template <class X, class T>
-  requires IsLeafField<X>::value bool same(const X& x, const X& y, const char* what, const T& a,
-                                           const T& b) {
+  template <LeafField X, class T>
+  bool same(const X& x, const X& y, const char* what, const T& a, const T& b) {
     return same_leaf(x, y) || differ(what, a, b);
   }
 
@@ -215,23 +212,6 @@ class Comparer {
   static bool same_leaf(const ProducerRef& x, const ProducerRef& y) {
     return x->operation_identity() == y->operation_identity() &&
            x->value_index() == y->value_index();
-  }
-  static bool same_leaf(const decltype(Call::callee)& x, const decltype(Call::callee)& y) {
-    if (x.index() != y.index()) return false;
-    return match(
-        x, [&](Intrin i) { return i == std::get<Intrin>(y); },
-        [&](const ExternCallee& c) {
-          const auto& d = std::get<ExternCallee>(y);
-          return c.name == d.name && c.pure == d.pure;
-        });
-  }
-  static bool same_leaf(const Realize::Traits& x, const Realize::Traits& y) {
-    return x.double_buffer == y.double_buffer && x.rolling_buffer == y.rolling_buffer &&
-           x.scope_is_set == y.scope_is_set &&
-           std::equal(x.align.begin(), x.align.end(), y.align.begin(), y.align.end(),
-                      [](const Realize::DimAlign& v, const Realize::DimAlign& w) {
-                        return v.dim == w.dim && v.factor == w.factor && v.offset == w.offset;
-                      });
   }
   bool same_leaf(const decltype(For::traits)& x, const decltype(For::traits)& y) {
     static const LoopTraits kNone;
@@ -267,29 +247,24 @@ class Comparer {
   bool same_buffer(const Buffer& a, const Buffer& b) {
     if (same_name(a.get(), b.get())) return true;
     if (pairs_.empty() || !same_var(a->data, b->data)) return false;
-    if (a->dtype != b->dtype || a->scope() != b->scope() || a->shape.size() != b->shape.size())
-      return false;
+    if (a->dtype != b->dtype || a->scope() != b->scope()) return false;
     Comparer shapes;
     shapes.pairs_ = pairs_;
-    for (std::size_t i = 0; i < a->shape.size(); ++i)
-      if (!shapes.expr(a->shape[i], b->shape[i])) return false;
-    return true;
+    return std::ranges::equal(a->shape, b->shape,
+                              [&](const Expr& x, const Expr& y) { return shapes.expr(x, y); });
   }
 
   /// Compares parameters. Their shapes may introduce symbolic sizes, which then correspond.
   bool declared(const Buffer& a, const Buffer& b) {
-    if (a->dtype != b->dtype || a->rank() != b->rank() || a->strides.size() != b->strides.size())
-      return false;
+    if (a->dtype != b->dtype || a->strides.size() != b->strides.size()) return false;
     auto same = [&](const Expr& x, const Expr& y) {
       const bool both_vars = x.as<VarNode>() && y.as<VarNode>();
       if (both_vars && !same_var(x, y)) pairs_.emplace_back(&x.node(), &y.node());
       return expr(x, y);
     };
-    for (std::size_t i = 0; i < a->shape.size(); ++i)
-      if (!same(a->shape[i], b->shape[i])) return false;
-    for (std::size_t i = 0; i < a->strides.size(); ++i)
-      if (!same(a->strides[i], b->strides[i])) return false;
-    if (!same(a->elem_offset, b->elem_offset)) return false;
+    if (!std::ranges::equal(a->shape, b->shape, same) ||
+        !std::ranges::equal(a->strides, b->strides, same) || !same(a->elem_offset, b->elem_offset))
+      return false;
     pairs_.emplace_back(&a->data.node(), &b->data.node());
     pairs_.emplace_back(a.get(), b.get());
     return true;

@@ -29,8 +29,10 @@ inline Contents contents_in(const std::shared_ptr<const ReduceNode>&) {
   return Contents::everything();
 }
 inline Contents contents_in(const std::shared_ptr<const Block>&) { return Contents::everything(); }
-template <class T>
-requires IsLeafField<T>::value Contents contents_in(const T&) { return {}; }
+template <LeafField T>
+Contents contents_in(const T&) {
+  return {};
+}
 template <class T>
 Contents contents_in(const std::optional<T>& part) {
   return part ? contents_in(*part) : Contents();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "tenon/interp/scalar.h"
 #include "tenon/support/deep_stack.h"
@@ -10,9 +11,11 @@
 #include "tenon/tir/fields.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 #include "tir/finish_node.h"
 #include "tir/node_pool.h"
 #include "tir/operands.h"
+#include "tir/operators.h"
 
 namespace tenon::tir {
 
@@ -20,45 +23,34 @@ namespace {
 
 // ---- small integers -----------------------------------------------------------------------------
 
-// Common integer constants as shared static nodes without reference counts.
+/// The integer constants that have one static node each, without a reference count: those of a type
+/// from a minimum to a maximum.
+constexpr std::array kSmallIntegers = {
+    std::tuple(DataType{DataType::Code::Int, 32, 1}, std::int64_t{-16}, std::int64_t{1024}),
+    std::tuple(DataType{DataType::Code::UInt, 1, 1}, std::int64_t{0}, std::int64_t{1}),
+    std::tuple(DataType{DataType::Code::Int, 64, 1}, std::int64_t{-16}, std::int64_t{64})};
+using SmallIntegerNodes = std::array<std::vector<ExprNode>, kSmallIntegers.size()>;
 
-class SmallIntegers {
- public:
-  SmallIntegers() {
-    for (std::size_t n = 0; n < kRows.size(); ++n) {
-      nodes_[n].reserve(static_cast<std::size_t>(kRows[n].most - kRows[n].least) + 1);
-      for (std::int64_t value = kRows[n].least; value <= kRows[n].most; ++value)
-        finish<IntImm>(
-            nodes_[n].emplace_back(kRows[n].type, std::size_t{0}, Contents(), IntImm{value}));
-    }
+SmallIntegerNodes* make_small_integers() {
+  auto* nodes = new SmallIntegerNodes();
+  for (std::size_t n = 0; n < kSmallIntegers.size(); ++n) {
+    const auto& [type, min, max] = kSmallIntegers[n];
+    (*nodes)[n].reserve(static_cast<std::size_t>(max - min) + 1);
+    for (std::int64_t value = min; value <= max; ++value)
+      finish<IntImm>((*nodes)[n].emplace_back(type, std::size_t{0}, Contents(), IntImm{value}));
   }
-  /// Returns the node of a constant; null if the table does not contain the constant.
-  const ExprNode* find(DataType type, std::int64_t value) const {
-    for (std::size_t n = 0; n < kRows.size(); ++n)
-      if (kRows[n].type == type && value >= kRows[n].least && value <= kRows[n].most)
-        return &nodes_[n][static_cast<std::size_t>(value - kRows[n].least)];
-    return nullptr;
-  }
-  static const SmallIntegers& all() {
-    /// Never destroyed, because handles may outlive it.
-    static const auto* const integers = new SmallIntegers();
-    return *integers;
-  }
-
- private:
-  struct Row {
-    DataType type;
-    std::int64_t least, most;
-  };
-  static constexpr std::array kRows = {Row{{DataType::Code::Int, 32, 1}, -16, 1024},
-                                       Row{{DataType::Code::UInt, 1, 1}, 0, 1},
-                                       Row{{DataType::Code::Int, 64, 1}, -16, 64}};
-  std::array<std::vector<ExprNode>, kRows.size()> nodes_;
-};
+  return nodes;
+}
 
 /// Returns the shared node of an integer constant; null if the constant has no shared node.
 const ExprNode* find_small_integer(DataType type, std::int64_t value) {
-  return SmallIntegers::all().find(type, value);
+  // Never destroyed, because handles may outlive it.
+  static const SmallIntegerNodes* const nodes = make_small_integers();
+  for (std::size_t n = 0; n < kSmallIntegers.size(); ++n)
+    if (const auto& [own, min, max] = kSmallIntegers[n];
+        own == type && value >= min && value <= max)
+      return &(*nodes)[n][static_cast<std::size_t>(value - min)];
+  return nullptr;
 }
 
 // ---- parts, for destruction ----
@@ -75,8 +67,8 @@ void take(std::shared_ptr<const ReduceNode>& reduction, std::vector<Expr>& parts
   auto& n = const_cast<ReduceNode&>(*reduction);
   take(n.source, parts), take(n.init, parts), take(n.condition, parts);
 }
-template <class T>
-requires IsLeafField<T>::value void take(T&, std::vector<Expr>&) {}
+template <LeafField T>
+void take(T&, std::vector<Expr>&) {}
 
 /// Moves all children out of the node.
 void take_parts(ExprNode& node, std::vector<Expr>& parts) {
@@ -205,18 +197,14 @@ std::vector<Range> whole_region(const std::vector<Expr>& shape) {
   return region;
 }
 
-Var::Var(Name name, DataType type)
-    : Expr(make(type, VarNode{.name = std::move(name), .pointer = std::nullopt})) {}
+Var::Var(Name name, DataType type) : Expr(make(type, VarNode{.name = std::move(name)})) {}
 Var::Var(Name name, PointerType type)
     : Expr(make(Handle(), VarNode{.name = std::move(name), .pointer = type})) {}
 Var Var::size(Name name, DataType type) {
-  return Var(
-      make(type, VarNode{.name = std::move(name), .pointer = std::nullopt, .is_size = true}));
+  return Var(make(type, VarNode{.name = std::move(name), .is_size = true}));
 }
 Var Var::let(Name name, const Expr& value) {
-  return Var(
-      make(value.dtype(),
-           VarNode{.name = std::move(name), .pointer = std::nullopt, .is_data = wraps(value)}));
+  return Var(make(value.dtype(), VarNode{.name = std::move(name), .is_data = wraps(value)}));
 }
 
 Var Var::of(const Expr& e) {
@@ -373,47 +361,7 @@ Expr make_false(int lanes) { return make_int(Bool(lanes), 0); }
 
 bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
 
-std::string_view to_string(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Add:
-      return "+";
-    case BinaryOp::Sub:
-      return "-";
-    case BinaryOp::Mul:
-      return "*";
-    case BinaryOp::Div:
-      return "/";
-    case BinaryOp::TruncDiv:
-      return "truncdiv";
-    case BinaryOp::TruncMod:
-      return "truncmod";
-    case BinaryOp::FloorDiv:
-      return "floordiv";
-    case BinaryOp::FloorMod:
-      return "floormod";
-    case BinaryOp::Min:
-      return "min";
-    case BinaryOp::Max:
-      return "max";
-    case BinaryOp::Eq:
-      return "==";
-    case BinaryOp::Ne:
-      return "!=";
-    case BinaryOp::Lt:
-      return "<";
-    case BinaryOp::Le:
-      return "<=";
-    case BinaryOp::Gt:
-      return ">";
-    case BinaryOp::Ge:
-      return ">=";
-    case BinaryOp::And:
-      return "&&";
-    case BinaryOp::Or:
-      return "||";
-  }
-  internal_error("a binary operator without a name");
-}
+std::string_view to_string(BinaryOp op) { return operator_of(op).name; }
 
 std::optional<std::int64_t> constant_int(const Expr& e) {
   if (const IntImm* n = e.as<IntImm>()) return n->value;

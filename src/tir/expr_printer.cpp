@@ -230,11 +230,6 @@ void ExprPrinter::buffer_options(const Buffer& b, bool has_factor) {
     put(is_modern() ? ", buffer_type=\"auto\"" : ", type=\"auto\"");
 }
 
-StorageScope ExprPrinter::scope_of(const Var& data) {
-  const std::optional<PointerType>& pointer = data.as<VarNode>()->pointer;
-  return pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
-}
-
 void ExprPrinter::annotation(const Annotation& value) {
   match(
       value.value, [&](const Expr& e) { expr(e); },

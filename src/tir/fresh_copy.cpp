@@ -201,9 +201,8 @@ class Copier {
   }
 
   static bool have_same_parts(const BufferNode& a, const BufferNode& b) {
-    const auto same = [](const Expr& x, const Expr& y) { return structural_equal(x, y); };
-    return a.data.same_as(b.data) && std::ranges::equal(a.shape, b.shape, same) &&
-           std::ranges::equal(a.strides, b.strides, same) && same(a.elem_offset, b.elem_offset);
+    return a.data.same_as(b.data) && structural_equal(a.shape, b.shape) &&
+           structural_equal(a.strides, b.strides) && structural_equal(a.elem_offset, b.elem_offset);
   }
 
   VarMap replaced_;

@@ -11,42 +11,32 @@ namespace tenon::tir {
 
 namespace {
 
-/// A table with one node per floating type and sign. The address of a node identifies it.
-class InfiniteIdentities {
- public:
-  struct Row {
-    ExprNode node;
-    double finite;
-  };
-
-  InfiniteIdentities() {
+/// Returns a table with one node per floating type and sign, and the finite number that TVM 0.9
+/// text has in place of the node. The address of a node identifies it.
+const std::vector<std::pair<ExprNode, double>>& infinite_identities() {
+  // Never destroyed, because handles may outlive it.
+  static const auto* const table = [] {
+    auto* rows = new std::vector<std::pair<ExprNode, double>>();
     for (const DataType type : {Float(16), BFloat(16), Float(32), Float(64)})
       for (const double sign : {1.0, -1.0}) {
         const double infinite = sign * std::numeric_limits<double>::infinity();
         const double greatest = max_value(type).as<FloatImm>()->value;
-        rows_.push_back(
-            {ExprNode{type, std::size_t{0}, Contents(), FloatImm{infinite}}, sign * greatest});
-        finish<FloatImm>(rows_.back().node);
+        rows->emplace_back(ExprNode{type, std::size_t{0}, Contents(), FloatImm{infinite}},
+                           sign * greatest);
+        finish<FloatImm>(rows->back().first);
       }
-  }
-  const std::vector<Row>& rows() const { return rows_; }
-  static const InfiniteIdentities& all() {
-    /// Never destroyed, because handles may outlive it.
-    static const auto* const identities = new InfiniteIdentities();
-    return *identities;
-  }
-
- private:
-  std::vector<Row> rows_;
-};
+    return rows;
+  }();
+  return *table;
+}
 
 }  // namespace
 
 std::optional<double> finite_identity(const ExprNode& node) {
   const FloatImm* n = std::get_if<FloatImm>(&node.value);
   if (!n || !std::isinf(n->value)) return std::nullopt;
-  for (const auto& row : InfiniteIdentities::all().rows())
-    if (&row.node == &node) return row.finite;
+  for (const auto& [known, finite] : infinite_identities())
+    if (&known == &node) return finite;
   return std::nullopt;
 }
 
@@ -60,9 +50,9 @@ Expr identity_of(BinaryOp op, DataType type) {
     case BinaryOp::Min:
     case BinaryOp::Max:
       if (!type.is_floating()) return op == BinaryOp::Min ? max_value(type) : min_value(type);
-      for (const auto& row : InfiniteIdentities::all().rows())
-        if (row.node.dtype == type && (row.finite > 0) == (op == BinaryOp::Min))
-          return Expr(Shared<const ExprNode>::of_static(row.node));
+      for (const auto& [node, finite] : infinite_identities())
+        if (node.dtype == type && (finite > 0) == (op == BinaryOp::Min))
+          return Expr(Shared<const ExprNode>::of_static(node));
       break;
     case BinaryOp::And:
       return make_true();

@@ -36,6 +36,15 @@ Expr float_test(Intrin intrin, const Operand& x, bool of_integers) {
   });
 }
 
+/// Returns the argument of a bit count. TypeError unless it is an integer that is not a bool.
+Expr integers_of(Intrin intrin, const Operand& x) {
+  Expr e = x.alone();
+  if (!e.dtype().is_integral() || e.dtype().is_bool())
+    throw TypeError(std::string(to_string(intrin)) + " takes integers, got " + e.dtype().str(),
+                    x.where());
+  return e;
+}
+
 Expr rounding(Intrin intrin, const Operand& x) {
   Expr e = x.alone();
   if (e.dtype().is_integral()) return e;
@@ -116,16 +125,12 @@ Expr isinf(const Operand& x) { return float_test(Intrin::isinf, x, false); }
 Expr isfinite(const Operand& x) { return float_test(Intrin::isfinite, x, true); }
 
 Expr popcount(const Operand& x) {
-  Expr e = x.alone();
-  if (!e.dtype().is_integral() || e.dtype().is_bool())
-    throw TypeError("popcount takes integers, got " + e.dtype().str(), x.where());
+  Expr e = integers_of(Intrin::popcount, x);
   return make_call(e.dtype(), Intrin::popcount, {e});
 }
 
 Expr clz(const Operand& x) {
-  Expr e = x.alone();
-  if (!e.dtype().is_integral() || e.dtype().is_bool())
-    throw TypeError("clz takes integers, got " + e.dtype().str(), x.where());
+  Expr e = integers_of(Intrin::clz, x);
   return make_call(Int(32, e.dtype().lanes), Intrin::clz, {e});
 }
 

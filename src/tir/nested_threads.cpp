@@ -4,6 +4,7 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/block.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -113,8 +114,8 @@ class Serializer {
     std::vector<int> divergent;
     for (OpenLoop& open : open_) {
       divergent.push_back(open.divergent);
-      if (std::none_of(conditions.begin(), conditions.end(),
-                       [&](const Expr& condition) { return open.decides(condition); }))
+      if (std::ranges::none_of(conditions,
+                               [&](const Expr& condition) { return open.decides(condition); }))
         continue;
       ++open.divergent;
       if (var) open.dependent.insert(&var->node());
@@ -127,8 +128,7 @@ class Serializer {
   Stmt loop(const Stmt& s, const For& loop) {
     const std::optional<ThreadTag> thread = traits_of(loop).thread;
     if (!thread || thread->is_virtual()) return under({loop.min, loop.extent}, loop.var, s);
-    const bool is_nested = std::any_of(open_.begin(), open_.end(),
-                                       [&](const OpenLoop& open) { return open.tag == *thread; });
+    const bool is_nested = std::ranges::find(open_, *thread, &OpenLoop::tag) != open_.end();
     if (is_nested && !is_shared_work(s, loop, *thread)) {
       LoopTraits traits = traits_of(loop);
       traits.thread = std::nullopt;
@@ -176,20 +176,10 @@ class Serializer {
     for (auto at = sources_.find(buffer.get()); at != sources_.end();
          at = sources_.find(buffer.get()))
       buffer = at->second;
-    switch (buffer.scope()) {
-      case StorageScope::Global: {
-        if (memory_ == KernelMemory::Shared || !allocated_.contains(buffer.get())) return true;
-        const auto all = uses_.find(buffer.get()), own = kernel_uses_.find(buffer.get());
-        return own == kernel_uses_.end() || all->second > own->second;
-      }
-      case StorageScope::Shared:
-      case StorageScope::SharedDyn:
-        return tag.is_thread();
-      case StorageScope::Warp:
-        return tag.is_thread() && tag.dim == 0;
-      default:
-        return false;
-    }
+    if (buffer.scope() != StorageScope::Global) return is_shared_along(buffer.scope(), tag);
+    if (memory_ == KernelMemory::Shared || !allocated_.contains(buffer.get())) return true;
+    const auto all = uses_.find(buffer.get()), own = kernel_uses_.find(buffer.get());
+    return own == kernel_uses_.end() || all->second > own->second;
   }
 };
 

@@ -33,6 +33,13 @@ bool returns_bool(Intrin intrin);
 /// Returns the number of lanes of an access. TypeError unless only the last index is a vector.
 int lanes_of_access(const Buffer& buffer, const std::vector<Expr>& indices);
 
+/// Returns the product of the extents.
+Expr element_count(const std::vector<Expr>& shape);
+/// Throws BoundError unless `count` consecutive elements from the index of dimension `place` are
+/// within the extent. An index or extent that is not constant is not checked.
+void check_inside(const Buffer& buffer, std::size_t place, const Expr& index, const Expr& extent,
+                  int count, const SourceLocation& where);
+
 /// Calls `construct`. If this throws a TypeError without a line, adds the user's line to it.
 template <class F>
 auto at(const SourceLocation& where, F construct) {

@@ -9,24 +9,34 @@ namespace tenon::tir {
 
 struct Operator {
   BinaryOp op;
-  /// The signs in TVM text, where parentheses enclose every operation, and in scripts. An operator
-  /// without a sign is a function with the name to_string(op).
+  /// The name in messages, and in text for an operator without a sign, which is then a function.
+  std::string_view name;
+  /// The signs in TVM text, where parentheses enclose every operation, and in scripts; empty if the
+  /// operator has no sign.
   std::string_view tvm, script;
   /// The precedence of the operator in scripts, as in Python. 1 binds tightest. Functions have 0.
   int precedence;
 };
 
 /// The operators, in the order of the BinaryOp enumeration.
-inline constexpr std::array kOperators = {
-    Operator{BinaryOp::Add, "+", "+", 2},      Operator{BinaryOp::Sub, "-", "-", 2},
-    Operator{BinaryOp::Mul, "*", "*", 1},      Operator{BinaryOp::Div, "/", "/", 1},
-    Operator{BinaryOp::TruncDiv, "/", "", 0},  Operator{BinaryOp::TruncMod, "%", "", 0},
-    Operator{BinaryOp::FloorDiv, "", "//", 1}, Operator{BinaryOp::FloorMod, "", "%", 1},
-    Operator{BinaryOp::Min, "", "", 0},        Operator{BinaryOp::Max, "", "", 0},
-    Operator{BinaryOp::Eq, "==", "==", 3},     Operator{BinaryOp::Ne, "!=", "!=", 3},
-    Operator{BinaryOp::Lt, "<", "<", 3},       Operator{BinaryOp::Le, "<=", "<=", 3},
-    Operator{BinaryOp::Gt, ">", ">", 3},       Operator{BinaryOp::Ge, ">=", ">=", 3},
-    Operator{BinaryOp::And, "&&", "and", 5},   Operator{BinaryOp::Or, "||", "or", 6}};
+inline constexpr std::array kOperators = {Operator{BinaryOp::Add, "+", "+", "+", 2},
+                                          Operator{BinaryOp::Sub, "-", "-", "-", 2},
+                                          Operator{BinaryOp::Mul, "*", "*", "*", 1},
+                                          Operator{BinaryOp::Div, "/", "/", "/", 1},
+                                          Operator{BinaryOp::TruncDiv, "truncdiv", "/", "", 0},
+                                          Operator{BinaryOp::TruncMod, "truncmod", "%", "", 0},
+                                          Operator{BinaryOp::FloorDiv, "floordiv", "", "//", 1},
+                                          Operator{BinaryOp::FloorMod, "floormod", "", "%", 1},
+                                          Operator{BinaryOp::Min, "min", "", "", 0},
+                                          Operator{BinaryOp::Max, "max", "", "", 0},
+                                          Operator{BinaryOp::Eq, "==", "==", "==", 3},
+                                          Operator{BinaryOp::Ne, "!=", "!=", "!=", 3},
+                                          Operator{BinaryOp::Lt, "<", "<", "<", 3},
+                                          Operator{BinaryOp::Le, "<=", "<=", "<=", 3},
+                                          Operator{BinaryOp::Gt, ">", ">", ">", 3},
+                                          Operator{BinaryOp::Ge, ">=", ">=", ">=", 3},
+                                          Operator{BinaryOp::And, "&&", "&&", "and", 5},
+                                          Operator{BinaryOp::Or, "||", "||", "or", 6}};
 
 /// The precedence of comparisons. In Python, `a < b == c` means `a < b and b == c`, so a comparison
 /// is never an operand of another one without parentheses.

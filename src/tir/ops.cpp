@@ -4,6 +4,7 @@
 
 #include "tenon/tir/launch.h"
 #include "tenon/tir/print.h"
+#include "tir/name_table.h"
 #include "tir/operands.h"
 
 namespace tenon::tir {
@@ -83,9 +84,7 @@ Shape shape_of(Intrin intrin) {
 bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
   const DataType first = args.empty() ? type : args.front().dtype();
   auto all_are = [&](DataType wanted) {
-    for (const Expr& e : args)
-      if (e.dtype() != wanted) return false;
-    return true;
+    return std::ranges::all_of(args, [&](const Expr& e) { return e.dtype() == wanted; });
   };
   switch (typing) {
     case Typing::Floats:
@@ -132,36 +131,24 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
   internal_error("a typing of no known meaning");
 }
 
-std::string_view text_of(Typing typing) {
-  switch (typing) {
-    case Typing::Floats:
-      return "takes floats of its result type";
-    case Typing::FloatAndCount:
-      return "takes a float of its result type and an integer";
-    case Typing::FloatTest:
-      return "takes floats and returns bool";
-    case Typing::Integers:
-      return "takes integers of its result type";
-    case Typing::BitCount:
-      return "takes integers and returns an integer";
-    case Typing::Choice:
-      return "takes a scalar bool and two values of its result type";
-    case Typing::Truth:
-      return "takes bool and returns bool";
-    case Typing::SameWidth:
-      return "returns a type of the same width";
-    case Typing::DotProducts:
-      return "takes two vectors, of 8-bit integers (four for each sum) or of bfloat16 (two for "
-             "each sum), and 32-bit sums of its result type";
-    case Typing::Status:
-      return "takes a scalar integer";
-    case Typing::Launch:
-      return "takes the kernel's name, six extents, a number of bytes, and the kernel's arguments";
-    case Typing::Any:
-      return "takes any arguments";
-  }
-  internal_error("a typing without a text");
-}
+/// The rules as texts in messages.
+constexpr NameTable<Typing, 12> kTypingTexts = {{
+    {Typing::Floats, "takes floats of its result type"},
+    {Typing::FloatAndCount, "takes a float of its result type and an integer"},
+    {Typing::FloatTest, "takes floats and returns bool"},
+    {Typing::Integers, "takes integers of its result type"},
+    {Typing::BitCount, "takes integers and returns an integer"},
+    {Typing::Choice, "takes a scalar bool and two values of its result type"},
+    {Typing::Truth, "takes bool and returns bool"},
+    {Typing::SameWidth, "returns a type of the same width"},
+    {Typing::DotProducts,
+     "takes two vectors, of 8-bit integers (four for each sum) or of bfloat16 (two for each sum), "
+     "and 32-bit sums of its result type"},
+    {Typing::Status, "takes a scalar integer"},
+    {Typing::Launch,
+     "takes the kernel's name, six extents, a number of bytes, and the kernel's arguments"},
+    {Typing::Any, "takes any arguments"},
+}};
 
 }  // namespace
 
@@ -178,7 +165,8 @@ std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>
   for (const Expr& e : args)
     list += (list.empty() ? "" : ", ") + print_expr(e) + " of type " + e.dtype().str();
   return name + " with a value of type " + type.str() + ": it " +
-         std::string(text_of(shape.typing)) + ", got " + list;
+         std::string(name_in(kTypingTexts, shape.typing, "a typing without a text")) + ", got " +
+         list;
 }
 
 bool has_one_type(Intrin intrin) {

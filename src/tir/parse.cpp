@@ -1,7 +1,6 @@
 #include "tenon/tir/parse.h"
 
 #include <algorithm>
-#include <array>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/expr_parser.h"
@@ -288,15 +287,10 @@ class TextParser : public ExprParser {
     in_.expect(",");
     const std::string& tag = in_.expect_string("a thread axis");
     in_.expect(")");
-    static constexpr std::array kKinds = {
-        IterKind::DataParallel, IterKind::ThreadIndex,  IterKind::Reduce,
-        IterKind::Ordered,      IterKind::Opaque,       IterKind::Unrolled,
-        IterKind::Vectorized,   IterKind::Parallelized, IterKind::Tensorized};
-    for (IterKind kind : kKinds)
-      if (to_string(kind) == kind_name.text)
-        return IterVar(dom, v, kind,
-                       tag.empty() ? std::nullopt : std::optional(ThreadTag::parse(tag)));
-    syntax_error(kind_name, "`" + kind_name.text + "` is not a kind of axis");
+    const std::optional<IterKind> kind = find_iter_kind(kind_name.text);
+    if (!kind) syntax_error(kind_name, "`" + kind_name.text + "` is not a kind of axis");
+    return IterVar(dom, v, *kind,
+                   tag.empty() ? std::nullopt : std::optional(ThreadTag::parse(tag)));
   }
 
   /// Returns the reducer with the index in the text. The text does not define the reducer, so the
@@ -319,15 +313,9 @@ class TextParser : public ExprParser {
     const Stmt body = rest_of_scope();
     if (key.text.starts_with("pragma_"))
       return make_stmt(Attr{AttrKind::Pragma, std::move(subject), key.text.substr(7), value, body});
-    static constexpr std::array kKinds = {AttrKind::ThreadExtent,      AttrKind::VirtualThread,
-                                          AttrKind::ReduceScope,       AttrKind::ExternScope,
-                                          AttrKind::DoubleBufferWrite, AttrKind::RollingBufferScope,
-                                          AttrKind::BufferBound};
-    for (AttrKind kind : kKinds) {
-      Attr attr{kind, subject, "", value, body};
-      if (attr_text(attr) == key.text) return make_stmt(std::move(attr));
-    }
-    syntax_error(key, "`" + key.text + "` is not an attribute");
+    const std::optional<AttrKind> kind = find_attr_kind(key.text);
+    if (!kind) syntax_error(key, "`" + key.text + "` is not an attribute");
+    return make_stmt(Attr{*kind, std::move(subject), "", value, body});
   }
 
   // ---- functions ----

@@ -1,15 +1,15 @@
 #include "tenon/tir/pragma.h"
 
-#include <array>
 #include <vector>
 
 #include "tenon/support/similar_name.h"
+#include "tir/name_table.h"
 
 namespace tenon::tir {
 
 namespace {
 
-constexpr std::array<std::pair<PragmaKey, std::string_view>, 16> kKeys = {{
+constexpr NameTable<PragmaKey, 16> kKeys = {{
     {PragmaKey::AutoUnrollMaxStep, "auto_unroll_max_step"},
     {PragmaKey::UnrollExplicit, "unroll_explicit"},
     {PragmaKey::ImportLlvm, "import_llvm"},
@@ -31,16 +31,10 @@ constexpr std::array<std::pair<PragmaKey, std::string_view>, 16> kKeys = {{
 }  // namespace
 
 std::string_view to_string(PragmaKey key) {
-  for (const auto& [value, name] : kKeys)
-    if (value == key) return name;
-  internal_error("a pragma key without a name");
+  return name_in(kKeys, key, "a pragma key without a name");
 }
 
-std::optional<PragmaKey> find_pragma_key(std::string_view text) {
-  for (const auto& [value, name] : kKeys)
-    if (name == text) return value;
-  return std::nullopt;
-}
+std::optional<PragmaKey> find_pragma_key(std::string_view text) { return find_in(kKeys, text); }
 
 std::string pragma_keys_text() {
   std::string text;

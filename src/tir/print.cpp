@@ -2,12 +2,14 @@
 // form without unique names and types, which is used for operations, axes and errors.
 #include "tenon/tir/print.h"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/literal_text.h"
+#include "tenon/tir/memory_scope.h"
 #include "tir/text_printer.h"
 
 namespace tenon::tir {
@@ -57,22 +59,30 @@ void TextPrinter::buffer_maps(const PrimFunc& func) {
 
 // ---- statements ---------------------------------------------------------------------------------
 
-std::vector<TextPrinter::Mark> TextPrinter::marked_body(const PrimFunc& func) {
-  std::vector<Mark> marks;
+std::vector<ListedStmt> TextPrinter::listed_body(const PrimFunc& func) {
+  std::vector<ListedStmt> listed;
   for (const BufferParam& b : func.buffers) name(b.buffer);
-  marks_ = &marks;
+  listed_ = &listed;
   is_memory_named_ = true;
   stmt(func.body);
-  return marks;
+  return listed;
+}
+
+/// Returns the number of the last line of `text`.
+int TextPrinter::line_number() {
+  line_ += static_cast<int>(std::ranges::count(std::string_view(text).substr(counted_), '\n'));
+  counted_ = text.size();
+  return line_;
 }
 
 void TextPrinter::stmt(const Stmt& s) {
   if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-  if (!marks_ || s.as<Seq>()) return stmt_text(s);
-  const std::size_t mark = marks_->size();
-  marks_->push_back({s, text.size(), 0});
+  if (!listed_ || s.as<Seq>()) return stmt_text(s);
+  const std::size_t index = listed_->size();
+  listed_->push_back({s, line_number(), 0, std::exchange(current_, static_cast<int>(index))});
   stmt_text(s);
-  (*marks_)[mark].end = text.size();
+  (*listed_)[index].last = line_number();
+  current_ = (*listed_)[index].parent;
 }
 
 void TextPrinter::stmt_text(const Stmt& s) {
@@ -91,7 +101,7 @@ void TextPrinter::stmt_text(const Stmt& s) {
       },
       [&](const Allocate& n) {
         put("allocate(", n.data, ", ", n.dtype, ", [", n.extents,
-            "]), storage_scope = ", to_string(scope_of(n.data)));
+            "]), storage_scope = ", to_string(memory_scope(n.data)));
         condition(n.condition), body_after_header(n.body);
       },
       [&](const For& n) { loop(n); },
@@ -221,7 +231,7 @@ class LegacyPrinter : public ExprPrinter {
           std::string extents;
           for (const Expr& e : n.extents) extents += " * " + text_of(e);
           line("allocate ", n.data.name(), "[", n.dtype, extents,
-               "], storage_scope = ", to_string(scope_of(n.data)),
+               "], storage_scope = ", to_string(memory_scope(n.data)),
                is_true(n.condition) ? "" : " if " + text_of(n.condition));
           stmt(n.body);
         },

@@ -7,6 +7,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tir/contents_in.h"
+#include "tir/name_table.h"
 #include "tir/node_pool.h"
 #include "tir/operands.h"
 
@@ -87,26 +88,26 @@ Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices) {
   return make_stmt(Store{std::move(buffer), std::move(value), std::move(indices)});
 }
 
+namespace {
+
+/// The printed keys of the attributes that are not pragmas.
+constexpr NameTable<AttrKind, 7> kAttrKeys = {{
+    {AttrKind::ThreadExtent, "thread_extent"},
+    {AttrKind::VirtualThread, "virtual_thread"},
+    {AttrKind::ReduceScope, "reduce_scope"},
+    {AttrKind::ExternScope, "extern_scope"},
+    {AttrKind::DoubleBufferWrite, "double_buffer_write"},
+    {AttrKind::RollingBufferScope, "rolling_buffer_scope"},
+    {AttrKind::BufferBound, "buffer_bound"},
+}};
+
+}  // namespace
+
 std::string attr_text(const Attr& attr) {
-  switch (attr.kind) {
-    case AttrKind::ThreadExtent:
-      return "thread_extent";
-    case AttrKind::VirtualThread:
-      return "virtual_thread";
-    case AttrKind::Pragma:
-      return "pragma_" + attr.key;
-    case AttrKind::ReduceScope:
-      return "reduce_scope";
-    case AttrKind::ExternScope:
-      return "extern_scope";
-    case AttrKind::DoubleBufferWrite:
-      return "double_buffer_write";
-    case AttrKind::RollingBufferScope:
-      return "rolling_buffer_scope";
-    case AttrKind::BufferBound:
-      return "buffer_bound";
-  }
-  internal_error("an attribute kind without a name");
+  if (attr.kind == AttrKind::Pragma) return "pragma_" + attr.key;
+  return std::string(name_in(kAttrKeys, attr.kind, "an attribute kind without a name"));
 }
+
+std::optional<AttrKind> find_attr_kind(std::string_view text) { return find_in(kAttrKeys, text); }
 
 }  // namespace tenon::tir

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tenon/tir/expr_printer.h"
+#include "tenon/tir/listing.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::tir {
@@ -12,24 +13,24 @@ class TextPrinter : public ExprPrinter {
     this->is_annotated = is_annotated;
   }
 
-  /// The part of the text that contains a statement.
-  struct Mark {
-    Stmt stmt;
-    std::size_t begin, end;
-  };
-
   /// Prints a function. Its names differ from the names in the functions before it.
   void function(const PrimFunc& func);
-  /// Prints the body and returns the positions of all statements except sequences, in order of
-  /// their beginnings. A buffer has the name of its memory.
-  std::vector<Mark> marked_body(const PrimFunc& func);
+  /// Prints the body and returns the lines of all statements except sequences, in textual order. A
+  /// buffer has the name of its memory.
+  std::vector<ListedStmt> listed_body(const PrimFunc& func);
   void stmt(const Stmt& s);
 
  private:
-  /// Receives the positions of statements; null if positions are not recorded.
-  std::vector<Mark>* marks_ = nullptr;
+  /// Receives the lines of statements; null if they are not recorded.
+  std::vector<ListedStmt>* listed_ = nullptr;
+  /// The index of the listed statement that is being printed; -1 outside all statements.
+  int current_ = -1;
+  /// The line that ends `text`, and the length of the text when it was counted.
+  int line_ = 1;
+  std::size_t counted_ = 0;
   std::vector<const CommReducerNode*> reducers_;
 
+  int line_number();
   void stmt_text(const Stmt& s);
   /// Prints " {", the body indented by two columns, and "}".
   void block(const Stmt& body);
@@ -50,7 +51,6 @@ class TextPrinter : public ExprPrinter {
   void regions(const char* head, const std::vector<BufferRegion>& list);
   /// Prints block(["S" [0:16], "R" [0:8]], "C") as [vi, vk] { bind(vi, i) ... }
   void block_realize(const BlockRealize& n);
-  void allocate(const Allocate& n);
   void attr(const Attr& n);
   void iter_var(const IterVar& axis);
   void reducer(const CommReducer& r);

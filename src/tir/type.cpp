@@ -1,16 +1,16 @@
 #include "tenon/tir/type.h"
 
-#include <array>
-#include <utility>
+#include <vector>
 
+#include "tenon/support/similar_name.h"
 #include "tenon/tir/expr.h"
-#include "tenon/tir/no_such_name.h"
+#include "tir/name_table.h"
 
 namespace tenon::tir {
 
 namespace {
 
-constexpr std::array<std::pair<StorageScope, std::string_view>, 8> kScopes = {{
+constexpr NameTable<StorageScope, 8> kScopes = {{
     {StorageScope::Global, "global"},
     {StorageScope::Shared, "shared"},
     {StorageScope::SharedDyn, "shared.dyn"},
@@ -21,31 +21,44 @@ constexpr std::array<std::pair<StorageScope, std::string_view>, 8> kScopes = {{
     {StorageScope::WmmaAccumulator, "wmma.accumulator"},
 }};
 
-constexpr std::array<std::pair<ThreadTag::Level, std::string_view>, 4> kLevels = {{
+constexpr NameTable<ThreadTag::Level, 4> kLevels = {{
     {ThreadTag::Level::BlockIdx, "blockIdx"},
     {ThreadTag::Level::ThreadIdx, "threadIdx"},
     {ThreadTag::Level::VThread, "vthread"},
     {ThreadTag::Level::CThread, "cthread"},
 }};
 
-std::string_view level_name(ThreadTag::Level level) {
-  for (const auto& [value, name] : kLevels)
-    if (value == level) return name;
-  internal_error("a thread level without a name");
-}
+constexpr NameTable<IterKind, 9> kIterKinds = {{
+    {IterKind::DataParallel, "DataPar"},
+    {IterKind::ThreadIndex, "ThreadIndex"},
+    {IterKind::Reduce, "CommReduce"},
+    {IterKind::Ordered, "Ordered"},
+    {IterKind::Opaque, "Opaque"},
+    {IterKind::Unrolled, "Unrolled"},
+    {IterKind::Vectorized, "Vectorized"},
+    {IterKind::Parallelized, "Parallelized"},
+    {IterKind::Tensorized, "Tensorized"},
+}};
 
 }  // namespace
 
 std::string_view to_string(StorageScope scope) {
-  for (const auto& [value, name] : kScopes)
-    if (value == scope) return name;
-  internal_error("a storage scope without a name");
+  return name_in(kScopes, scope, "a storage scope without a name");
 }
 
 std::optional<StorageScope> find_storage_scope(std::string_view text) {
-  for (const auto& [value, name] : kScopes)
-    if (name == text) return value;
-  return std::nullopt;
+  return find_in(kScopes, text);
+}
+
+std::string no_such_scope(std::string_view text) {
+  std::vector<std::string_view> names;
+  std::string known;
+  for (const auto& [scope, name] : kScopes) {
+    names.push_back(name);
+    known.append(known.empty() ? "" : ", ").append(name);
+  }
+  return "`" + std::string(text) + "` is not a storage scope; the scopes are " + known +
+         did_you_mean(text, names);
 }
 
 StorageScope parse_storage_scope(std::string_view text, SourceLocation where) {
@@ -62,37 +75,26 @@ ThreadTag ThreadTag::parse(std::string_view text, SourceLocation where) {
     if (rest.size() == 2 && rest[0] == '.' && rest[1] >= 'x' && rest[1] <= 'z')
       return {level, rest[1] - 'x'};
   }
-  throw ScheduleError(no_such_thread_tag(text), where);
+  throw ScheduleError(
+      "`" + std::string(text) +
+          "` is not a thread tag; the tags are blockIdx.{x,y,z}, threadIdx.{x,y,z}, vthread, "
+          "vthread.{x,y,z}, cthread" +
+          did_you_mean(
+              text, {"blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y",
+                     "threadIdx.z", "vthread", "vthread.x", "vthread.y", "vthread.z", "cthread"}),
+      where);
 }
 
 std::string ThreadTag::str() const {
-  std::string text(level_name(level));
+  std::string text(name_in(kLevels, level, "a thread level without a name"));
   if (dim) text += std::string(".") + static_cast<char>('x' + *dim);
   return text;
 }
 
 std::string_view to_string(IterKind kind) {
-  switch (kind) {
-    case IterKind::DataParallel:
-      return "DataPar";
-    case IterKind::ThreadIndex:
-      return "ThreadIndex";
-    case IterKind::Reduce:
-      return "CommReduce";
-    case IterKind::Ordered:
-      return "Ordered";
-    case IterKind::Opaque:
-      return "Opaque";
-    case IterKind::Unrolled:
-      return "Unrolled";
-    case IterKind::Vectorized:
-      return "Vectorized";
-    case IterKind::Parallelized:
-      return "Parallelized";
-    case IterKind::Tensorized:
-      return "Tensorized";
-  }
-  internal_error("an axis kind without a name");
+  return name_in(kIterKinds, kind, "an axis kind without a name");
 }
+
+std::optional<IterKind> find_iter_kind(std::string_view text) { return find_in(kIterKinds, text); }
 
 }  // namespace tenon::tir

@@ -1,6 +1,7 @@
 #include "tenon/tir/verify.h"
 
 #include "tenon/support/dense_map.h"
+#include "tenon/support/each_of.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/places.h"
 #include "tenon/tir/print.h"
@@ -46,13 +47,10 @@ class Verifier {
     for (const BufferParam& b : func.buffers) {
       if (live_.contains(&b.declared->data.node()))
         report("array `" + b.declared->name + "` has the memory of another parameter", b.param);
+      // Sizes, strides and offsets of an argument are read from the argument at run time. The first
+      // occurrence of a variable in them defines the variable.
       for (const Buffer& buffer : {b.declared, b.buffer}) {
-        // Sizes, strides and offsets of an argument are read from the argument at run time. The
-        // first occurrence of a variable in them defines the variable.
-        for (const Expr& e : buffer->shape) admit_free(e);
-        for (const Expr& e : buffer->strides) admit_free(e);
-        admit_free(buffer->elem_offset);
-        live_.insert(&buffer->data.node());
+        define_with_sizes(buffer);
         buffers_.insert(buffer.get());
       }
     }
@@ -78,8 +76,12 @@ class Verifier {
     violations.push_back({std::move(what), text.substr(0, text.find('\n')), std::move(undefined)});
   }
 
-  void admit_free(const Expr& e) {
-    for (const Var& v : free_vars(e)) in_scope_.insert(&v.node());
+  /// Defines the memory of a buffer, and the variables in its symbolic shape, strides and offset.
+  void define_with_sizes(const Buffer& buffer) {
+    for (const std::vector<Expr>& sizes : {buffer->shape, buffer->strides, {buffer->elem_offset}})
+      for (const Expr& size : sizes)
+        for (const Var& v : free_vars(size)) in_scope_.insert(&v.node());
+    live_.insert(&buffer->data.node());
   }
 
   void define(const Var& v, const Expr& where) {
@@ -154,11 +156,8 @@ class Verifier {
         },
         [&](const ProducerLoad&) { report("a tensor is read in lowered code", e); },
         [&](const Reduce&) { report("a reduction is left in lowered code", e); },
-        [](const IntImm&) {}, [](const FloatImm&) {}, [](const StringImm&) {},
-        [&](const Cast&) { children(e); }, [&](const Binary&) { children(e); },
-        [&](const Not&) { children(e); }, [&](const Select&) { children(e); },
-        [&](const Ramp&) { children(e); }, [&](const Broadcast&) { children(e); },
-        [&](const Shuffle&) { children(e); },
+        each_of<IntImm, FloatImm, StringImm>([] {}),
+        each_of<Cast, Binary, Not, Select, Ramp, Broadcast, Shuffle>([&] { children(e); }),
         [&](const Call& n) {
           for (std::size_t k = 0; k < n.args.size(); ++k)
             if (is_place(n, k) && !n.args[k].as<Load>())
@@ -208,11 +207,7 @@ class Verifier {
           if (n.view->shape.size() > n.region.size())
             report("view `" + n.view->name + "` has more dimensions than the region that it shows",
                    s);
-          // The view defines the variables of its symbolic shape, strides and offset.
-          admit_free(n.view->elem_offset);
-          for (const Expr& e : n.view->strides) admit_free(e);
-          for (const Expr& e : n.view->shape) admit_free(e);
-          live_.insert(&n.view->data.node());
+          define_with_sizes(n.view);
           stmt(n.body);
         },
         [&](const Allocate& n) {
@@ -343,10 +338,7 @@ class Verifier {
       report("matched buffer `" + match.buffer->name +
                  "` has more dimensions than the region that it is matched with",
              s);
-    admit_free(match.buffer->elem_offset);
-    for (const Expr& e : match.buffer->strides) admit_free(e);
-    for (const Expr& e : match.buffer->shape) admit_free(e);
-    live_.insert(&match.buffer->data.node());
+    define_with_sizes(match.buffer);
   }
 
   void attr(const Attr& n, const Stmt& s) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/each_of.h"
 #include "tenon/tir/fields.h"
 #include "tenon/tir/ops.h"
 
@@ -45,8 +46,8 @@ struct ChildVisitor {
   void operator()(const std::optional<T>& x) const {
     if (x) (*this)(*x);
   }
-  template <class T>
-  requires IsLeafField<T>::value void operator()(const T&) const {}
+  template <LeafField T>
+  void operator()(const T&) const {}
 };
 
 template <class Node, class F, class G>
@@ -55,13 +56,8 @@ void visit_children(const Node& node, const F& f, const G& g) {
   for_each_field<Node>([&](const auto& field) { visitor(node.*field.member); });
 }
 
-/// The result of mapping a field that has no children.
-struct Unchanged {
-  explicit operator bool() const { return false; }
-};
-
 /// Maps a field: applies f to its expressions and g to its statements. Returns nullopt if nothing
-/// changed.
+/// changed, and std::false_type for a field that has no children.
 template <class F, class G>
 struct ChildMapper {
   const F& f;
@@ -137,15 +133,17 @@ struct ChildMapper {
     if (auto y = (*this)(*x)) return std::optional<std::optional<T>>(std::move(y));
     return std::nullopt;
   }
-  template <class T>
-  requires IsLeafField<T>::value Unchanged operator()(const T&) const { return {}; }
+  template <LeafField T>
+  std::false_type operator()(const T&) const {
+    return {};
+  }
 
   template <class T>
   static T either(std::optional<T>&& changed, const T& old) {
     return changed ? std::move(*changed) : old;
   }
   template <class T>
-  static const T& either(Unchanged, const T& old) {
+  static const T& either(std::false_type, const T& old) {
     return old;  // NOLINT(bugprone-return-const-ref-from-parameter): a field of the node
   }
 
@@ -172,7 +170,7 @@ std::optional<Node> mapped_node(const Node& node, const F& f, const G& g) {
             },
             parts);
       },
-      Fields<Node>::list);
+      kFields<Node>);
 }
 
 /// Returns the expression with the node's replaced children. Types are checked and recomputed.
@@ -251,13 +249,11 @@ void for_each_operand(const Expr& e, ExprVisit always,
 
 Expr map_children(const Expr& e, ExprMap f) {
   if (is_stack_low()) return with_deep_stack([&] { return map_children(e, f); });
-  return match(
-      e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
-      [&](const StringImm&) { return e; }, [&](const VarNode&) { return e; },
-      [&](const auto& node) {
-        auto changed = mapped_node(node, f, kNoStmt);
-        return changed ? remade(e, std::move(*changed)) : e;
-      });
+  return match(e.node().value, each_of<IntImm, FloatImm, StringImm, VarNode>([&] { return e; }),
+               [&](const auto& node) {
+                 auto changed = mapped_node(node, f, kNoStmt);
+                 return changed ? remade(e, std::move(*changed)) : e;
+               });
 }
 
 Stmt map_children(const Stmt& s, ExprMap f, StmtMap g) {
@@ -309,63 +305,54 @@ void set(VarMap& map, const Var& var, Expr value) {
 
 namespace {
 
-/// A substitution that skips subtrees without any of its variables.
-class Substitution {
- public:
-  /// Maximum number of variables for which a bit mask is computed first: with more than 64
-  /// variables, nearly all bits are set.
-  static constexpr std::size_t kOfExpressions = 16, kOfPrograms = 64;
+/// Returns a Bloom filter of the variables that are replaced. It has all bits if there are more
+/// than `max_variables`, because nearly all bits of 64 would then be set.
+std::uint64_t variables_of(const VarMap& map, std::size_t max_variables) {
+  if (map.size() > max_variables) return ~std::uint64_t{0};
+  std::uint64_t variables = 0;
+  for (const auto& [var, value] : map) variables |= bit_of_variable(var);
+  return variables;
+}
 
-  explicit Substitution(const VarMap& map, std::size_t looked_at = kOfExpressions) : map_(map) {
-    if (map.size() > looked_at) {
-      variables_ = ~std::uint64_t{0};
-      return;
-    }
-    for (const auto& [var, value] : map) variables_ |= bit_of_variable(var);
+/// Substitutes variables. Skips subtrees without any of the `variables` of the map. With `folds`,
+/// rebuilt operations are folded.
+Expr substitute(const Expr& e, const VarMap& map, std::uint64_t variables, bool folds) {
+  if ((e.node().contents.variables & variables) == 0) return e;
+  if (e.as<VarNode>()) {
+    const auto found = map.find(&e.node());
+    return found == map.end() ? e : found->second;
   }
+  Expr rebuilt =
+      map_children(e, [&](const Expr& c) { return substitute(c, map, variables, folds); });
+  const Binary* n = folds && !rebuilt.same_as(e) ? rebuilt.as<Binary>() : nullptr;
+  return n ? fold(n->op, n->a, n->b) : rebuilt;
+}
+Stmt substitute(const Stmt& s, const VarMap& map, std::uint64_t variables) {
+  if ((s.node().contents.variables & variables) == 0) return s;
+  return map_children(
+      s, [&](const Expr& e) { return substitute(e, map, variables, false); },
+      [&](const Stmt& c) { return substitute(c, map, variables); });
+}
 
-  Expr operator()(const Expr& e) const {
-    if (!concerns(e.node().contents)) return e;
-    if (e.as<VarNode>()) return value_of(e);
-    return map_children(e, *this);
-  }
-  Stmt operator()(const Stmt& s) const {
-    if (!concerns(s.node().contents)) return s;
-    return map_children(s, *this, *this);
-  }
-  Expr folding(const Expr& e) const {
-    if (!concerns(e.node().contents)) return e;
-    if (e.as<VarNode>()) return value_of(e);
-    Expr rebuilt = map_children(e, [&](const Expr& c) { return folding(c); });
-    if (rebuilt.same_as(e)) return e;
-    const Binary* n = rebuilt.as<Binary>();
-    return n ? fold(n->op, n->a, n->b) : rebuilt;
-  }
-
- private:
-  bool concerns(const Contents& contents) const { return (contents.variables & variables_) != 0; }
-  Expr value_of(const Expr& var) const {
-    const auto found = map_.find(&var.node());
-    return found == map_.end() ? var : found->second;
-  }
-
-  const VarMap& map_;
-  std::uint64_t variables_ = 0;
-};
+constexpr std::size_t kMaxOfExpression = 16, kMaxOfProgram = 64;
 
 }  // namespace
 
-Expr substitute(const Expr& e, const VarMap& map) { return Substitution(map)(e); }
+Expr substitute(const Expr& e, const VarMap& map) {
+  return substitute(e, map, variables_of(map, kMaxOfExpression), false);
+}
 
 Stmt substitute(const Stmt& s, const VarMap& map) {
-  return Substitution(map, Substitution::kOfPrograms)(s);
+  return substitute(s, map, variables_of(map, kMaxOfProgram));
 }
 
 Range substitute(const Range& r, const VarMap& map) {
   return Range::from_min_extent(substitute(r.min, map), substitute(r.extent, map));
 }
 
-Expr substitute_folding(const Expr& e, const VarMap& map) { return Substitution(map).folding(e); }
+Expr substitute_folding(const Expr& e, const VarMap& map) {
+  return substitute(e, map, variables_of(map, kMaxOfExpression), true);
+}
 
 // ---- queries ------------------------------------------------------------------------------------
 

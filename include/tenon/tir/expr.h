@@ -42,7 +42,7 @@ struct StringImm {  // A string; occurs only as an argument of a call.
 /// to be >= 0. `is_data` marks variables that a let binds to data; arithmetic with them wraps.
 struct VarNode {
   std::string name;
-  std::optional<PointerType> pointer;
+  std::optional<PointerType> pointer = std::nullopt;
   bool is_size = false;
   bool is_data = false;
 };
@@ -115,6 +115,7 @@ struct LetExpr {  // `body` with `var` bound to `value`.
 struct ExternCallee {
   std::string name;
   bool pure;
+  friend bool operator==(const ExternCallee&, const ExternCallee&) = default;
 };
 struct Call {
   std::variant<Intrin, ExternCallee> callee;

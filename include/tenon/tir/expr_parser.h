@@ -97,7 +97,6 @@ class ExprParser {
   Value binary(int loosest);
   Value combine(const Token& op, const Value& a, const Value& b);
   Value unary();
-  Value negated(const Token& token);
   Value primary();
   Value number(const Token& token, bool is_negative);
   bool is_infinity(const std::string& name) const;

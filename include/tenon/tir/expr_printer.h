@@ -105,7 +105,6 @@ class ExprPrinter {
   void buffer_details(const Buffer& b);
   /// Prints the properties of a buffer that differ from defaults: `, scope="local", align=16`.
   void buffer_options(const Buffer& b, bool has_factor);
-  static StorageScope scope_of(const Var& data);
 
  private:
   Dialect dialect_;

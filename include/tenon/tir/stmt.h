@@ -21,6 +21,7 @@ struct Realize {
     int dim;
     int factor;
     int offset;
+    friend bool operator==(const DimAlign&, const DimAlign&) = default;
   };
   /// Storage properties that the schedule has set.
   struct Traits {
@@ -29,6 +30,7 @@ struct Realize {
     bool rolling_buffer = false;
     /// False if the scope is still to be inferred from the enclosing threads.
     bool scope_is_set = true;
+    friend bool operator==(const Traits&, const Traits&) = default;
   };
   Buffer buffer;
   std::vector<Range> bounds;
@@ -188,5 +190,7 @@ bool contains(const Tree& tree) {
 
 /// Returns the printed key: "thread_extent", "pragma_<key>", ...
 std::string attr_text(const Attr& attr);
+/// Returns the kind with this printed key; nullopt for a pragma and for any other text.
+std::optional<AttrKind> find_attr_kind(std::string_view text);
 
 }  // namespace tenon::tir

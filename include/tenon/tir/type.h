@@ -29,6 +29,9 @@ enum class StorageScope : std::uint8_t {
 std::string_view to_string(StorageScope scope);
 /// Returns the scope with this name; nullopt if it does not exist.
 std::optional<StorageScope> find_storage_scope(std::string_view text);
+/// Returns "`sharedd` is not a storage scope; the scopes are global, shared, ...; did you mean
+/// `shared`?"
+std::string no_such_scope(std::string_view text);
 /// Returns the scope with this name. ScheduleError, listing the scopes, if it does not exist.
 StorageScope parse_storage_scope(std::string_view text,
                                  SourceLocation where = SourceLocation::current());
@@ -90,5 +93,7 @@ enum class IterKind : std::uint8_t {
 /// Returns the printed name: "DataPar", "ThreadIndex", "CommReduce", "Ordered", "Opaque",
 /// "Unrolled", ...
 std::string_view to_string(IterKind kind);
+/// Returns the kind with this printed name; nullopt if it does not exist.
+std::optional<IterKind> find_iter_kind(std::string_view text);
 
 }  // namespace tenon::tir

@@ -52,17 +52,16 @@ Expr map_children(const Expr& e, ExprMap f);
 Stmt map_children(const Stmt& s, ExprMap f, StmtMap g);
 
 namespace detail {
-template <class F, class Node>
-void visit_if(F& f, const Node& node) {
-  if constexpr (std::is_invocable_v<F&, const Node&>) f(node);
-}
-template <class Fs, class Value>
-void visit_node(Fs& fs, const Value& value) {
-  match(value, [&](const auto& node) { visit_if(fs, node); });
+/// Calls the visitor for the node's kind, if there is one.
+template <class Visitors, class Value>
+void visit_node(Visitors& visitors, const Value& value) {
+  match(value, [&](const auto& node) {
+    if constexpr (std::is_invocable_v<Visitors&, decltype(node)>) visitors(node);
+  });
 }
 void walk_expr(const Expr& e, ExprVisit visit);
 void walk_stmt(const Stmt& s, ExprVisit visit_expr, StmtVisit visit_stmt);
-/// Calls the visitor for the node's kind, if there is one.
+/// Returns the result of the visitor for the node's kind; nullopt if there is none.
 template <class Visitors, class Handle>
 std::optional<Handle> replacement(Visitors& visitors, const Handle& x) {
   return match(x.node().value, [&](const auto& node) -> std::optional<Handle> {

@@ -8,6 +8,7 @@
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr_printer.h"
 #include "tenon/tir/literal_text.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
@@ -406,8 +407,8 @@ class ScriptPrinter : public ExprPrinter {
     const std::string name = names_.define(&n.data.node(), n.data.name(), "v");
     if (over) names_.define_as(over->get(), name);
     line(
-        name, " = T.allocate([", n.extents, "], \"", n.dtype, "\", \"", to_string(scope_of(n.data)),
-        "\"",
+        name, " = T.allocate([", n.extents, "], \"", n.dtype, "\", \"",
+        to_string(memory_scope(n.data)), "\"",
         [&] {
           if (!is_true(n.condition)) put(", ", n.condition);
         },

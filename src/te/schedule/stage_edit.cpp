@@ -5,7 +5,6 @@
 #include "te/operations/body.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/tir/no_such_name.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/print.h"
 
