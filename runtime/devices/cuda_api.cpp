@@ -27,54 +27,40 @@ using StreamHandle = void*;
 using Address = unsigned long long;
 
 struct Driver {
-  DynamicLibrary library{"libcuda.so.1", DynamicLibrary::Lifetime::OfTheProcess};
+  DynamicLibrary library{"libcuda.so.1"};
 
-  Result (*init)(unsigned) = library.function<Result(unsigned)>("cuInit");
-  Result (*get_error_string)(Result, const char**) =
-      library.function<Result(Result, const char**)>("cuGetErrorString");
-  Result (*device_get_count)(int*) = library.function<Result(int*)>("cuDeviceGetCount");
-  Result (*device_get)(CudaDevice*,
-                       int) = library.function<Result(CudaDevice*, int)>("cuDeviceGet");
-  Result (*device_get_name)(char*, int, CudaDevice) =
-      library.function<Result(char*, int, CudaDevice)>("cuDeviceGetName");
-  Result (*primary_context_retain)(Context*, CudaDevice) =
-      library.function<Result(Context*, CudaDevice)>("cuDevicePrimaryCtxRetain");
-  Result (*context_set_current)(Context) = library.function<Result(Context)>("cuCtxSetCurrent");
-  Result (*context_synchronize)() = library.function<Result()>("cuCtxSynchronize");
-  Result (*mem_alloc)(Address*, std::size_t) =
-      library.function<Result(Address*, std::size_t)>("cuMemAlloc_v2");
-  Result (*mem_free)(Address) = library.function<Result(Address)>("cuMemFree_v2");
-  Result (*module_load_data)(Module*, const void*) =
-      library.function<Result(Module*, const void*)>("cuModuleLoadData");
-  Result (*module_unload)(Module) = library.function<Result(Module)>("cuModuleUnload");
-  Result (*module_get_function)(Function*, Module, const char*) =
-      library.function<Result(Function*, Module, const char*)>("cuModuleGetFunction");
-  Result (*func_set_attribute)(Function, int, int) =
-      library.function<Result(Function, int, int)>("cuFuncSetAttribute");
-  Result (*func_get_attribute)(int*, int, Function) =
-      library.function<Result(int*, int, Function)>("cuFuncGetAttribute");
+  Result (*init)(unsigned) = library.function("cuInit");
+  Result (*get_error_string)(Result, const char**) = library.function("cuGetErrorString");
+  Result (*device_get_count)(int*) = library.function("cuDeviceGetCount");
+  Result (*device_get)(CudaDevice*, int) = library.function("cuDeviceGet");
+  Result (*device_get_name)(char*, int, CudaDevice) = library.function("cuDeviceGetName");
+  Result (*primary_context_retain)(Context*,
+                                   CudaDevice) = library.function("cuDevicePrimaryCtxRetain");
+  Result (*context_set_current)(Context) = library.function("cuCtxSetCurrent");
+  Result (*context_synchronize)() = library.function("cuCtxSynchronize");
+  Result (*mem_alloc)(Address*, std::size_t) = library.function("cuMemAlloc_v2");
+  Result (*mem_free)(Address) = library.function("cuMemFree_v2");
+  Result (*module_load_data)(Module*, const void*) = library.function("cuModuleLoadData");
+  Result (*module_unload)(Module) = library.function("cuModuleUnload");
+  Result (*module_get_function)(Function*, Module,
+                                const char*) = library.function("cuModuleGetFunction");
+  Result (*func_set_attribute)(Function, int, int) = library.function("cuFuncSetAttribute");
+  Result (*func_get_attribute)(int*, int, Function) = library.function("cuFuncGetAttribute");
   Result (*launch_kernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                          unsigned, void*, void**, void**) =
-      library.function<Result(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                              unsigned, void*, void**, void**)>("cuLaunchKernel");
+                          unsigned, void*, void**, void**) = library.function("cuLaunchKernel");
   // Addresses are unified, so that one function copies in every direction.
-  Result (*memcpy_async)(Address, Address, std::size_t, StreamHandle) =
-      library.function<Result(Address, Address, std::size_t, StreamHandle)>("cuMemcpyAsync");
-  Result (*stream_create)(StreamHandle*, unsigned) =
-      library.function<Result(StreamHandle*, unsigned)>("cuStreamCreate");
-  Result (*stream_destroy)(StreamHandle) =
-      library.function<Result(StreamHandle)>("cuStreamDestroy_v2");
-  Result (*stream_synchronize)(StreamHandle) =
-      library.function<Result(StreamHandle)>("cuStreamSynchronize");
-  Result (*stream_wait_event)(StreamHandle, Event, unsigned) =
-      library.function<Result(StreamHandle, Event, unsigned)>("cuStreamWaitEvent");
-  Result (*event_create)(Event*,
-                         unsigned) = library.function<Result(Event*, unsigned)>("cuEventCreate");
-  Result (*event_destroy)(Event) = library.function<Result(Event)>("cuEventDestroy_v2");
-  Result (*event_record)(Event, void*) = library.function<Result(Event, void*)>("cuEventRecord");
-  Result (*event_synchronize)(Event) = library.function<Result(Event)>("cuEventSynchronize");
-  Result (*event_elapsed_time)(float*, Event, Event) =
-      library.function<Result(float*, Event, Event)>("cuEventElapsedTime");
+  Result (*memcpy_async)(Address, Address, std::size_t,
+                         StreamHandle) = library.function("cuMemcpyAsync");
+  Result (*stream_create)(StreamHandle*, unsigned) = library.function("cuStreamCreate");
+  Result (*stream_destroy)(StreamHandle) = library.function("cuStreamDestroy_v2");
+  Result (*stream_synchronize)(StreamHandle) = library.function("cuStreamSynchronize");
+  Result (*stream_wait_event)(StreamHandle, Event,
+                              unsigned) = library.function("cuStreamWaitEvent");
+  Result (*event_create)(Event*, unsigned) = library.function("cuEventCreate");
+  Result (*event_destroy)(Event) = library.function("cuEventDestroy_v2");
+  Result (*event_record)(Event, void*) = library.function("cuEventRecord");
+  Result (*event_synchronize)(Event) = library.function("cuEventSynchronize");
+  Result (*event_elapsed_time)(float*, Event, Event) = library.function("cuEventElapsedTime");
 
   void check(Result result, const char* what) const {
     if (result == 0) return;

@@ -49,69 +49,56 @@ constexpr Result kDeviceNotFound = -1;
 constexpr Result kPlatformNotFound = -1001;
 
 struct Driver {
-  DynamicLibrary library{"libOpenCL.so.1", DynamicLibrary::Lifetime::OfTheProcess};
+  DynamicLibrary library{"libOpenCL.so.1"};
 
-  using GetPlatformIds = Result(std::uint32_t, Platform*, std::uint32_t*);
-  GetPlatformIds* get_platform_ids = library.function<GetPlatformIds>("clGetPlatformIDs");
-  using GetDeviceIds = Result(Platform, Bits, std::uint32_t, DeviceId*, std::uint32_t*);
-  GetDeviceIds* get_device_ids = library.function<GetDeviceIds>("clGetDeviceIDs");
-  using GetDeviceInfo = Result(DeviceId, std::uint32_t, std::size_t, void*, std::size_t*);
-  GetDeviceInfo* get_device_info = library.function<GetDeviceInfo>("clGetDeviceInfo");
-  using CreateContext = Context(const std::intptr_t*, std::uint32_t, const DeviceId*, void*, void*,
-                                Result*);
-  CreateContext* create_context = library.function<CreateContext>("clCreateContext");
-  using CreateQueue = Queue(Context, DeviceId, Bits, Result*);
-  CreateQueue* create_queue = library.function<CreateQueue>("clCreateCommandQueue");
-  using ReleaseQueue = Result(Queue);
-  ReleaseQueue* release_queue = library.function<ReleaseQueue>("clReleaseCommandQueue");
-  ReleaseQueue* retain_queue = library.function<ReleaseQueue>("clRetainCommandQueue");
-  using Flush = Result(Queue);
-  Flush* flush = library.function<Flush>("clFlush");
-  using CreateBuffer = Memory(Context, Bits, std::size_t, void*, Result*);
-  CreateBuffer* create_buffer = library.function<CreateBuffer>("clCreateBuffer");
-  using ReleaseMemory = Result(Memory);
-  ReleaseMemory* release_memory = library.function<ReleaseMemory>("clReleaseMemObject");
-  using Read = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, void*, std::uint32_t,
-                      const void*, void*);
-  Read* read = library.function<Read>("clEnqueueReadBuffer");
-  using Write = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, const void*,
-                       std::uint32_t, const void*, void*);
-  Write* write = library.function<Write>("clEnqueueWriteBuffer");
-  using Copy = Result(Queue, Memory, Memory, std::size_t, std::size_t, std::size_t, std::uint32_t,
-                      const void*, void*);
-  Copy* copy = library.function<Copy>("clEnqueueCopyBuffer");
-  using Finish = Result(Queue);
-  Finish* finish = library.function<Finish>("clFinish");
-  using CreateProgram = Program(Context, std::uint32_t, const char* const*, const std::size_t*,
-                                Result*);
-  CreateProgram* create_program = library.function<CreateProgram>("clCreateProgramWithSource");
-  using BuildProgram = Result(Program, std::uint32_t, const DeviceId*, const char*, void*, void*);
-  BuildProgram* build_program = library.function<BuildProgram>("clBuildProgram");
-  using GetBuildInfo = Result(Program, DeviceId, std::uint32_t, std::size_t, void*, std::size_t*);
-  GetBuildInfo* get_build_info = library.function<GetBuildInfo>("clGetProgramBuildInfo");
-  using ReleaseProgram = Result(Program);
-  ReleaseProgram* release_program = library.function<ReleaseProgram>("clReleaseProgram");
-  using CreateKernel = Kernel(Program, const char*, Result*);
-  CreateKernel* create_kernel = library.function<CreateKernel>("clCreateKernel");
-  using ReleaseKernel = Result(Kernel);
-  ReleaseKernel* release_kernel = library.function<ReleaseKernel>("clReleaseKernel");
-  using SetArgument = Result(Kernel, std::uint32_t, std::size_t, const void*);
-  SetArgument* set_argument = library.function<SetArgument>("clSetKernelArg");
-  using Launch = Result(Queue, Kernel, std::uint32_t, const std::size_t*, const std::size_t*,
-                        const std::size_t*, std::uint32_t, const void*, void*);
-  Launch* launch = library.function<Launch>("clEnqueueNDRangeKernel");
-  using EnqueueMarker = Result(Queue, std::uint32_t, const Event*, Event*);
-  EnqueueMarker* enqueue_marker = library.function<EnqueueMarker>("clEnqueueMarkerWithWaitList");
-  EnqueueMarker* enqueue_barrier = library.function<EnqueueMarker>("clEnqueueBarrierWithWaitList");
-  using GetSubgroups = Result(Kernel, DeviceId, std::uint32_t, std::size_t, const void*,
-                              std::size_t, void*, std::size_t*);
+  Result (*get_platform_ids)(std::uint32_t, Platform*,
+                             std::uint32_t*) = library.function("clGetPlatformIDs");
+  Result (*get_device_ids)(Platform, Bits, std::uint32_t, DeviceId*,
+                           std::uint32_t*) = library.function("clGetDeviceIDs");
+  Result (*get_device_info)(DeviceId, std::uint32_t, std::size_t, void*,
+                            std::size_t*) = library.function("clGetDeviceInfo");
+  Context (*create_context)(const std::intptr_t*, std::uint32_t, const DeviceId*, void*, void*,
+                            Result*) = library.function("clCreateContext");
+  Queue (*create_queue)(Context, DeviceId, Bits,
+                        Result*) = library.function("clCreateCommandQueue");
+  Result (*release_queue)(Queue) = library.function("clReleaseCommandQueue");
+  Result (*retain_queue)(Queue) = library.function("clRetainCommandQueue");
+  Result (*flush)(Queue) = library.function("clFlush");
+  Memory (*create_buffer)(Context, Bits, std::size_t, void*,
+                          Result*) = library.function("clCreateBuffer");
+  Result (*release_memory)(Memory) = library.function("clReleaseMemObject");
+  Result (*read)(Queue, Memory, std::uint32_t, std::size_t, std::size_t, void*, std::uint32_t,
+                 const void*, void*) = library.function("clEnqueueReadBuffer");
+  Result (*write)(Queue, Memory, std::uint32_t, std::size_t, std::size_t, const void*,
+                  std::uint32_t, const void*, void*) = library.function("clEnqueueWriteBuffer");
+  Result (*copy)(Queue, Memory, Memory, std::size_t, std::size_t, std::size_t, std::uint32_t,
+                 const void*, void*) = library.function("clEnqueueCopyBuffer");
+  Result (*finish)(Queue) = library.function("clFinish");
+  Program (*create_program)(Context, std::uint32_t, const char* const*, const std::size_t*,
+                            Result*) = library.function("clCreateProgramWithSource");
+  Result (*build_program)(Program, std::uint32_t, const DeviceId*, const char*, void*,
+                          void*) = library.function("clBuildProgram");
+  Result (*get_build_info)(Program, DeviceId, std::uint32_t, std::size_t, void*,
+                           std::size_t*) = library.function("clGetProgramBuildInfo");
+  Result (*release_program)(Program) = library.function("clReleaseProgram");
+  Kernel (*create_kernel)(Program, const char*, Result*) = library.function("clCreateKernel");
+  Result (*release_kernel)(Kernel) = library.function("clReleaseKernel");
+  Result (*set_argument)(Kernel, std::uint32_t, std::size_t,
+                         const void*) = library.function("clSetKernelArg");
+  Result (*launch)(Queue, Kernel, std::uint32_t, const std::size_t*, const std::size_t*,
+                   const std::size_t*, std::uint32_t, const void*,
+                   void*) = library.function("clEnqueueNDRangeKernel");
+  Result (*enqueue_marker)(Queue, std::uint32_t, const Event*,
+                           Event*) = library.function("clEnqueueMarkerWithWaitList");
+  Result (*enqueue_barrier)(Queue, std::uint32_t, const Event*,
+                            Event*) = library.function("clEnqueueBarrierWithWaitList");
   /// The query clGetKernelSubGroupInfo; null before OpenCL 2.1.
-  GetSubgroups* get_subgroups =
-      reinterpret_cast<GetSubgroups*>(library.find("clGetKernelSubGroupInfo"));
-  using GetTimes = Result(Event, std::uint32_t, std::size_t, void*, std::size_t*);
-  GetTimes* get_times = library.function<GetTimes>("clGetEventProfilingInfo");
-  using ReleaseEvent = Result(Event);
-  ReleaseEvent* release_event = library.function<ReleaseEvent>("clReleaseEvent");
+  Result (*get_subgroups)(Kernel, DeviceId, std::uint32_t, std::size_t, const void*, std::size_t,
+                          void*,
+                          std::size_t*) = FunctionAddress{library.find("clGetKernelSubGroupInfo")};
+  Result (*get_times)(Event, std::uint32_t, std::size_t, void*,
+                      std::size_t*) = library.function("clGetEventProfilingInfo");
+  Result (*release_event)(Event) = library.function("clReleaseEvent");
 };
 
 /// Returns the specification's description of errors that a user's program can cause.
