@@ -104,11 +104,11 @@ TimeEvaluator Function::time_evaluator(Device device, TimeOptions options,
 Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation where) const {
   const CheckedArguments checked = function_.check(args, where);
   const Function::State& code = *function_.state_;
-  const std::unique_ptr<DeviceTimer> timer = device_api(device_.type).make_timer(device_.id);
+  DeviceApi& api = device_api(device_.type);
   auto seconds_of = [&](int number) {
-    timer->start();
-    for (int i = 0; i < number; ++i) code.run(checked, where);
-    return timer->stop();
+    return api.seconds_of(device_.id, [&] {
+      for (int i = 0; i < number; ++i) code.run(checked, where);
+    });
   };
 
   code.run(checked, where);

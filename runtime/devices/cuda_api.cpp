@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -94,6 +95,15 @@ constexpr unsigned kWithoutTimes = 2;
 /// Flag for streams that do not synchronize with the device's default stream.
 constexpr unsigned kNonBlocking = 1;
 
+using EventOwner = std::unique_ptr<void, Result (*)(Event)>;
+
+/// Precondition: the device's context is current.
+EventOwner make_event(const Driver& driver, unsigned flags) {
+  Event event = nullptr;
+  driver.check(driver.event_create(&event, flags), "making an event");
+  return {event, driver.event_destroy};
+}
+
 class CudaStream : public DeviceStream {
  public:
   /// Precondition: the device's context is current.
@@ -114,11 +124,9 @@ class CudaStream : public DeviceStream {
 
   void wait_for(DeviceStream& other) override {
     use_();
-    Event event = nullptr;
-    driver_.check(driver_.event_create(&event, kWithoutTimes), "making an event");
-    Result result = driver_.event_record(event, static_cast<CudaStream&>(other).handle());
-    if (result == 0) result = driver_.stream_wait_event(stream_, event, 0);
-    driver_.event_destroy(event);
+    const EventOwner event = make_event(driver_, kWithoutTimes);
+    Result result = driver_.event_record(event.get(), static_cast<CudaStream&>(other).handle());
+    if (result == 0) result = driver_.stream_wait_event(stream_, event.get(), 0);
     driver_.check(result, "waiting for another stream");
   }
 
@@ -229,45 +237,6 @@ class CudaKernels : public LoadedKernels {
   std::vector<Function> functions_;
 };
 
-/// Events in the stream in which kernels are launched.
-class CudaTimer : public DeviceTimer {
- public:
-  /// Precondition: the device's context is current.
-  CudaTimer(const Driver& driver, Use use, StreamHandle stream)
-      : driver_(driver), use_(std::move(use)), stream_(stream) {
-    driver_.check(driver_.event_create(&start_, 0), "making an event");
-    if (const Result result = driver_.event_create(&stop_, 0); result != 0) {
-      driver_.event_destroy(start_);
-      driver_.check(result, "making an event");
-    }
-  }
-  ~CudaTimer() override {
-    if (!can_use(use_)) return;
-    driver_.event_destroy(start_);
-    driver_.event_destroy(stop_);
-  }
-
-  void start() override {
-    use_();
-    driver_.check(driver_.event_record(start_, stream_), "marking a time");
-  }
-
-  double stop() override {
-    use_();
-    driver_.check(driver_.event_record(stop_, stream_), "marking a time");
-    driver_.check(driver_.event_synchronize(stop_), "waiting for the device");
-    float milliseconds = 0;
-    driver_.check(driver_.event_elapsed_time(&milliseconds, start_, stop_), "measuring a time");
-    return static_cast<double>(milliseconds) * 1e-3;
-  }
-
- private:
-  const Driver& driver_;
-  const Use use_;
-  const StreamHandle stream_;
-  Event start_ = nullptr, stop_ = nullptr;
-};
-
 class CudaApi : public DeviceApi {
  public:
   CudaApi() { driver_.check(driver_.init(0), "starting the driver"); }
@@ -326,10 +295,19 @@ class CudaApi : public DeviceApi {
         driver_, [this, id] { use(id); }, id, image);
   }
 
-  std::unique_ptr<DeviceTimer> make_timer(int id) override {
+  double seconds_of(int id, FunctionRef<void()> work) override {
     use(id);
-    return std::make_unique<CudaTimer>(
-        driver_, [this, id] { use(id); }, stream_handle(id));
+    const StreamHandle stream = stream_handle(id);
+    const EventOwner start = make_event(driver_, 0), stop = make_event(driver_, 0);
+    driver_.check(driver_.event_record(start.get(), stream), "marking a time");
+    work();
+    use(id);
+    driver_.check(driver_.event_record(stop.get(), stream), "marking a time");
+    driver_.check(driver_.event_synchronize(stop.get()), "waiting for the device");
+    float milliseconds = 0;
+    driver_.check(driver_.event_elapsed_time(&milliseconds, start.get(), stop.get()),
+                  "measuring a time");
+    return static_cast<double>(milliseconds) * 1e-3;
   }
 
   std::unique_ptr<DeviceStream> make_stream(int id) override {

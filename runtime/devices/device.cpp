@@ -88,31 +88,12 @@ std::unique_ptr<DeviceStream> DeviceApi::make_stream(int) {
       "this kind of device has no streams; a call on it is complete when it returns");
 }
 
-namespace {
-
-class HostTimer : public DeviceTimer {
- public:
-  HostTimer(DeviceApi& api, int id) : api_(api), id_(id) {}
-
-  void start() override {
-    api_.synchronize(id_);
-    start_ = std::chrono::steady_clock::now();
-  }
-  double stop() override {
-    api_.synchronize(id_);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  DeviceApi& api_;
-  int id_;
-  std::chrono::steady_clock::time_point start_;
-};
-
-}  // namespace
-
-std::unique_ptr<DeviceTimer> DeviceApi::make_timer(int id) {
-  return std::make_unique<HostTimer>(*this, id);
+double DeviceApi::seconds_of(int id, FunctionRef<void()> work) {
+  synchronize(id);
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  synchronize(id);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 DeviceApi& device_api(DeviceType type) {
