@@ -46,10 +46,8 @@ bool elements_are_apart(std::span<const std::int64_t> shape,
   };
   InlineList<std::size_t, 8> list(shape.size());
   std::size_t count = 0;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 0) return true;
+  for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] > 1) list[count++] = d;
-  }
   const std::span dimensions(list.data(), count);
   std::ranges::sort(dimensions, {}, step_of);
   std::uint64_t spanned = 0;

@@ -1,6 +1,7 @@
 // Text of values for error messages.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,6 +12,6 @@ namespace tenon::runtime {
 std::string to_text(std::span<const std::int64_t> values);
 /// Returns the shortest text that represents the number.
 std::string to_text(double value);
-inline std::string to_text(std::int64_t value) { return std::to_string(value); }
+std::string to_text(std::integral auto value) { return std::to_string(value); }
 
 }  // namespace tenon::runtime

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/core/at_line.h"
 #include "runtime/core/last_error.h"
 #include "runtime/devices/device_apis.h"
 #include "tenon/runtime/c_api.h"
@@ -21,15 +22,6 @@ namespace {
 std::vector<Stream>& streams_of_this_thread() {
   thread_local std::vector<Stream> streams;
   return streams;
-}
-
-template <class F>
-auto at_line(const SourceLocation& where, F run) {
-  try {
-    return run();
-  } catch (const RuntimeError& error) {
-    throw RuntimeError(error.what(), where);
-  }
 }
 
 }  // namespace
