@@ -82,11 +82,7 @@ std::vector<KernelSpec> parse_kernel_manifest(std::string_view text) {
   return kernels;
 }
 
-}  // namespace tenon::runtime
-
 // Launches of a module's kernels, which are loaded on a device at their first launch there.
-
-namespace tenon::runtime {
 
 namespace {
 
@@ -178,7 +174,6 @@ int32_t tenon_launch_kernel(TenonKernels* kernels, int32_t kernel, int32_t devic
   return without_exceptions([&] {
     tenon::runtime::launch(*kernels, kernel, device_id, {args, static_cast<std::size_t>(num_args)},
                            launch);
-    return kTenonOk;
   });
 }
 

@@ -96,11 +96,7 @@ std::shared_ptr<ModuleImpl> load_library_module(const std::filesystem::path& pat
   return std::make_shared<LibraryModule>(path);
 }
 
-}  // namespace tenon::runtime
-
 // ---- modules that are linked into the program ---------------------------------------------------
-
-namespace tenon::runtime {
 
 namespace {
 
