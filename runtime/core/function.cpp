@@ -129,10 +129,9 @@ Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation wh
 // ---- calls whose arguments are bound ------------------------------------------------------------
 
 struct BoundCall::State {
-  State(const BoundFunction& bound, std::span<const Argument> args, std::vector<NDArray> arrays)
-      : function(bound.function),
-        arrays(std::move(arrays)),
-        args(function.check(args, bound.where)) {}
+  State(const WithLine<Function>& bound, std::span<const Argument> args,
+        std::vector<NDArray> arrays)
+      : function(bound.value), arrays(std::move(arrays)), args(function.check(args, bound.where)) {}
 
   Function function;
   std::vector<NDArray> arrays;
@@ -140,7 +139,7 @@ struct BoundCall::State {
   CheckedArguments args;
 };
 
-BoundCall::BoundCall(const BoundFunction& function, std::span<const Argument> args,
+BoundCall::BoundCall(const WithLine<Function>& function, std::span<const Argument> args,
                      std::vector<NDArray> arrays)
     : state_(std::make_shared<const State>(function, args, std::move(arrays))),
       values_(state_->args.values.data()),
