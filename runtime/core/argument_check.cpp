@@ -269,7 +269,7 @@ class CallCheck {
         result_(result),
         bindings_(checker.symbols_.size()),
         memory_(args.size()) {
-    for (std::size_t n = 0; n < bindings_.size(); ++n) bindings_[n].from = Source::Nowhere;
+    for (std::size_t n = 0; n < bindings_.size(); ++n) bindings_[n].place = nullptr;
   }
 
   void run() {
@@ -284,11 +284,10 @@ class CallCheck {
   }
 
  private:
-  enum class Source { Nowhere, Scalar, Extent, Stride };
-
   /// A symbol's value and its first occurrence.
   struct Binding {
-    Source from;
+    /// "extent" or "stride"; "" for an integer parameter; null if the symbol has no value yet.
+    const char* place;
     std::size_t param;
     std::size_t dimension;
     std::int64_t value;
@@ -301,9 +300,8 @@ class CallCheck {
   }
   std::string describe(const Binding& b) const {
     const std::string argument = name_of_argument(b.param);
-    if (b.from == Source::Scalar) return argument;
-    return (b.from == Source::Extent ? "extent " : "stride ") + std::to_string(b.dimension) +
-           " of " + argument;
+    if (*b.place == 0) return argument;
+    return std::string(b.place) + " " + std::to_string(b.dimension) + " of " + argument;
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
@@ -350,7 +348,7 @@ class CallCheck {
     put(above_int64 ? kTenonUInt : kTenonInt, arg.value());
     if (checker_.params_[param_].symbol >= 0)
       bindings_[static_cast<std::size_t>(checker_.params_[param_].symbol)] = {
-          .from = Source::Scalar, .param = param_, .dimension = 0, .value = value};
+          .place = "", .param = param_, .dimension = 0, .value = value};
   }
 
   void check_handle() {
@@ -424,7 +422,7 @@ class CallCheck {
     const std::optional<std::int64_t> count = count_elements(shape_of(tensor));
     if (!count) refuse_as_given(expected_type() + " with fewer than 2^63 elements");
     for (std::size_t d = 0; d < dimensions; ++d)
-      bind(expected.shape[d], Source::Extent, d, tensor.shape[d],
+      bind(expected.shape[d], "extent", d, tensor.shape[d],
            [&](const std::string& condition) { refuse_as_given(expected_type() + condition); });
     return *count;
   }
@@ -484,7 +482,7 @@ class CallCheck {
   void bind_strides(const ArraySpec& spec, const DLTensor& tensor) {
     const std::vector<int>& symbols = checker_.params_[param_].strides;
     for (std::size_t d = 0; d < symbols.size(); ++d)
-      bind(symbols[d], Source::Stride, d, tensor.strides[d], [&](const std::string& condition) {
+      bind(symbols[d], "stride", d, tensor.strides[d], [&](const std::string& condition) {
         refuse("expected the strides " + describe_sizes(*spec.strides) + condition + ", got " +
                to_text(strides_of(tensor)));
       });
@@ -579,7 +577,7 @@ class CallCheck {
   /// Sets the value of the symbol of this number, unless it is -1. Refuses a value that differs
   /// from an earlier one.
   template <class Refuse>
-  void bind(int number, Source from, std::size_t dimension, std::int64_t value,
+  void bind(int number, const char* place, std::size_t dimension, std::int64_t value,
             Refuse&& refuse_with) {
     if (number < 0) return;
     const auto index = static_cast<std::size_t>(number);
@@ -587,8 +585,8 @@ class CallCheck {
     Binding& binding = bindings_[index];
     if (!fits_signed(value, symbol.bits))
       refuse_with(" with " + symbol.name + " in " + std::to_string(symbol.bits) + " bits");
-    if (binding.from == Source::Nowhere) {
-      binding = {.from = from, .param = param_, .dimension = dimension, .value = value};
+    if (binding.place == nullptr) {
+      binding = {.place = place, .param = param_, .dimension = dimension, .value = value};
     } else if (binding.value != value) {
       refuse_with(" with " + symbol.name + " = " + std::to_string(binding.value) + " (" +
                   describe(binding) + ")");
