@@ -410,10 +410,9 @@ class CallCheck {
   std::int64_t check_type_and_shape(const ArraySpec& spec, const DLTensor& tensor) {
     const ArgumentChecker::Param& expected = checker_.params_[param_];
     const std::size_t dimensions = spec.shape.size();
-    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
-      refuse_as_given(expected_type());
     if (!has_type(tensor.dtype, expected.dtype) ||
-        static_cast<std::size_t>(tensor.ndim) != dimensions)
+        static_cast<std::size_t>(tensor.ndim) != dimensions ||
+        (dimensions > 0 && tensor.shape == nullptr))
       refuse_as_given(expected_type());
     for (std::size_t d = 0; d < dimensions; ++d)
       if (differs(spec.shape[d], tensor.shape[d]) || tensor.shape[d] < 0)
