@@ -45,7 +45,8 @@ std::pair<std::unique_ptr<DeviceApi>, std::string> load(std::unique_ptr<DeviceAp
 /// are never unloaded, because other threads may be using them at exit.
 template <std::unique_ptr<DeviceApi> (*kMake)()>
 DeviceApi& loaded() {
-  static const auto& [api, why_missing] = *new auto(load(kMake));
+  static const auto& driver = *new auto(load(kMake));
+  const auto& [api, why_missing] = driver;
   if (api == nullptr) throw RuntimeError(why_missing);
   return *api;
 }
