@@ -40,23 +40,21 @@ std::optional<Span> touched(std::span<const std::int64_t> shape,
 bool elements_are_apart(std::span<const std::int64_t> shape,
                         std::span<const std::int64_t> strides) {
   if (is_compact(shape, strides)) return true;
-  struct Dimension {
-    std::uint64_t step, extent;
-  };
-  InlineList<Dimension, 8> list(shape.size());
-  std::size_t count = 0;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 0) return true;
+  const auto step_of = [&](std::size_t d) {
     const auto stride = static_cast<std::uint64_t>(strides[d]);
-    if (shape[d] > 1)
-      list[count++] = {strides[d] < 0 ? 0 - stride : stride, static_cast<std::uint64_t>(shape[d])};
-  }
+    return strides[d] < 0 ? 0 - stride : stride;
+  };
+  InlineList<std::size_t, 8> list(shape.size());
+  std::size_t count = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > 1) list[count++] = d;
   const std::span dimensions(list.data(), count);
-  std::ranges::sort(dimensions, {}, &Dimension::step);
+  std::ranges::sort(dimensions, {}, step_of);
   std::uint64_t spanned = 0;
-  for (auto [step, extent] : dimensions) {
-    if (step <= spanned) return false;
-    spanned += step * (extent - 1);  // cannot overflow: touched() has checked it
+  for (std::size_t d : dimensions) {
+    if (step_of(d) <= spanned) return false;
+    // Cannot overflow: touched() has checked it.
+    spanned += step_of(d) * static_cast<std::uint64_t>(shape[d] - 1);
   }
   return true;
 }
@@ -93,7 +91,7 @@ bool can_reach(std::span<const Multiples> list, std::int64_t first, std::int64_t
 
 }  // namespace
 
-Overlap overlap(const StridedBytes& a, const StridedBytes& b) {
+std::optional<bool> overlap(const StridedBytes& a, const StridedBytes& b) {
   // The arrays overlap if, for some indices, the offset of an element of a minus the offset of an
   // element of b, both relative to element 0, is in [first, last]. An offset is the sum of index *
   // stride over the dimensions.
@@ -124,8 +122,8 @@ Overlap overlap(const StridedBytes& a, const StridedBytes& b) {
       list[kept++] = next;
   }
   int trials = 10'000;
-  if (!can_reach({list.data(), kept}, first, last, trials)) return Overlap::None;
-  return trials < 0 ? Overlap::Possible : Overlap::Certain;
+  const bool found = can_reach({list.data(), kept}, first, last, trials);
+  return found && trials < 0 ? std::nullopt : std::optional(found);
 }
 
 }  // namespace tenon::runtime

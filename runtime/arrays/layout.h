@@ -59,11 +59,9 @@ struct StridedBytes {
   std::span<const std::int64_t> shape, strides;
 };
 
-enum class Overlap : std::uint8_t { None, Possible, Certain };
-
 /// Whether an element of one array shares a byte with an element of the other; gaps between
-/// elements do not count. Possible: a search of bounded length found no answer.
-Overlap overlap(const StridedBytes& a, const StridedBytes& b);
+/// elements do not count. Nullopt: a search of bounded length found no answer.
+std::optional<bool> overlap(const StridedBytes& a, const StridedBytes& b);
 
 /// Whether all elements of an array are provably disjoint: every stride exceeds the span of the
 /// dimensions with smaller strides.

@@ -9,9 +9,11 @@
 
 #include "runtime/arrays/element.h"
 #include "runtime/arrays/layout.h"
+#include "runtime/core/at_line.h"
 #include "runtime/core/memory.h"
 #include "runtime/core/text.h"
 #include "tenon/runtime/device_api.h"
+#include "tenon/support/mix.h"
 
 namespace tenon::runtime {
 
@@ -66,6 +68,22 @@ namespace {
 
 using Shape = NDArray::Shape;
 
+/// Returns the first byte of the elements and the end of the last one, relative to the data
+/// pointer; nullopt if they do not fit 64 bits.
+std::optional<std::pair<std::int64_t, std::int64_t>> bytes_touched(const Shape& shape,
+                                                                   const Shape& strides,
+                                                                   std::int64_t byte_offset,
+                                                                   std::int64_t bytes) {
+  const auto span = touched(shape, strides);
+  std::int64_t first = 0, end = 0;
+  if (!span || __builtin_mul_overflow(span->first, bytes, &first) ||
+      __builtin_mul_overflow(span->last + 1, bytes, &end) ||
+      __builtin_add_overflow(first, byte_offset, &first) ||
+      __builtin_add_overflow(end, byte_offset, &end))
+    return std::nullopt;
+  return std::pair(first, end);
+}
+
 void copy_strided(const NDArray& from, const NDArray& to) {
   const auto bytes = static_cast<std::int64_t>(from.dtype().bytes());
   const DLTensor &source = from.dl_tensor(), &target = to.dl_tensor();
@@ -103,13 +121,6 @@ bool overlap(const NDArray& a, const NDArray& b) {
   return first_of_a < end_of_b && first_of_b < end_of_a;
 }
 
-std::uint64_t mix(std::uint64_t x) {  // the finalizer of SplitMix64 (Steele, Lea, Flood 2014)
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 template <class T>
 T random_element(std::uint64_t bits) {
   if constexpr (std::same_as<T, bool>) {
@@ -133,9 +144,6 @@ std::uint64_t next_seed() {
   static std::atomic<std::uint64_t> number = 0;
   return ++number;
 }
-
-std::string text_of(double value) { return to_text(value); }
-std::string text_of(std::integral auto value) { return std::to_string(value); }
 
 /// Whether the integer type holds the number.
 template <std::integral T>
@@ -165,7 +173,7 @@ T converted(Number value, DataType dtype, const SourceLocation& where) {
     fits = !std::isfinite(static_cast<double>(value)) || !std::isinf(static_cast<double>(result));
   }
   if (!fits)
-    throw RuntimeError("full: " + text_of(value) + " does not fit " + dtype.element().str(), where);
+    throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(), where);
   return result;
 }
 
@@ -228,12 +236,12 @@ NDArray NDArray::full(Shape shape, DataType dtype, const Argument& value, Device
 
 NDArray NDArray::random(Shape shape, DataType dtype, RandomOptions options, SourceLocation where) {
   NDArray host = empty(std::move(shape), dtype, cpu(0), where);
-  const std::uint64_t stream = mix(options.seed ? ~*options.seed : next_seed());
+  const std::uint64_t stream = mix(options.seed ? ~*options.seed : next_seed(), 0);
   with_lane_type(dtype, [&]<class T>(T) {
     T* data = host.data<T>();
     const std::int64_t count = host.num_elements() * dtype.lanes;
     for (std::int64_t i = 0; i < count; ++i)
-      data[i] = random_element<T>(mix(stream + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15));
+      data[i] = random_element<T>(mix(stream, static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15));
   });
   return host;
 }
@@ -301,8 +309,7 @@ void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
   }
   const bool on_host = device().type == DeviceType::Cpu && target.device().type == DeviceType::Cpu;
   if (is_compact() && target.is_compact()) {
-    const DeviceType api =
-        on_host || device().type == DeviceType::Cpu ? target.device().type : device().type;
+    const DeviceType api = device().type == DeviceType::Cpu ? target.device().type : device().type;
     const DLTensor &from = dl_tensor(), &to = target.dl_tensor();
     const auto bytes = static_cast<std::uint64_t>(num_elements() * dtype().bytes());
     return device_api(api).copy({device(), from.data, from.byte_offset},
@@ -328,14 +335,8 @@ NDArray NDArray::view(Shape shape, Shape strides, std::int64_t byte_offset,
                            dtype().element().str(),
                        where);
   if (bytes_of(shape, dtype(), where) > 0) {
-    const auto span = touched(shape, strides);
-    const std::int64_t bytes = dtype().bytes();
-    std::int64_t first = 0, end = 0;
-    const bool fits = span && !__builtin_mul_overflow(span->first, bytes, &first) &&
-                      !__builtin_mul_overflow(span->last + 1, bytes, &end) &&
-                      !__builtin_add_overflow(first, byte_offset, &first) &&
-                      !__builtin_add_overflow(end, byte_offset, &end);
-    if (!fits || first < storage_->first_byte || end > storage_->end_byte)
+    const auto range = bytes_touched(shape, strides, byte_offset, dtype().bytes());
+    if (!range || range->first < storage_->first_byte || range->second > storage_->end_byte)
       throw RuntimeError(what + ": elements would lie outside the " +
                              std::to_string(storage_->end_byte - storage_->first_byte) +
                              " bytes of the array",
@@ -404,48 +405,25 @@ DataType from_dlpack(DLDataType dtype) {
 }
 
 DLManagedTensor* NDArray::to_dlpack() const {
-  struct Exported {
-    DLManagedTensor managed;
-    NDArray array;
-  };
-  auto* exported = new Exported{.managed = {}, .array = *this};
-  exported->managed.dl_tensor = dl_tensor();
-  exported->managed.manager_ctx = exported;
-  exported->managed.deleter = [](DLManagedTensor* self) {
-    delete static_cast<Exported*>(self->manager_ctx);
-  };
-  return &exported->managed;
+  return new DLManagedTensor{.dl_tensor = dl_tensor(),
+                             .manager_ctx = new NDArray(*this),
+                             .deleter = [](DLManagedTensor* self) {
+                               delete static_cast<NDArray*>(self->manager_ctx);
+                               delete self;
+                             }};
 }
 
 namespace {
 
-/// Returns the element type of a foreign tensor.
-DataType imported_type(DLDataType type, const SourceLocation& where) {
-  try {
-    return from_dlpack(type);
-  } catch (const RuntimeError& error) {
-    throw RuntimeError(error.what(), where);
-  }
-}
-
-/// The bytes that the elements occupy, relative to the data pointer.
-struct ByteRange {
-  std::int64_t first = 0;
-  std::int64_t end = 0;
-};
-
-ByteRange bytes_touched(const Shape& shape, const Shape& strides, std::uint64_t byte_offset,
-                        std::int64_t bytes, const SourceLocation& where) {
-  ByteRange range;
+/// Returns the bytes that the elements of another library's array occupy.
+std::pair<std::int64_t, std::int64_t> foreign_bytes(const Shape& shape, const Shape& strides,
+                                                    std::uint64_t byte_offset, DataType dtype,
+                                                    const SourceLocation& where) {
   const auto offset = static_cast<std::int64_t>(byte_offset);
-  const auto span = touched(shape, strides);
-  const bool fits = offset >= 0 && span &&
-                    !__builtin_mul_overflow(span->first, bytes, &range.first) &&
-                    !__builtin_mul_overflow(span->last + 1, bytes, &range.end) &&
-                    !__builtin_add_overflow(range.first, offset, &range.first) &&
-                    !__builtin_add_overflow(range.end, offset, &range.end);
-  if (!fits) throw RuntimeError("an array whose strides or offset do not fit 64 bits", where);
-  return range;
+  const auto bytes = bytes_touched(shape, strides, offset, dtype.bytes());
+  if (offset < 0 || !bytes)
+    throw RuntimeError("an array whose strides or offset do not fit 64 bits", where);
+  return *bytes;
 }
 
 }  // namespace
@@ -455,15 +433,15 @@ NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
   const DLTensor& t = tensor->dl_tensor;
   if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr))
     throw RuntimeError("from_dlpack of a tensor without a shape", where);
-  const DataType dtype = imported_type(t.dtype, where);
+  const DataType dtype = at_line(where, [&] { return runtime::from_dlpack(t.dtype); });
   check_element_type(dtype, where);
   check_device({static_cast<DeviceType>(t.device.device_type), t.device.device_id}, where);
   Shape shape(t.shape, t.shape + t.ndim);
   Shape strides =
       t.strides == nullptr ? compact_strides(shape) : Shape(t.strides, t.strides + t.ndim);
-  ByteRange range;
+  std::pair<std::int64_t, std::int64_t> range;
   if (bytes_of(shape, dtype, where) > 0) {
-    range = bytes_touched(shape, strides, t.byte_offset, dtype.bytes(), where);
+    range = foreign_bytes(shape, strides, t.byte_offset, dtype, where);
     if (t.data == nullptr)
       throw RuntimeError(
           "from_dlpack of a tensor " + dtype.str() + to_text(shape) + " without data", where);
@@ -486,7 +464,7 @@ NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
                                 .tensor = t,
                                 .memory = std::move(memory),
                                 .first_byte = range.first,
-                                .end_byte = range.end}));
+                                .end_byte = range.second}));
 }
 
 NDArray NDArray::wrap_memory(void* data, std::optional<DataType> pointee, Shape shape,
@@ -506,10 +484,10 @@ NDArray NDArray::wrap_memory(void* data, std::optional<DataType> pointee, Shape 
   if (options.strides && options.strides->size() != shape.size())
     refuse(what + " with " + std::to_string(options.strides->size()) + " strides");
   Shape strides = options.strides ? std::move(*options.strides) : compact_strides(shape);
-  ByteRange range;
+  std::pair<std::int64_t, std::int64_t> range;
   if (bytes > 0) {
     if (data == nullptr) refuse(what + " in no memory, the pointer is null");
-    range = bytes_touched(shape, strides, 0, dtype.bytes(), where);
+    range = foreign_bytes(shape, strides, 0, dtype, where);
     const bool is_address = options.device.type != DeviceType::OpenCL;
     if (is_address && reinterpret_cast<std::uintptr_t>(data) %
                               static_cast<std::uintptr_t>(bytes_of_lane(dtype)) !=
@@ -528,7 +506,7 @@ NDArray NDArray::wrap_memory(void* data, std::optional<DataType> pointee, Shape 
                                 .tensor = tensor,
                                 .memory = std::move(memory),
                                 .first_byte = range.first,
-                                .end_byte = range.end}));
+                                .end_byte = range.second}));
 }
 
 }  // namespace tenon::runtime

@@ -13,7 +13,6 @@
 #include "runtime/core/text.h"
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/ndarray.h"
-#include "tenon/support/match.h"
 
 namespace tenon::runtime {
 
@@ -51,6 +50,11 @@ std::string describe(DLDataType dtype) {
   }
 }
 
+/// Returns the tensor. Precondition: the argument is a tensor.
+const DLTensor& tensor_of(const Argument& arg) {
+  return *static_cast<const DLTensor*>(arg.value().p);
+}
+
 /// Returns "float32[4, 3]", "the integer 5", "null".
 std::string describe_given(const Argument& arg) {
   switch (arg.code()) {
@@ -65,7 +69,7 @@ std::string describe_given(const Argument& arg) {
     case kTenonNull:
       return "null";
     case kTenonTensor: {
-      const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
+      const DLTensor& tensor = tensor_of(arg);
       if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
         return "a tensor without a shape";
       return describe(tensor.dtype) + to_text(shape_of(tensor));
@@ -74,14 +78,13 @@ std::string describe_given(const Argument& arg) {
   return "an argument with the unknown type code " + std::to_string(arg.code());
 }
 
-}  // namespace
-
 // ---- arrays of which only the address is unknown ------------------------------------------------
 
 // Fast path for arrays whose specification fixes everything except the address. It produces no
 // messages. Nearly all calls use it. It must be fast, because a short kernel itself takes no longer
 // than the check.
 
+/// Returns the extents; nullopt if one is not constant.
 std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size>& shape) {
   std::vector<std::int64_t> extents;
   for (const Size& size : shape) {
@@ -92,6 +95,7 @@ std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size
   return extents;
 }
 
+/// Returns the parameter as a known array; nullopt if it is something else.
 std::optional<KnownArray> known_array(const ParamSpec& param) {
   const auto* array = std::get_if<ArraySpec>(&param.type);
   if (!array || array->strides || array->device != DeviceType::Cpu) return std::nullopt;
@@ -108,12 +112,6 @@ std::optional<KnownArray> known_array(const ParamSpec& param) {
                              static_cast<std::uintptr_t>(array->dtype.bytes()),
                     .alignment = alignment,
                     .is_written = array->access != Access::Read};
-}
-
-namespace {
-
-const DLTensor& tensor_of(const Argument& arg) {
-  return *static_cast<const DLTensor*>(arg.value().p);
 }
 
 std::uintptr_t address_of(const Argument& arg) {
@@ -151,8 +149,9 @@ bool lie_apart(const std::vector<KnownArray>& expected, std::span<const Argument
   return true;
 }
 
-}  // namespace
-
+/// Whether the arguments match these arrays and written memory is disjoint from the rest. If so,
+/// stores them in `result`. Otherwise leaves it unchanged, and CallCheck handles unusual arguments
+/// and reports errors.
 bool take_known_arrays(const std::vector<KnownArray>& expected, std::span<const Argument> args,
                        CheckedArguments& result) {
   if (expected.empty() || expected.size() != args.size()) return false;
@@ -174,6 +173,8 @@ bool take_known_arrays(const std::vector<KnownArray>& expected, std::span<const 
   return true;
 }
 
+}  // namespace
+
 // ---- the specification --------------------------------------------------------------------------
 
 ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
@@ -182,11 +183,10 @@ ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
     if (const auto* array = std::get_if<ArraySpec>(&param.type)) {
       numbered.dtype = to_dlpack(array->dtype);
       dimensions_ += array->shape.size();
-      for (const Size& size : array->shape) numbered.shape.push_back(number(size));
+      numbered.shape = symbols_of(array->shape);
       if (const auto extents = constant_extents(array->shape))
         numbered.elements = count_elements(*extents);
-      if (array->strides)
-        for (const Size& size : *array->strides) numbered.strides.push_back(number(size));
+      if (array->strides) numbered.strides = symbols_of(*array->strides);
     }
     params_.push_back(std::move(numbered));
   }
@@ -206,26 +206,21 @@ int ArgumentChecker::find_symbol(const std::string& name) const {
   return found == symbols_.end() ? -1 : static_cast<int>(found - symbols_.begin());
 }
 
-ArgumentChecker::NumberedSize ArgumentChecker::number(const Size& size) {
-  using Kind = NumberedSize::Kind;
-  return match(
-      size,
-      [](std::int64_t n) {
-        return NumberedSize{Kind::Constant, n};
-      },
-      [&](const Symbol& symbol) {
-        int index = find_symbol(symbol.name);
-        if (index < 0) {
-          index = static_cast<int>(symbols_.size());
-          symbols_.push_back(symbol);
-        }
-        int& bits = symbols_[static_cast<std::size_t>(index)].bits;
-        bits = std::min(bits, symbol.bits);
-        return NumberedSize{Kind::Symbol, index};
-      },
-      [](AnySize) {
-        return NumberedSize{Kind::Any, 0};
-      });
+std::vector<int> ArgumentChecker::symbols_of(const std::vector<Size>& sizes) {
+  std::vector<int> numbers;
+  for (const Size& size : sizes) {
+    numbers.push_back(-1);
+    const auto* symbol = std::get_if<Symbol>(&size);
+    if (symbol == nullptr) continue;
+    int& number = numbers.back() = find_symbol(symbol->name);
+    if (number < 0) {
+      number = static_cast<int>(symbols_.size());
+      symbols_.push_back(*symbol);
+    }
+    int& bits = symbols_[static_cast<std::size_t>(number)].bits;
+    bits = std::min(bits, symbol->bits);
+  }
+  return numbers;
 }
 
 // ---- all other calls ----------------------------------------------------------------------------
@@ -253,6 +248,12 @@ bool fits_signed(std::int64_t value, int bits) {
   return rest == 0 || rest == -1;
 }
 
+/// Whether the specification demands another, constant size.
+bool differs(const Size& expected, std::int64_t size) {
+  const auto* constant = std::get_if<std::int64_t>(&expected);
+  return constant != nullptr && *constant != size;
+}
+
 bool is_array(const ParamSpec& param) { return std::holds_alternative<ArraySpec>(param.type); }
 
 }  // namespace
@@ -268,7 +269,7 @@ class CallCheck {
         result_(result),
         bindings_(checker.symbols_.size()),
         memory_(args.size()) {
-    for (std::size_t n = 0; n < bindings_.size(); ++n) bindings_[n].from = Source::Nowhere;
+    for (std::size_t n = 0; n < bindings_.size(); ++n) bindings_[n].place = nullptr;
   }
 
   void run() {
@@ -283,13 +284,10 @@ class CallCheck {
   }
 
  private:
-  using NumberedSize = ArgumentChecker::NumberedSize;
-
-  enum class Source { Nowhere, Scalar, Extent, Stride };
-
   /// A symbol's value and its first occurrence.
   struct Binding {
-    Source from;
+    /// "extent" or "stride"; "" for an integer parameter; null if the symbol has no value yet.
+    const char* place;
     std::size_t param;
     std::size_t dimension;
     std::int64_t value;
@@ -302,9 +300,8 @@ class CallCheck {
   }
   std::string describe(const Binding& b) const {
     const std::string argument = name_of_argument(b.param);
-    if (b.from == Source::Scalar) return argument;
-    return (b.from == Source::Extent ? "extent " : "stride ") + std::to_string(b.dimension) +
-           " of " + argument;
+    if (*b.place == 0) return argument;
+    return std::string(b.place) + " " + std::to_string(b.dimension) + " of " + argument;
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
@@ -351,7 +348,7 @@ class CallCheck {
     put(above_int64 ? kTenonUInt : kTenonInt, arg.value());
     if (checker_.params_[param_].symbol >= 0)
       bindings_[static_cast<std::size_t>(checker_.params_[param_].symbol)] = {
-          .from = Source::Scalar, .param = param_, .dimension = 0, .value = value};
+          .place = "", .param = param_, .dimension = 0, .value = value};
   }
 
   void check_handle() {
@@ -392,8 +389,8 @@ class CallCheck {
   void check_array(const ArraySpec& spec) {
     const Argument& arg = args_[param_];
     if (arg.code() != kTenonTensor) refuse_as_given(expected_type());
-    const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
-    const std::int64_t count = check_type_and_shape(tensor);
+    const DLTensor& tensor = tensor_of(arg);
+    const std::int64_t count = check_type_and_shape(spec, tensor);
     check_device(spec, tensor);
     const DLTensor& complete = put_tensor(spec, tensor);
     memory_[param_] = {};
@@ -410,24 +407,21 @@ class CallCheck {
   }
 
   /// Returns the number of elements.
-  std::int64_t check_type_and_shape(const DLTensor& tensor) {
+  std::int64_t check_type_and_shape(const ArraySpec& spec, const DLTensor& tensor) {
     const ArgumentChecker::Param& expected = checker_.params_[param_];
-    const std::vector<NumberedSize>& sizes = expected.shape;
-    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
-      refuse_as_given(expected_type());
+    const std::size_t dimensions = spec.shape.size();
     if (!has_type(tensor.dtype, expected.dtype) ||
-        static_cast<std::size_t>(tensor.ndim) != sizes.size())
+        static_cast<std::size_t>(tensor.ndim) != dimensions ||
+        (dimensions > 0 && tensor.shape == nullptr))
       refuse_as_given(expected_type());
-    for (std::size_t d = 0; d < sizes.size(); ++d) {
-      const bool wrong_constant =
-          sizes[d].kind == NumberedSize::Kind::Constant && sizes[d].value != tensor.shape[d];
-      if (wrong_constant || tensor.shape[d] < 0) refuse_as_given(expected_type());
-    }
+    for (std::size_t d = 0; d < dimensions; ++d)
+      if (differs(spec.shape[d], tensor.shape[d]) || tensor.shape[d] < 0)
+        refuse_as_given(expected_type());
     if (expected.elements) return *expected.elements;
     const std::optional<std::int64_t> count = count_elements(shape_of(tensor));
     if (!count) refuse_as_given(expected_type() + " with fewer than 2^63 elements");
-    for (std::size_t d = 0; d < sizes.size(); ++d)
-      bind(sizes[d], Source::Extent, d, tensor.shape[d],
+    for (std::size_t d = 0; d < dimensions; ++d)
+      bind(expected.shape[d], "extent", d, tensor.shape[d],
            [&](const std::string& condition) { refuse_as_given(expected_type() + condition); });
     return *count;
   }
@@ -438,7 +432,7 @@ class CallCheck {
       refuse("expected an array on " + to_string(spec.device) + ", got one on " + device.str());
     for (std::size_t other = 0; other < param_; ++other) {
       if (!is_array(params_[other])) continue;
-      const auto& earlier = *static_cast<const DLTensor*>(args_[other].value().p);
+      const DLTensor& earlier = tensor_of(args_[other]);
       if (earlier.device.device_type == tensor.device.device_type && device_of(earlier) != device)
         refuse("expected an array on " + device_of(earlier).str() + " like " +
                name_of_argument(other) + ", got one on " + device.str());
@@ -478,18 +472,16 @@ class CallCheck {
                ", got " + to_text(strides));
       return;
     }
-    const std::vector<NumberedSize>& sizes = checker_.params_[param_].strides;
-    for (std::size_t d = 0; d < sizes.size(); ++d)
-      if (sizes[d].kind == NumberedSize::Kind::Constant && shape[d] > 1 &&
-          sizes[d].value != strides[d])
+    for (std::size_t d = 0; d < spec.strides->size(); ++d)
+      if (shape[d] > 1 && differs((*spec.strides)[d], strides[d]))
         refuse("expected the strides " + describe_sizes(*spec.strides) + ", got " +
                to_text(strides));
   }
 
   void bind_strides(const ArraySpec& spec, const DLTensor& tensor) {
-    const std::vector<NumberedSize>& sizes = checker_.params_[param_].strides;
-    for (std::size_t d = 0; d < sizes.size(); ++d)
-      bind(sizes[d], Source::Stride, d, tensor.strides[d], [&](const std::string& condition) {
+    const std::vector<int>& symbols = checker_.params_[param_].strides;
+    for (std::size_t d = 0; d < symbols.size(); ++d)
+      bind(symbols[d], "stride", d, tensor.strides[d], [&](const std::string& condition) {
         refuse("expected the strides " + describe_sizes(*spec.strides) + condition + ", got " +
                to_text(strides_of(tensor)));
       });
@@ -570,29 +562,30 @@ class CallCheck {
       if (earlier == nullptr || earlier->device != spec.device) continue;
       if (spec.access == Access::Read && earlier->access == Access::Read) continue;
       if (!ranges_overlap(memory_[param_], memory_[other])) continue;
-      const Overlap found = overlap(bytes_of(param_), bytes_of(other));
-      if (found == Overlap::None) continue;
+      const std::optional<bool> found = overlap(bytes_of(param_), bytes_of(other));
+      if (found == false) continue;
       refuse("expected memory disjoint from that of " + name_of_argument(other) + ", because `" +
              params_[spec.access == Access::Read ? other : param_].name +
-             "` is written; got memory that " +
-             (found == Overlap::Certain ? "overlaps" : "could overlap") +
+             "` is written; got memory that " + (found == true ? "overlaps" : "could overlap") +
              " it (to compute in place, build with one buffer for both tensors: option `binds`)");
     }
   }
 
   // ---- Symbols ----
 
+  /// Sets the value of the symbol of this number, unless it is -1. Refuses a value that differs
+  /// from an earlier one.
   template <class Refuse>
-  void bind(const NumberedSize& size, Source from, std::size_t dimension, std::int64_t value,
+  void bind(int number, const char* place, std::size_t dimension, std::int64_t value,
             Refuse&& refuse_with) {
-    if (size.kind != NumberedSize::Kind::Symbol) return;
-    const auto index = static_cast<std::size_t>(size.value);
+    if (number < 0) return;
+    const auto index = static_cast<std::size_t>(number);
     const Symbol& symbol = checker_.symbols_[index];
     Binding& binding = bindings_[index];
     if (!fits_signed(value, symbol.bits))
       refuse_with(" with " + symbol.name + " in " + std::to_string(symbol.bits) + " bits");
-    if (binding.from == Source::Nowhere) {
-      binding = {.from = from, .param = param_, .dimension = dimension, .value = value};
+    if (binding.place == nullptr) {
+      binding = {.place = place, .param = param_, .dimension = dimension, .value = value};
     } else if (binding.value != value) {
       refuse_with(" with " + symbol.name + " = " + std::to_string(binding.value) + " (" +
                   describe(binding) + ")");

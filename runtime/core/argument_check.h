@@ -16,8 +16,6 @@
 
 namespace tenon::runtime {
 
-struct CheckedArguments;
-
 /// An array of constant extents with at least one element, compact, in host memory.
 struct KnownArray {
   DLDataType dtype;
@@ -28,18 +26,6 @@ struct KnownArray {
   std::uintptr_t alignment;
   bool is_written;
 };
-
-/// Returns the extents; nullopt if one is not constant.
-std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size>& shape);
-
-/// Returns the parameter as a known array; nullopt if it is something else.
-std::optional<KnownArray> known_array(const ParamSpec& param);
-
-/// Whether the arguments match these arrays and written memory is disjoint from the rest. If so,
-/// stores them in `result`. Otherwise leaves it unchanged, and CallCheck handles unusual arguments
-/// and reports errors.
-bool take_known_arrays(const std::vector<KnownArray>& expected, std::span<const Argument> args,
-                       CheckedArguments& result);
 
 // A function's specification in the form used for checking calls: symbols are numbers.
 
@@ -54,14 +40,9 @@ class ArgumentChecker {
   friend class CallCheck;
   friend struct CheckedArguments;
 
-  /// A Size (tenon/runtime/spec.h) in which a symbol is represented by its number.
-  struct NumberedSize {
-    enum class Kind { Constant, Symbol, Any } kind;
-    std::int64_t value;  // the constant, or the index in symbols_
-  };
   struct Param {
-    std::vector<NumberedSize> shape;
-    std::vector<NumberedSize> strides;
+    /// The symbol of each extent and of each stride, -1 for a size that is no symbol.
+    std::vector<int> shape, strides;
     DLDataType dtype = {};
     /// The number of elements; nullopt unless all extents are constant.
     std::optional<std::int64_t> elements;
@@ -69,7 +50,8 @@ class ArgumentChecker {
     int symbol = -1;
   };
 
-  NumberedSize number(const Size& size);
+  /// Returns the number of each symbol, -1 for other sizes. Adds new symbols to symbols_.
+  std::vector<int> symbols_of(const std::vector<Size>& sizes);
   int find_symbol(const std::string& name) const;
 
   FunctionSpec spec_;

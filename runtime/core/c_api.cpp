@@ -10,6 +10,7 @@
 #include "runtime/core/library_module.h"
 #include "tenon/runtime/profiler.h"
 #include "tenon/runtime/symbols.h"
+#include "tenon/support/function_ref.h"
 
 namespace tenon::runtime {
 
@@ -75,33 +76,31 @@ const CSymbol& c_symbol(std::string_view name) {
 
 namespace {
 
-/// The functions that the program has defined with define_function.
-struct DefinedFunctions {
-  std::mutex mutex;
-  std::map<std::string, void*> addresses;
-};
-
-DefinedFunctions& functions_of_program() {
-  static DefinedFunctions functions;
-  return functions;
+/// Calls `use` with the functions that the program has defined by define_function, under a lock.
+void with_defined_functions(FunctionRef<void(std::map<std::string, void*>&)> use) {
+  static std::mutex mutex;
+  static std::map<std::string, void*> addresses;
+  const std::scoped_lock lock(mutex);
+  use(addresses);
 }
 
 }  // namespace
 
 void define_function(const std::string& name, void* address) {
-  DefinedFunctions& functions = functions_of_program();
-  const std::scoped_lock lock(functions.mutex);
-  if (address != nullptr) {
-    functions.addresses[name] = address;
-  } else {
-    functions.addresses.erase(name);
-  }
+  with_defined_functions([&](std::map<std::string, void*>& addresses) {
+    if (address != nullptr) {
+      addresses[name] = address;
+    } else {
+      addresses.erase(name);
+    }
+  });
 }
 
 std::map<std::string, void*> defined_functions() {
-  DefinedFunctions& functions = functions_of_program();
-  const std::scoped_lock lock(functions.mutex);
-  return functions.addresses;
+  std::map<std::string, void*> result;
+  with_defined_functions(
+      [&](const std::map<std::string, void*>& addresses) { result = addresses; });
+  return result;
 }
 
 }  // namespace tenon::runtime

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <vector>
 
@@ -97,8 +98,8 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
   return true;
 }
 
-}  // namespace
-
+/// Returns what is missing at the end of a shared library's file, as a sentence; empty if the file
+/// is complete or is not a shared library.
 std::string missing_at_end(std::span<const std::byte> file) {
   const auto header = read_at<Header>(file, 0);
   constexpr int kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
@@ -123,7 +124,8 @@ std::string missing_at_end(std::span<const std::byte> file) {
   return "";
 }
 
-LibraryFile::LibraryFile(const std::filesystem::path& path) {
+/// Opens an unnamed copy of the file, after checking it, and returns its descriptor.
+int copy_of(const std::filesystem::path& path) {
   const std::vector<std::byte> bytes = contents_of(path);
   if (const std::string missing = missing_at_end(bytes); !missing.empty())
     cannot_load(path, missing);
@@ -132,28 +134,46 @@ LibraryFile::LibraryFile(const std::filesystem::path& path) {
         path,
         "the file is damaged: its contents are not those that were saved (`strip` removes the "
         "checksum of a file that another program is to modify)");
-  descriptor_ = unnamed_file();
-  if (descriptor_ < 0) cannot_load(path, "no copy of it can be created: " + reason());
-  if (!write_all(descriptor_, bytes)) {
+  const int copy = unnamed_file();
+  if (copy < 0) cannot_load(path, "no copy of it can be created: " + reason());
+  if (!write_all(copy, bytes)) {
     const std::string why = reason();
-    ::close(descriptor_);
+    ::close(copy);
     cannot_load(path, "a copy of it cannot be written: " + why);
   }
-  private_path_ = "/proc/self/fd/" + std::to_string(descriptor_);
+  return copy;
 }
 
-LibraryFile::~LibraryFile() {
-  if (!is_kept_) ::close(descriptor_);
+}  // namespace
+
+PrivateLibrary::PrivateLibrary(const std::filesystem::path& path)
+    : descriptor_(copy_of(path)), copy_("/proc/self/fd/" + std::to_string(descriptor_)) {
+  try {
+    library_.emplace(copy_, path.string());
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
 }
 
-void LibraryFile::save(const std::filesystem::path& path) const {
+PrivateLibrary::~PrivateLibrary() {
+  library_->close();
+  // The loader keeps libraries with certain symbols until the process ends. The name of the copy
+  // must then stay reserved.
+  if (void* handle = dlopen(copy_.c_str(), RTLD_LAZY | RTLD_NOLOAD))
+    dlclose(handle);
+  else
+    ::close(descriptor_);
+}
+
+void PrivateLibrary::save(const std::filesystem::path& path) const {
   // Written next to the target and then renamed, so that a process that has mapped the old file
   // keeps it.
   std::filesystem::path beside = path;
   beside += ".new";
   std::error_code error;
-  std::filesystem::copy_file(private_path_, beside,
-                             std::filesystem::copy_options::overwrite_existing, error);
+  std::filesystem::copy_file(copy_, beside, std::filesystem::copy_options::overwrite_existing,
+                             error);
   if (!error) std::filesystem::rename(beside, path, error);
   if (error) throw RuntimeError(path.string() + " cannot be written: " + error.message());
 }
@@ -173,33 +193,20 @@ void* load(const std::string& path, const std::string& name) {
 
 }  // namespace
 
-DynamicLibrary::DynamicLibrary(const std::filesystem::path& path, Lifetime lifetime)
-    : path_(path.string()), lifetime_(lifetime), handle_(load(path_, path_)) {}
-
 DynamicLibrary::DynamicLibrary(const std::string& path, const std::string& name)
-    : path_(name), lifetime_(Lifetime::UntilDestroyed), handle_(load(path, name)) {}
-
-DynamicLibrary::~DynamicLibrary() {
-  if (lifetime_ == Lifetime::UntilDestroyed) dlclose(handle_);
-}
+    : name_(name), handle_(load(path, name)) {}
 
 void* DynamicLibrary::find(const std::string& symbol) const {
   return dlsym(handle_, symbol.c_str());
 }
 
-PrivateLibrary::PrivateLibrary(const std::filesystem::path& path) : file_(path) {
-  library_.emplace(file_.private_path(), path.string());
+FunctionAddress DynamicLibrary::function(const std::string& symbol) const {
+  void* const address = find(symbol);
+  if (address == nullptr) throw RuntimeError(name_ + " has no `" + symbol + "`");
+  return {address};
 }
 
-PrivateLibrary::~PrivateLibrary() {
-  library_.reset();
-  // The loader keeps libraries with certain symbols until the process ends; then the name must stay
-  // reserved.
-  if (void* handle = dlopen(file_.private_path().c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
-    dlclose(handle);
-    file_.keep_for_good();
-  }
-}
+void DynamicLibrary::close() { dlclose(handle_); }
 
 namespace {
 
@@ -220,12 +227,6 @@ std::shared_ptr<const void> hold_library_of(const void* address) {
   void* const handle = library_of(address, RTLD_LOCAL);
   if (handle == nullptr) return nullptr;
   return std::shared_ptr<const void>(handle, [](const void* h) { dlclose(const_cast<void*>(h)); });
-}
-
-void* DynamicLibrary::find_or_throw(const std::string& symbol) const {
-  void* address = find(symbol);
-  if (address == nullptr) throw RuntimeError(path_ + " has no `" + symbol + "`");
-  return address;
 }
 
 }  // namespace tenon::runtime

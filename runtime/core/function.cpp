@@ -104,11 +104,11 @@ TimeEvaluator Function::time_evaluator(Device device, TimeOptions options,
 Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation where) const {
   const CheckedArguments checked = function_.check(args, where);
   const Function::State& code = *function_.state_;
-  const std::unique_ptr<DeviceTimer> timer = device_api(device_.type).make_timer(device_.id);
+  DeviceApi& api = device_api(device_.type);
   auto seconds_of = [&](int number) {
-    timer->start();
-    for (int i = 0; i < number; ++i) code.run(checked, where);
-    return timer->stop();
+    return api.seconds_of(device_.id, [&] {
+      for (int i = 0; i < number; ++i) code.run(checked, where);
+    });
   };
 
   code.run(checked, where);
@@ -129,10 +129,9 @@ Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation wh
 // ---- calls whose arguments are bound ------------------------------------------------------------
 
 struct BoundCall::State {
-  State(const BoundFunction& bound, std::span<const Argument> args, std::vector<NDArray> arrays)
-      : function(bound.function),
-        arrays(std::move(arrays)),
-        args(function.check(args, bound.where)) {}
+  State(const WithLine<Function>& bound, std::span<const Argument> args,
+        std::vector<NDArray> arrays)
+      : function(bound.value), arrays(std::move(arrays)), args(function.check(args, bound.where)) {}
 
   Function function;
   std::vector<NDArray> arrays;
@@ -140,7 +139,7 @@ struct BoundCall::State {
   CheckedArguments args;
 };
 
-BoundCall::BoundCall(const BoundFunction& function, std::span<const Argument> args,
+BoundCall::BoundCall(const WithLine<Function>& function, std::span<const Argument> args,
                      std::vector<NDArray> arrays)
     : state_(std::make_shared<const State>(function, args, std::move(arrays))),
       values_(state_->args.values.data()),

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/core/last_error.h"
+#include "runtime/core/text.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/runtime/device_api.h"
 #include "tenon/support/error.h"
@@ -22,14 +23,6 @@ constexpr std::string_view kKernelsFirstLine = "tenon-kernels 1";
 constexpr std::string_view kPointer = "pointer";
 constexpr std::string_view kDynamicShared = "shared";
 constexpr std::string_view kSubgroup = "subgroup";
-
-/// Removes and returns the text up to the separator, and removes the separator.
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::size_t length = std::min(text.find(separator), text.size());
-  const std::string_view piece = text.substr(0, length);
-  text.remove_prefix(std::min(length + 1, text.size()));
-  return piece;
-}
 
 KernelSpec parse_kernel(std::string_view line) {
   const std::string whole(line);
@@ -82,11 +75,7 @@ std::vector<KernelSpec> parse_kernel_manifest(std::string_view text) {
   return kernels;
 }
 
-}  // namespace tenon::runtime
-
 // Launches of a module's kernels, which are loaded on a device at their first launch there.
-
-namespace tenon::runtime {
 
 namespace {
 
@@ -178,7 +167,6 @@ int32_t tenon_launch_kernel(TenonKernels* kernels, int32_t kernel, int32_t devic
   return without_exceptions([&] {
     tenon::runtime::launch(*kernels, kernel, device_id, {args, static_cast<std::size_t>(num_args)},
                            launch);
-    return kTenonOk;
   });
 }
 

@@ -35,8 +35,8 @@ class LibraryModule : public ModuleImpl {
   const std::vector<FunctionSpec>& functions() const override { return functions_; }
   Function::PackedCall lookup(const FunctionSpec& function) override {
     check_processor(function, path_.string());
-    return library_.function<std::int32_t(const TenonValue*, const std::int32_t*, std::int32_t)>(
-        function.symbol);
+    const TenonPackedFunction code = library_.function(function.symbol);
+    return code;
   }
 
   std::vector<std::string> source_kinds() const override {
@@ -63,7 +63,7 @@ class LibraryModule : public ModuleImpl {
       throw RuntimeError("a module that was loaded from " + path_.filename().string() +
                          " can only be saved as the same kind of file, not as " +
                          path.filename().string());
-    library_.file().save(path);
+    library_.save(path);
   }
 
  private:
@@ -96,11 +96,7 @@ std::shared_ptr<ModuleImpl> load_library_module(const std::filesystem::path& pat
   return std::make_shared<LibraryModule>(path);
 }
 
-}  // namespace tenon::runtime
-
 // ---- modules that are linked into the program ---------------------------------------------------
-
-namespace tenon::runtime {
 
 namespace {
 

@@ -42,14 +42,10 @@ void* allocate_aligned(std::uint64_t nbytes, std::uint64_t alignment) {
   return memory;
 }
 
-}  // namespace tenon::runtime
-
 // ---- workspaces ---------------------------------------------------------------------------------
 
 // Workspaces: temporary memory of generated code. Every thread caches the blocks that were freed on
 // it, so that a loop with an allocation in every iteration calls the system only once.
-
-namespace tenon::runtime {
 
 namespace {
 
@@ -179,7 +175,6 @@ void* tenon_workspace_alloc(int32_t device_type, int32_t device_id, uint64_t nby
   void* data = nullptr;
   without_exceptions([&] {
     data = allocate({static_cast<DeviceType>(device_type), device_id}, nbytes, alignment);
-    return kTenonOk;
   });
   return data;
 }
@@ -188,6 +183,5 @@ int32_t tenon_workspace_free(int32_t device_type, int32_t device_id, void* data)
   using namespace tenon::runtime;
   return without_exceptions([&] {
     give_back({static_cast<DeviceType>(device_type), device_id}, data);
-    return kTenonOk;
   });
 }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/core/at_line.h"
 #include "runtime/core/library_module.h"
 #include "tenon/runtime/module_impl.h"
 
@@ -117,19 +118,12 @@ void Module::save(const FilePath& path, SaveOptions options, SourceLocation wher
 }
 
 Module Module::load(const FilePath& path, SourceLocation where) {
-  try {
-    return Module(load_library_module(static_cast<const std::string&>(path)));
-  } catch (const RuntimeError& error) {
-    throw RuntimeError(error.what(), where);
-  }
+  return at_line(
+      where, [&] { return Module(load_library_module(static_cast<const std::string&>(path))); });
 }
 
 Module Module::system_library(const Name& prefix, SourceLocation where) {
-  try {
-    return Module(find_system_library(prefix));
-  } catch (const RuntimeError& error) {
-    throw RuntimeError(error.what(), where);
-  }
+  return at_line(where, [&] { return Module(find_system_library(prefix)); });
 }
 
 }  // namespace tenon::runtime

@@ -24,27 +24,17 @@ namespace tenon::runtime {
 
 namespace {
 
-struct Feature {
-  std::string_view name;
-  bool (*is_here)();
-};
-
 #if defined(__x86_64__) || defined(__i386__)
 constexpr Architecture kHere = Architecture::X86;
 
-/// The result of CPUID.
-struct Registers {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-};
-
-bool has_bit(unsigned Registers::*which, int bit) {
-  Registers r;
-  return __get_cpuid_count(7, 1, &r.eax, &r.ebx, &r.ecx, &r.edx) != 0 && (r.*which >> bit & 1) != 0;
-}
-
-constexpr auto kFeatures = std::to_array<Feature>({
-#define TENON_FEATURE(name) {name, [] { return __builtin_cpu_supports(name) != 0; }},
-#define TENON_FEATURE_BIT(name, which, bit) {name, [] { return has_bit(&Registers::which, bit); }},
+/// The test for each feature of this architecture, in the order of processor_features().
+constexpr auto kFeatureTests = std::to_array<bool (*)()>({
+#define TENON_FEATURE(name) [] { return __builtin_cpu_supports(name) != 0; },
+#define TENON_FEATURE_BIT(name, which, bit)                                                 \
+  [] {                                                                                      \
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;                                            \
+    return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (which >> bit & 1) != 0; \
+  },
 #include "runtime/processor_features.inc"
 #undef TENON_FEATURE
 #undef TENON_FEATURE_BIT
@@ -56,14 +46,15 @@ bool has_bit(int word, int bit) {
   return (getauxval(word == 1 ? AT_HWCAP : AT_HWCAP2) >> bit & 1) != 0;
 }
 
-constexpr auto kFeatures = std::to_array<Feature>({
-#define TENON_ARM_FEATURE(name, word, bit) {name, [] { return has_bit(word, bit); }},
+/// The test for each feature of this architecture, in the order of processor_features().
+constexpr auto kFeatureTests = std::to_array<bool (*)()>({
+#define TENON_ARM_FEATURE(name, word, bit) [] { return has_bit(word, bit); },
 #include "runtime/processor_features.inc"
 #undef TENON_ARM_FEATURE
 });
 #else
 constexpr Architecture kHere = Architecture::Other;
-constexpr std::array<Feature, 0> kFeatures = {};
+constexpr std::array<bool (*)(), 0> kFeatureTests = {};
 #endif
 
 constexpr auto kX86Names = std::to_array<std::string_view>({
@@ -110,9 +101,11 @@ std::span<const std::string_view> processor_features(Architecture architecture) 
 std::span<const std::string_view> processor_features() { return processor_features(kHere); }
 
 bool processor_has(std::string_view feature) {
-  const auto row = std::ranges::find(kFeatures, feature, &Feature::name);
-  if (row == kFeatures.end()) return true;
-  return row->is_here() && (!feature.starts_with("amx-") || request_tiles() == 0);
+  const std::span<const std::string_view> names = processor_features();
+  const auto name = std::ranges::find(names, feature);
+  if (name == names.end()) return true;
+  const bool is_here = kFeatureTests[static_cast<std::size_t>(name - names.begin())]();
+  return is_here && (!feature.starts_with("amx-") || request_tiles() == 0);
 }
 
 std::vector<std::string> missing_features(std::span<const std::string> features) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -93,91 +94,39 @@ void drop_ended_calls(Thread& thread, const void* stack) {
   }
 }
 
-/// A part of a parallel loop, or a task of a region, on any thread.
-class Part {
+/// An interval of the calling thread: a part of a parallel loop, a task of a region, or waiting.
+/// Until it ends, the thread's time counts to the record `mine`.
+class Interval {
  public:
-  Part(Profiler& profiler, std::int32_t region) : Part(record_of(profiler), region) {}
-  Part(Thread& thread, std::int32_t region) : outer_(current), mine_(thread) {
+  Interval(Thread& mine, Frame::Kind kind, std::int32_t region)
+      : outer_(current), mine_(mine), depth_(mine.frames.size()) {
     current = &mine_;
-    depth_ = mine_.frames.size();
-    push(mine_, Frame::Kind::Part, region);
+    push(mine_, kind, region);
   }
-  ~Part() {
+  ~Interval() {
     drop_to(mine_, depth_ + 1);
     pop(mine_);
     current = outer_;
   }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
+  Interval(const Interval&) = delete;
+  Interval& operator=(const Interval&) = delete;
 
  private:
-  static Thread& record_of(Profiler& profiler) {
-    const bool is_known = current != nullptr && current->owner == &profiler;
-    return is_known ? *current : profiler.this_thread();
-  }
-
   Thread* outer_;
   Thread& mine_;
   std::size_t depth_;
 };
 
-/// Borrows the record of a thread that ends with its task; another thread may use it later.
-class Borrowed {
- public:
-  explicit Borrowed(Profiler& profiler) : profiler_(profiler), thread_(profiler.borrow()) {}
-  ~Borrowed() { profiler_.give_back(thread_); }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-
-  Thread& thread() const { return thread_; }
-
- private:
-  Profiler& profiler_;
-  Thread& thread_;
-};
+/// Returns the region that this thread is in. Precondition: inside a profiled call.
+std::int32_t current_region() { return current->frames.back().region; }
 
 /// Counts this thread's time as waiting, except while the thread runs parts of the loop itself.
-class Wait {
- public:
-  Wait() : mine_(*current), depth_(mine_.frames.size()) {
-    push(mine_, Frame::Kind::Wait, mine_.frames.back().region);
-  }
-  ~Wait() {
-    drop_to(mine_, depth_ + 1);
-    pop(mine_);
-  }
-  Wait(const Wait&) = delete;
-  Wait& operator=(const Wait&) = delete;
-
- private:
-  Thread& mine_;
-  std::size_t depth_;
-};
-
-template <class Body>
-struct ProfiledBody {
-  Body body;
-  void* closure;
-  Profiler* profiler;
-  std::int32_t region;
-};
-
-template <class Body>
-ProfiledBody<Body> profiled(Body body, void* closure) {
-  return {body, closure, current->owner, current->frames.back().region};
-}
+Interval waiting() { return {*current, Frame::Kind::Wait, current_region()}; }
 
 std::uint64_t next_id() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
 }
-
-/// A thread's record in a profiler. Profilers are identified by number, since a new one may have
-/// the address of an old one.
-struct KnownThread {
-  std::uint64_t profiler = 0;
-  Thread* thread = nullptr;
-};
 
 }  // namespace
 
@@ -187,10 +136,12 @@ Profiler::Profiler(std::size_t regions)
 Profiler::~Profiler() = default;
 
 Thread& Profiler::this_thread() {
-  thread_local std::array<KnownThread, 4> known;
+  // The last profilers that this thread used, with its records. They are identified by number,
+  // since a new profiler may have the address of an old one.
+  thread_local std::array<std::pair<std::uint64_t, Thread*>, 4> known;
   thread_local std::size_t oldest = 0;
-  for (const KnownThread& each : known)
-    if (each.profiler == id_) return *each.thread;
+  for (const auto& [profiler, record] : known)
+    if (profiler == id_) return *record;
   thread_local const std::thread::id me = std::this_thread::get_id();
   const std::lock_guard lock(mutex_);
   auto mine = std::ranges::find(thread_ids_, me);
@@ -200,7 +151,7 @@ Thread& Profiler::this_thread() {
     mine = std::prev(thread_ids_.end());
   }
   Thread* thread = threads_[static_cast<std::size_t>(mine - thread_ids_.begin())].get();
-  known[oldest++ % known.size()] = {.profiler = id_, .thread = thread};
+  known[oldest++ % known.size()] = {id_, thread};
   return *thread;
 }
 
@@ -296,31 +247,39 @@ std::int32_t tenon_profile_leave(std::int32_t) {
 
 std::int32_t tenon_profile_parallel_for(TenonLoopBody body, void* closure, std::int64_t begin,
                                         std::int64_t end) {
-  auto loop = profiled(body, closure);
-  const auto run = [](void* data, std::int64_t first, std::int64_t last) {
-    const auto& inner = *static_cast<ProfiledBody<TenonLoopBody>*>(data);
-    const Part part(*inner.profiler, inner.region);
-    return inner.body(inner.closure, first, last);
+  auto part = [body, closure, &profiler = *current->owner, region = current_region()](
+                  std::int64_t first, std::int64_t last) {
+    const bool is_known = current != nullptr && current->owner == &profiler;
+    const Interval interval(is_known ? *current : profiler.this_thread(), Frame::Kind::Part,
+                            region);
+    return body(closure, first, last);
   };
-  const Wait wait;
-  return tenon_parallel_for(run, &loop, begin, end);
+  const auto run = [](void* data, std::int64_t first, std::int64_t last) {
+    return (*static_cast<decltype(part)*>(data))(first, last);
+  };
+  const Interval wait = waiting();
+  return tenon_parallel_for(run, &part, begin, end);
 }
 
 std::int32_t tenon_profile_parallel_launch(TenonTaskBody body, void* closure,
                                            std::int32_t num_tasks) {
-  auto tasks = profiled(body, closure);
-  const auto run = [](void* data, std::int32_t task, std::int32_t count) {
-    const auto& inner = *static_cast<ProfiledBody<TenonTaskBody>*>(data);
-    const Borrowed record(*inner.profiler);
-    const Part part(record.thread(), inner.region);
-    return inner.body(inner.closure, task, count);
+  auto task = [body, closure, &profiler = *current->owner, region = current_region()](
+                  std::int32_t number, std::int32_t count) {
+    // The thread ends with its task; another thread may use the record later.
+    const auto give_back = [&](Thread* record) { profiler.give_back(*record); };
+    const std::unique_ptr<Thread, decltype(give_back)> record(&profiler.borrow(), give_back);
+    const Interval interval(*record, Frame::Kind::Part, region);
+    return body(closure, number, count);
   };
-  const Wait wait;
-  return tenon_parallel_launch(run, &tasks, num_tasks);
+  const auto run = [](void* data, std::int32_t number, std::int32_t count) {
+    return (*static_cast<decltype(task)*>(data))(number, count);
+  };
+  const Interval wait = waiting();
+  return tenon_parallel_launch(run, &task, num_tasks);
 }
 
 std::int32_t tenon_profile_parallel_barrier() {
-  const Wait wait;
+  const Interval wait = waiting();
   return tenon_parallel_barrier();
 }
 

@@ -1,8 +1,8 @@
 #include "tenon/runtime/spec.h"
 
-#include <algorithm>
 #include <charconv>
 
+#include "runtime/core/text.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
 
@@ -91,11 +91,8 @@ class LineReader {
 
   /// Returns the next word, which must not start a quoted name.
   std::string_view word() {
-    skip_blanks();
-    std::size_t length = 0;
-    while (length < rest_.size() && rest_[length] != ' ') ++length;
-    if (length == 0) fail("ends too early");
-    return take(length);
+    if (at_end()) fail("ends too early");
+    return take_until(rest_, ' ');
   }
 
   std::string name() {
@@ -115,10 +112,7 @@ class LineReader {
     return result;
   }
 
-  template <class T>
-  T number() {
-    return parse_number<T>(word());
-  }
+  int number() { return parse_number<int>(word()); }
 
   void expect(std::string_view text) {
     if (word() != text) fail("lacks `" + std::string(text) + "`");
@@ -171,11 +165,6 @@ class LineReader {
   void skip_blanks() {
     while (rest_.starts_with(' ')) rest_.remove_prefix(1);
   }
-  std::string_view take(std::size_t length) {
-    std::string_view result = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    return result;
-  }
 
   std::string_view line_;
   std::string_view rest_;
@@ -203,14 +192,14 @@ ParamSpec read_array(LineReader& line) {
   if (array.strides && array.strides->size() != array.shape.size())
     line.fail("has strides of another rank");
   line.expect("align");
-  array.alignment = line.number<int>();
+  array.alignment = line.number();
   if (array.alignment < 1) line.fail("has an alignment below 1");
   line.expect("device");
-  array.device = static_cast<DeviceType>(line.number<int>());
+  array.device = static_cast<DeviceType>(line.number());
   line.expect("offset");
   array.zero_byte_offset = line.word() == "zero";
   line.expect("index");
-  array.index_bits = line.number<int>();
+  array.index_bits = line.number();
   param.type = std::move(array);
   return param;
 }
@@ -248,35 +237,29 @@ std::string to_manifest(std::span<const FunctionSpec> functions) {
 }
 
 std::vector<FunctionSpec> parse_manifest(std::string_view text) {
+  const std::string_view first = take_until(text, '\n');
+  if (first != kManifestFirstLine)
+    LineReader(first).fail("is not `" + std::string(kManifestFirstLine) + "`");
   std::vector<FunctionSpec> functions;
-  bool first = true;
-  while (first || !text.empty()) {
-    const std::size_t length = std::min(text.find('\n'), text.size());
-    LineReader line(text.substr(0, length));
-    if (first) {
-      if (text.substr(0, length) != kManifestFirstLine)
-        line.fail("is not `" + std::string(kManifestFirstLine) + "`");
-      first = false;
+  while (!text.empty()) {
+    LineReader line(take_until(text, '\n'));
+    const std::string_view what = line.word();
+    if (what == "function") {
+      functions.push_back({.name = line.name(), .symbol = line.name()});
+    } else if (functions.empty()) {
+      line.fail("comes before any function");
+    } else if (what == "array") {
+      functions.back().params.push_back(read_array(line));
+    } else if (what == "scalar") {
+      std::string name = line.name();
+      functions.back().params.push_back(
+          {.name = std::move(name), .type = ScalarSpec{line.data_type()}});
+    } else if (what == "features") {
+      while (!line.at_end()) functions.back().features.emplace_back(line.word());
     } else {
-      const std::string_view what = line.word();
-      if (what == "function") {
-        functions.push_back({.name = line.name(), .symbol = line.name()});
-      } else if (functions.empty()) {
-        line.fail("comes before any function");
-      } else if (what == "array") {
-        functions.back().params.push_back(read_array(line));
-      } else if (what == "scalar") {
-        std::string name = line.name();
-        functions.back().params.push_back(
-            {.name = std::move(name), .type = ScalarSpec{line.data_type()}});
-      } else if (what == "features") {
-        while (!line.at_end()) functions.back().features.emplace_back(line.word());
-      } else {
-        line.fail("begins with an unknown word");
-      }
-      if (!line.at_end()) line.fail("has extra text at the end");
+      line.fail("begins with an unknown word");
     }
-    text.remove_prefix(std::min(length + 1, text.size()));
+    if (!line.at_end()) line.fail("has extra text at the end");
   }
   return functions;
 }

@@ -1,9 +1,11 @@
-// Text of values for error messages.
+// Text of values for error messages, and pieces of text.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace tenon::runtime {
 
@@ -11,6 +13,9 @@ namespace tenon::runtime {
 std::string to_text(std::span<const std::int64_t> values);
 /// Returns the shortest text that represents the number.
 std::string to_text(double value);
-inline std::string to_text(std::int64_t value) { return std::to_string(value); }
+std::string to_text(std::integral auto value) { return std::to_string(value); }
+
+/// Removes and returns the text up to the separator, and removes the separator.
+std::string_view take_until(std::string_view& text, char separator);
 
 }  // namespace tenon::runtime

@@ -1,10 +1,11 @@
 // CUDA's driver interface, loaded at run time: no CUDA header or library is needed to build. The
 // declarations follow its documentation. For entry points with two versions, the second is used.
-#include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/core/dynamic_library.h"
@@ -27,56 +28,42 @@ using StreamHandle = void*;
 using Address = unsigned long long;
 
 struct Driver {
-  DynamicLibrary library{"libcuda.so.1", DynamicLibrary::Lifetime::OfTheProcess};
+  DynamicLibrary library{"libcuda.so.1"};
 
-  Result (*init)(unsigned) = library.function<Result(unsigned)>("cuInit");
-  Result (*get_error_string)(Result, const char**) =
-      library.function<Result(Result, const char**)>("cuGetErrorString");
-  Result (*device_get_count)(int*) = library.function<Result(int*)>("cuDeviceGetCount");
-  Result (*device_get)(CudaDevice*,
-                       int) = library.function<Result(CudaDevice*, int)>("cuDeviceGet");
-  Result (*device_get_name)(char*, int, CudaDevice) =
-      library.function<Result(char*, int, CudaDevice)>("cuDeviceGetName");
-  Result (*primary_context_retain)(Context*, CudaDevice) =
-      library.function<Result(Context*, CudaDevice)>("cuDevicePrimaryCtxRetain");
-  Result (*context_set_current)(Context) = library.function<Result(Context)>("cuCtxSetCurrent");
-  Result (*context_synchronize)() = library.function<Result()>("cuCtxSynchronize");
-  Result (*mem_alloc)(Address*, std::size_t) =
-      library.function<Result(Address*, std::size_t)>("cuMemAlloc_v2");
-  Result (*mem_free)(Address) = library.function<Result(Address)>("cuMemFree_v2");
-  Result (*module_load_data)(Module*, const void*) =
-      library.function<Result(Module*, const void*)>("cuModuleLoadData");
-  Result (*module_unload)(Module) = library.function<Result(Module)>("cuModuleUnload");
-  Result (*module_get_function)(Function*, Module, const char*) =
-      library.function<Result(Function*, Module, const char*)>("cuModuleGetFunction");
-  Result (*func_set_attribute)(Function, int, int) =
-      library.function<Result(Function, int, int)>("cuFuncSetAttribute");
-  Result (*func_get_attribute)(int*, int, Function) =
-      library.function<Result(int*, int, Function)>("cuFuncGetAttribute");
+  Result (*init)(unsigned) = library.function("cuInit");
+  Result (*get_error_string)(Result, const char**) = library.function("cuGetErrorString");
+  Result (*device_get_count)(int*) = library.function("cuDeviceGetCount");
+  Result (*device_get)(CudaDevice*, int) = library.function("cuDeviceGet");
+  Result (*device_get_name)(char*, int, CudaDevice) = library.function("cuDeviceGetName");
+  Result (*primary_context_retain)(Context*,
+                                   CudaDevice) = library.function("cuDevicePrimaryCtxRetain");
+  Result (*context_set_current)(Context) = library.function("cuCtxSetCurrent");
+  Result (*context_synchronize)() = library.function("cuCtxSynchronize");
+  Result (*mem_alloc)(Address*, std::size_t) = library.function("cuMemAlloc_v2");
+  Result (*mem_free)(Address) = library.function("cuMemFree_v2");
+  Result (*module_load_data)(Module*, const void*) = library.function("cuModuleLoadData");
+  Result (*module_unload)(Module) = library.function("cuModuleUnload");
+  Result (*module_get_function)(Function*, Module,
+                                const char*) = library.function("cuModuleGetFunction");
+  Result (*func_set_attribute)(Function, int, int) = library.function("cuFuncSetAttribute");
+  Result (*func_get_attribute)(int*, int, Function) = library.function("cuFuncGetAttribute");
   Result (*launch_kernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                          unsigned, void*, void**, void**) =
-      library.function<Result(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                              unsigned, void*, void**, void**)>("cuLaunchKernel");
+                          unsigned, void*, void**, void**) = library.function("cuLaunchKernel");
   // Addresses are unified, so that one function copies in every direction.
-  Result (*memcpy_async)(Address, Address, std::size_t, StreamHandle) =
-      library.function<Result(Address, Address, std::size_t, StreamHandle)>("cuMemcpyAsync");
-  Result (*stream_create)(StreamHandle*, unsigned) =
-      library.function<Result(StreamHandle*, unsigned)>("cuStreamCreate");
-  Result (*stream_destroy)(StreamHandle) =
-      library.function<Result(StreamHandle)>("cuStreamDestroy_v2");
-  Result (*stream_synchronize)(StreamHandle) =
-      library.function<Result(StreamHandle)>("cuStreamSynchronize");
-  Result (*stream_wait_event)(StreamHandle, Event, unsigned) =
-      library.function<Result(StreamHandle, Event, unsigned)>("cuStreamWaitEvent");
-  Result (*event_create)(Event*,
-                         unsigned) = library.function<Result(Event*, unsigned)>("cuEventCreate");
-  Result (*event_destroy)(Event) = library.function<Result(Event)>("cuEventDestroy_v2");
-  Result (*event_record)(Event, void*) = library.function<Result(Event, void*)>("cuEventRecord");
-  Result (*event_synchronize)(Event) = library.function<Result(Event)>("cuEventSynchronize");
-  Result (*event_elapsed_time)(float*, Event, Event) =
-      library.function<Result(float*, Event, Event)>("cuEventElapsedTime");
+  Result (*memcpy_async)(Address, Address, std::size_t,
+                         StreamHandle) = library.function("cuMemcpyAsync");
+  Result (*stream_create)(StreamHandle*, unsigned) = library.function("cuStreamCreate");
+  Result (*stream_destroy)(StreamHandle) = library.function("cuStreamDestroy_v2");
+  Result (*stream_synchronize)(StreamHandle) = library.function("cuStreamSynchronize");
+  Result (*stream_wait_event)(StreamHandle, Event,
+                              unsigned) = library.function("cuStreamWaitEvent");
+  Result (*event_create)(Event*, unsigned) = library.function("cuEventCreate");
+  Result (*event_destroy)(Event) = library.function("cuEventDestroy_v2");
+  Result (*event_record)(Event, void*) = library.function("cuEventRecord");
+  Result (*event_synchronize)(Event) = library.function("cuEventSynchronize");
+  Result (*event_elapsed_time)(float*, Event, Event) = library.function("cuEventElapsedTime");
 
-  void check(Result result, const char* what) const {
+  void check(Result result, std::string_view what) const {
     if (result == 0) return;
     const char* reason = nullptr;
     get_error_string(result, &reason);
@@ -84,23 +71,40 @@ struct Driver {
         "CUDA: " + std::string(what) + " failed: " +
         (reason == nullptr ? "error " + std::to_string(result) : std::string(reason)));
   }
+
+  CudaDevice device(int id) const {
+    CudaDevice device = 0;
+    check(device_get(&device, id), "finding cuda(" + std::to_string(id) + ")");
+    return device;
+  }
+
+  /// Makes the device's primary context, which is shared with other CUDA code of the process,
+  /// current in this thread.
+  void use(int id) {
+    const std::lock_guard lock(mutex);
+    Context& context = contexts[id];
+    if (context == nullptr)
+      check(primary_context_retain(&context, device(id)), "taking the device's context");
+    check(context_set_current(context), "taking the device's context");
+  }
+
+  /// Does the same in a destructor. Returns false if the driver has shut down.
+  bool can_use(int id) noexcept {
+    try {
+      use(id);
+      return true;
+    } catch (const RuntimeError&) {
+      return false;
+    }
+  }
+
+  std::mutex mutex;
+  /// The primary contexts that are in use, by device. Guarded by `mutex`.
+  std::map<int, Context> contexts;
 };
 
 Address address_of(const MemoryPlace& place) {
   return reinterpret_cast<Address>(place.data) + place.byte_offset;
-}
-
-/// Sets the calling thread's context.
-using Use = std::function<void()>;
-
-/// Sets the calling thread's context in a destructor. Returns false if the driver has shut down.
-bool can_use(const Use& use) noexcept {
-  try {
-    use();
-    return true;
-  } catch (const RuntimeError&) {
-    return false;
-  }
 }
 
 /// Flag for events that only order streams.
@@ -108,37 +112,44 @@ constexpr unsigned kWithoutTimes = 2;
 /// Flag for streams that do not synchronize with the device's default stream.
 constexpr unsigned kNonBlocking = 1;
 
+using EventOwner = std::unique_ptr<void, Result (*)(Event)>;
+
+/// Precondition: the device's context is current.
+EventOwner make_event(const Driver& driver, unsigned flags) {
+  Event event = nullptr;
+  driver.check(driver.event_create(&event, flags), "making an event");
+  return {event, driver.event_destroy};
+}
+
 class CudaStream : public DeviceStream {
  public:
   /// Precondition: the device's context is current.
-  CudaStream(const Driver& driver, Use use) : driver_(driver), use_(std::move(use)) {
+  CudaStream(Driver& driver, int id) : driver_(driver), id_(id) {
     driver_.check(driver_.stream_create(&stream_, kNonBlocking), "making a stream");
   }
   /// Destroying a stream does not cancel queued operations.
   ~CudaStream() override {
-    if (can_use(use_)) driver_.stream_destroy(stream_);
+    if (driver_.can_use(id_)) driver_.stream_destroy(stream_);
   }
 
   StreamHandle handle() const { return stream_; }
 
   void synchronize() override {
-    use_();
+    driver_.use(id_);
     driver_.check(driver_.stream_synchronize(stream_), "waiting for a stream");
   }
 
   void wait_for(DeviceStream& other) override {
-    use_();
-    Event event = nullptr;
-    driver_.check(driver_.event_create(&event, kWithoutTimes), "making an event");
-    Result result = driver_.event_record(event, static_cast<CudaStream&>(other).handle());
-    if (result == 0) result = driver_.stream_wait_event(stream_, event, 0);
-    driver_.event_destroy(event);
+    driver_.use(id_);
+    const EventOwner event = make_event(driver_, kWithoutTimes);
+    Result result = driver_.event_record(event.get(), static_cast<CudaStream&>(other).handle());
+    if (result == 0) result = driver_.stream_wait_event(stream_, event.get(), 0);
     driver_.check(result, "waiting for another stream");
   }
 
  private:
-  const Driver& driver_;
-  const Use use_;
+  Driver& driver_;
+  const int id_;
   StreamHandle stream_ = nullptr;
 };
 
@@ -158,11 +169,8 @@ constexpr int kDefaultSharedBytes = 48 * 1024;
 class CudaKernels : public LoadedKernels {
  public:
   /// Precondition: the device's context is current.
-  CudaKernels(const Driver& driver, Use use, int id, const KernelImage& image)
-      : driver_(driver),
-        use_(std::move(use)),
-        id_(id),
-        specs_(image.kernels.begin(), image.kernels.end()) {
+  CudaKernels(Driver& driver, int id, const KernelImage& image)
+      : driver_(driver), id_(id), specs_(image.kernels.begin(), image.kernels.end()) {
     if (image.binary.empty() && image.portable.empty())
       throw RuntimeError(
           "CUDA: these kernels exist only as text: where they were built, NVRTC (the compiler of "
@@ -178,13 +186,13 @@ class CudaKernels : public LoadedKernels {
       Result result = driver_.module_get_function(&function, module_, spec.name.c_str());
       if (result == 0) result = driver_.func_get_attribute(&shared, kStaticSharedBytes, function);
       if (result != 0) driver_.module_unload(module_);
-      driver_.check(result, ("finding the kernel `" + spec.name + "`").c_str());
+      driver_.check(result, "finding the kernel `" + spec.name + "`");
       functions_.push_back(function);
       max_dynamic_bytes_.push_back(std::max(kDefaultSharedBytes - shared, 0));
     }
   }
   ~CudaKernels() override {
-    if (!can_use(use_)) return;
+    if (!driver_.can_use(id_)) return;
     // Unloading does not wait for running kernels.
     driver_.context_synchronize();
     driver_.module_unload(module_);
@@ -193,7 +201,7 @@ class CudaKernels : public LoadedKernels {
   void launch(std::size_t kernel, std::span<const TenonValue> args,
               const LaunchSize& size) override {
     const KernelSpec& spec = specs_[kernel];
-    use_();
+    driver_.use(id_);
     std::vector<TenonValue> values(args.begin(), args.end());
     std::vector<float> floats(args.size());
     std::vector<void*> params;
@@ -220,7 +228,7 @@ class CudaKernels : public LoadedKernels {
                                         number(size.threads[0]), number(size.threads[1]),
                                         number(size.threads[2]), number(size.dynamic_shared_bytes),
                                         stream_handle(id_), params.data(), nullptr),
-                  what.c_str());
+                  what);
   }
 
  private:
@@ -232,8 +240,7 @@ class CudaKernels : public LoadedKernels {
     max_dynamic_bytes_[kernel] = bytes;
   }
 
-  const Driver& driver_;
-  const Use use_;
+  Driver& driver_;
   const int id_;
   std::vector<KernelSpec> specs_;
   std::mutex mutex_;
@@ -241,45 +248,6 @@ class CudaKernels : public LoadedKernels {
   std::vector<int> max_dynamic_bytes_;
   Module module_ = nullptr;
   std::vector<Function> functions_;
-};
-
-/// Events in the stream in which kernels are launched.
-class CudaTimer : public DeviceTimer {
- public:
-  /// Precondition: the device's context is current.
-  CudaTimer(const Driver& driver, Use use, StreamHandle stream)
-      : driver_(driver), use_(std::move(use)), stream_(stream) {
-    driver_.check(driver_.event_create(&start_, 0), "making an event");
-    if (const Result result = driver_.event_create(&stop_, 0); result != 0) {
-      driver_.event_destroy(start_);
-      driver_.check(result, "making an event");
-    }
-  }
-  ~CudaTimer() override {
-    if (!can_use(use_)) return;
-    driver_.event_destroy(start_);
-    driver_.event_destroy(stop_);
-  }
-
-  void start() override {
-    use_();
-    driver_.check(driver_.event_record(start_, stream_), "marking a time");
-  }
-
-  double stop() override {
-    use_();
-    driver_.check(driver_.event_record(stop_, stream_), "marking a time");
-    driver_.check(driver_.event_synchronize(stop_), "waiting for the device");
-    float milliseconds = 0;
-    driver_.check(driver_.event_elapsed_time(&milliseconds, start_, stop_), "measuring a time");
-    return static_cast<double>(milliseconds) * 1e-3;
-  }
-
- private:
-  const Driver& driver_;
-  const Use use_;
-  const StreamHandle stream_;
-  Event start_ = nullptr, stop_ = nullptr;
 };
 
 class CudaApi : public DeviceApi {
@@ -294,21 +262,21 @@ class CudaApi : public DeviceApi {
 
   std::string device_name(int id) override {
     char name[256] = {};
-    driver_.check(driver_.device_get_name(name, sizeof(name) - 1, device(id)),
+    driver_.check(driver_.device_get_name(name, sizeof(name) - 1, driver_.device(id)),
                   "asking for a device's name");
     return name;
   }
 
   void* allocate(int id, std::uint64_t nbytes, std::uint64_t) override {
-    use(id);
+    driver_.use(id);
     Address address = 0;  // aligned to 256 bytes by the driver
-    const std::string what = "allocating " + std::to_string(nbytes) + " bytes";
-    driver_.check(driver_.mem_alloc(&address, nbytes == 0 ? 1 : nbytes), what.c_str());
+    driver_.check(driver_.mem_alloc(&address, nbytes == 0 ? 1 : nbytes),
+                  "allocating " + std::to_string(nbytes) + " bytes");
     return reinterpret_cast<void*>(address);
   }
 
   void release(int id, void* data) noexcept override {
-    if (!can_use([this, id] { use(id); })) return;
+    if (!driver_.can_use(id)) return;
     // The driver does not guarantee to wait for kernels that use the memory.
     driver_.context_synchronize();
     driver_.mem_free(reinterpret_cast<Address>(data));
@@ -319,10 +287,10 @@ class CudaApi : public DeviceApi {
     const int id = to_cuda ? to.device.id : from.device.id;
     // A copy between two devices also waits for the thread's stream on the source device.
     if (to_cuda && from.device.type == DeviceType::Cuda && from.device.id != id) {
-      use(from.device.id);
+      driver_.use(from.device.id);
       driver_.check(driver_.stream_synchronize(stream_handle(from.device.id)), "copying");
     }
-    use(id);
+    driver_.use(id);
     const StreamHandle stream = stream_handle(id);
     driver_.check(driver_.memcpy_async(address_of(to), address_of(from), nbytes, stream),
                   "copying");
@@ -330,49 +298,37 @@ class CudaApi : public DeviceApi {
   }
 
   void synchronize(int id) override {
-    use(id);
+    driver_.use(id);
     driver_.check(driver_.context_synchronize(), "waiting for the device");
   }
 
   std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image) override {
-    use(id);
-    return std::make_unique<CudaKernels>(
-        driver_, [this, id] { use(id); }, id, image);
+    driver_.use(id);
+    return std::make_unique<CudaKernels>(driver_, id, image);
   }
 
-  std::unique_ptr<DeviceTimer> make_timer(int id) override {
-    use(id);
-    return std::make_unique<CudaTimer>(
-        driver_, [this, id] { use(id); }, stream_handle(id));
+  double seconds_of(int id, FunctionRef<void()> work) override {
+    driver_.use(id);
+    const StreamHandle stream = stream_handle(id);
+    const EventOwner start = make_event(driver_, 0), stop = make_event(driver_, 0);
+    driver_.check(driver_.event_record(start.get(), stream), "marking a time");
+    work();
+    driver_.use(id);
+    driver_.check(driver_.event_record(stop.get(), stream), "marking a time");
+    driver_.check(driver_.event_synchronize(stop.get()), "waiting for the device");
+    float milliseconds = 0;
+    driver_.check(driver_.event_elapsed_time(&milliseconds, start.get(), stop.get()),
+                  "measuring a time");
+    return static_cast<double>(milliseconds) * 1e-3;
   }
 
   std::unique_ptr<DeviceStream> make_stream(int id) override {
-    use(id);
-    return std::make_unique<CudaStream>(driver_, [this, id] { use(id); });
+    driver_.use(id);
+    return std::make_unique<CudaStream>(driver_, id);
   }
 
  private:
-  CudaDevice device(int id) const {
-    CudaDevice device = 0;
-    const std::string what = "finding cuda(" + std::to_string(id) + ")";
-    driver_.check(driver_.device_get(&device, id), what.c_str());
-    return device;
-  }
-
-  /// Makes the device's primary context, which is shared with other CUDA code of the process,
-  /// current in this thread.
-  void use(int id) {
-    std::lock_guard lock(mutex_);
-    Context& context = contexts_[id];
-    if (context == nullptr)
-      driver_.check(driver_.primary_context_retain(&context, device(id)),
-                    "taking the device's context");
-    driver_.check(driver_.context_set_current(context), "taking the device's context");
-  }
-
   Driver driver_;
-  std::mutex mutex_;
-  std::map<int, Context> contexts_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <utility>
 
 #include "runtime/devices/device_apis.h"
 #include "tenon/support/error.h"
@@ -10,12 +11,6 @@
 namespace tenon::runtime {
 
 namespace {
-
-/// The driver, or the reason why it is missing.
-struct LoadedDriver {
-  std::unique_ptr<DeviceApi> api;
-  std::string why_missing;
-};
 
 /// Restores the handlers of SIGINT, SIGTERM and similar signals when it is destroyed. PoCL contains
 /// an LLVM that replaces the program's handlers when it is loaded. After Ctrl-C, its handlers would
@@ -36,7 +31,8 @@ class SignalHandlerGuard {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-LoadedDriver load(std::unique_ptr<DeviceApi> (*make)()) {
+/// Returns the driver, or null and the reason why it is missing.
+std::pair<std::unique_ptr<DeviceApi>, std::string> load(std::unique_ptr<DeviceApi> (*make)()) {
   const SignalHandlerGuard guard;
   try {
     return {make(), ""};
@@ -45,24 +41,14 @@ LoadedDriver load(std::unique_ptr<DeviceApi> (*make)()) {
   }
 }
 
-/// Returns the driver, or null for an unknown kind. Drivers are never unloaded, because other
-/// threads may be using them at exit.
-const LoadedDriver* driver_of(DeviceType type) {
-  switch (type) {
-    case DeviceType::Cpu: {
-      static const LoadedDriver& cpu = *new LoadedDriver(load(make_cpu_api));
-      return &cpu;
-    }
-    case DeviceType::Cuda: {
-      static const LoadedDriver& cuda = *new LoadedDriver(load(make_cuda_api));
-      return &cuda;
-    }
-    case DeviceType::OpenCL: {
-      static const LoadedDriver& opencl = *new LoadedDriver(load(make_opencl_api));
-      return &opencl;
-    }
-  }
-  return nullptr;
+/// Returns the driver that `kMake` loads in the first call. RuntimeError if it is missing. Drivers
+/// are never unloaded, because other threads may be using them at exit.
+template <std::unique_ptr<DeviceApi> (*kMake)()>
+DeviceApi& loaded() {
+  static const auto& driver = *new auto(load(kMake));
+  const auto& [api, why_missing] = driver;
+  if (api == nullptr) throw RuntimeError(why_missing);
+  return *api;
 }
 
 }  // namespace
@@ -88,38 +74,24 @@ std::unique_ptr<DeviceStream> DeviceApi::make_stream(int) {
       "this kind of device has no streams; a call on it is complete when it returns");
 }
 
-namespace {
-
-class HostTimer : public DeviceTimer {
- public:
-  HostTimer(DeviceApi& api, int id) : api_(api), id_(id) {}
-
-  void start() override {
-    api_.synchronize(id_);
-    start_ = std::chrono::steady_clock::now();
-  }
-  double stop() override {
-    api_.synchronize(id_);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  DeviceApi& api_;
-  int id_;
-  std::chrono::steady_clock::time_point start_;
-};
-
-}  // namespace
-
-std::unique_ptr<DeviceTimer> DeviceApi::make_timer(int id) {
-  return std::make_unique<HostTimer>(*this, id);
+double DeviceApi::seconds_of(int id, FunctionRef<void()> work) {
+  synchronize(id);
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  synchronize(id);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 DeviceApi& device_api(DeviceType type) {
-  const LoadedDriver* driver = driver_of(type);
-  if (driver == nullptr) throw RuntimeError("this runtime has no driver for " + to_string(type));
-  if (driver->api == nullptr) throw RuntimeError(driver->why_missing);
-  return *driver->api;
+  switch (type) {
+    case DeviceType::Cpu:
+      return loaded<make_cpu_api>();
+    case DeviceType::Cuda:
+      return loaded<make_cuda_api>();
+    case DeviceType::OpenCL:
+      return loaded<make_opencl_api>();
+  }
+  throw RuntimeError("this runtime has no driver for " + to_string(type));
 }
 
 std::string Device::str() const { return to_string(type) + "(" + std::to_string(id) + ")"; }

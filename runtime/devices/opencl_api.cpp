@@ -11,7 +11,9 @@
 #include "runtime/devices/device_apis.h"
 #include "tenon/support/error.h"
 
-namespace tenon::runtime::opencl_driver {
+namespace tenon::runtime {
+
+namespace opencl_driver {
 
 namespace {
 
@@ -49,69 +51,56 @@ constexpr Result kDeviceNotFound = -1;
 constexpr Result kPlatformNotFound = -1001;
 
 struct Driver {
-  DynamicLibrary library{"libOpenCL.so.1", DynamicLibrary::Lifetime::OfTheProcess};
+  DynamicLibrary library{"libOpenCL.so.1"};
 
-  using GetPlatformIds = Result(std::uint32_t, Platform*, std::uint32_t*);
-  GetPlatformIds* get_platform_ids = library.function<GetPlatformIds>("clGetPlatformIDs");
-  using GetDeviceIds = Result(Platform, Bits, std::uint32_t, DeviceId*, std::uint32_t*);
-  GetDeviceIds* get_device_ids = library.function<GetDeviceIds>("clGetDeviceIDs");
-  using GetDeviceInfo = Result(DeviceId, std::uint32_t, std::size_t, void*, std::size_t*);
-  GetDeviceInfo* get_device_info = library.function<GetDeviceInfo>("clGetDeviceInfo");
-  using CreateContext = Context(const std::intptr_t*, std::uint32_t, const DeviceId*, void*, void*,
-                                Result*);
-  CreateContext* create_context = library.function<CreateContext>("clCreateContext");
-  using CreateQueue = Queue(Context, DeviceId, Bits, Result*);
-  CreateQueue* create_queue = library.function<CreateQueue>("clCreateCommandQueue");
-  using ReleaseQueue = Result(Queue);
-  ReleaseQueue* release_queue = library.function<ReleaseQueue>("clReleaseCommandQueue");
-  ReleaseQueue* retain_queue = library.function<ReleaseQueue>("clRetainCommandQueue");
-  using Flush = Result(Queue);
-  Flush* flush = library.function<Flush>("clFlush");
-  using CreateBuffer = Memory(Context, Bits, std::size_t, void*, Result*);
-  CreateBuffer* create_buffer = library.function<CreateBuffer>("clCreateBuffer");
-  using ReleaseMemory = Result(Memory);
-  ReleaseMemory* release_memory = library.function<ReleaseMemory>("clReleaseMemObject");
-  using Read = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, void*, std::uint32_t,
-                      const void*, void*);
-  Read* read = library.function<Read>("clEnqueueReadBuffer");
-  using Write = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, const void*,
-                       std::uint32_t, const void*, void*);
-  Write* write = library.function<Write>("clEnqueueWriteBuffer");
-  using Copy = Result(Queue, Memory, Memory, std::size_t, std::size_t, std::size_t, std::uint32_t,
-                      const void*, void*);
-  Copy* copy = library.function<Copy>("clEnqueueCopyBuffer");
-  using Finish = Result(Queue);
-  Finish* finish = library.function<Finish>("clFinish");
-  using CreateProgram = Program(Context, std::uint32_t, const char* const*, const std::size_t*,
-                                Result*);
-  CreateProgram* create_program = library.function<CreateProgram>("clCreateProgramWithSource");
-  using BuildProgram = Result(Program, std::uint32_t, const DeviceId*, const char*, void*, void*);
-  BuildProgram* build_program = library.function<BuildProgram>("clBuildProgram");
-  using GetBuildInfo = Result(Program, DeviceId, std::uint32_t, std::size_t, void*, std::size_t*);
-  GetBuildInfo* get_build_info = library.function<GetBuildInfo>("clGetProgramBuildInfo");
-  using ReleaseProgram = Result(Program);
-  ReleaseProgram* release_program = library.function<ReleaseProgram>("clReleaseProgram");
-  using CreateKernel = Kernel(Program, const char*, Result*);
-  CreateKernel* create_kernel = library.function<CreateKernel>("clCreateKernel");
-  using ReleaseKernel = Result(Kernel);
-  ReleaseKernel* release_kernel = library.function<ReleaseKernel>("clReleaseKernel");
-  using SetArgument = Result(Kernel, std::uint32_t, std::size_t, const void*);
-  SetArgument* set_argument = library.function<SetArgument>("clSetKernelArg");
-  using Launch = Result(Queue, Kernel, std::uint32_t, const std::size_t*, const std::size_t*,
-                        const std::size_t*, std::uint32_t, const void*, void*);
-  Launch* launch = library.function<Launch>("clEnqueueNDRangeKernel");
-  using EnqueueMarker = Result(Queue, std::uint32_t, const Event*, Event*);
-  EnqueueMarker* enqueue_marker = library.function<EnqueueMarker>("clEnqueueMarkerWithWaitList");
-  EnqueueMarker* enqueue_barrier = library.function<EnqueueMarker>("clEnqueueBarrierWithWaitList");
-  using GetSubgroups = Result(Kernel, DeviceId, std::uint32_t, std::size_t, const void*,
-                              std::size_t, void*, std::size_t*);
+  Result (*get_platform_ids)(std::uint32_t, Platform*,
+                             std::uint32_t*) = library.function("clGetPlatformIDs");
+  Result (*get_device_ids)(Platform, Bits, std::uint32_t, DeviceId*,
+                           std::uint32_t*) = library.function("clGetDeviceIDs");
+  Result (*get_device_info)(DeviceId, std::uint32_t, std::size_t, void*,
+                            std::size_t*) = library.function("clGetDeviceInfo");
+  Context (*create_context)(const std::intptr_t*, std::uint32_t, const DeviceId*, void*, void*,
+                            Result*) = library.function("clCreateContext");
+  Queue (*create_queue)(Context, DeviceId, Bits,
+                        Result*) = library.function("clCreateCommandQueue");
+  Result (*release_queue)(Queue) = library.function("clReleaseCommandQueue");
+  Result (*retain_queue)(Queue) = library.function("clRetainCommandQueue");
+  Result (*flush)(Queue) = library.function("clFlush");
+  Memory (*create_buffer)(Context, Bits, std::size_t, void*,
+                          Result*) = library.function("clCreateBuffer");
+  Result (*release_memory)(Memory) = library.function("clReleaseMemObject");
+  Result (*read)(Queue, Memory, std::uint32_t, std::size_t, std::size_t, void*, std::uint32_t,
+                 const void*, void*) = library.function("clEnqueueReadBuffer");
+  Result (*write)(Queue, Memory, std::uint32_t, std::size_t, std::size_t, const void*,
+                  std::uint32_t, const void*, void*) = library.function("clEnqueueWriteBuffer");
+  Result (*copy)(Queue, Memory, Memory, std::size_t, std::size_t, std::size_t, std::uint32_t,
+                 const void*, void*) = library.function("clEnqueueCopyBuffer");
+  Result (*finish)(Queue) = library.function("clFinish");
+  Program (*create_program)(Context, std::uint32_t, const char* const*, const std::size_t*,
+                            Result*) = library.function("clCreateProgramWithSource");
+  Result (*build_program)(Program, std::uint32_t, const DeviceId*, const char*, void*,
+                          void*) = library.function("clBuildProgram");
+  Result (*get_build_info)(Program, DeviceId, std::uint32_t, std::size_t, void*,
+                           std::size_t*) = library.function("clGetProgramBuildInfo");
+  Result (*release_program)(Program) = library.function("clReleaseProgram");
+  Kernel (*create_kernel)(Program, const char*, Result*) = library.function("clCreateKernel");
+  Result (*release_kernel)(Kernel) = library.function("clReleaseKernel");
+  Result (*set_argument)(Kernel, std::uint32_t, std::size_t,
+                         const void*) = library.function("clSetKernelArg");
+  Result (*launch)(Queue, Kernel, std::uint32_t, const std::size_t*, const std::size_t*,
+                   const std::size_t*, std::uint32_t, const void*,
+                   void*) = library.function("clEnqueueNDRangeKernel");
+  Result (*enqueue_marker)(Queue, std::uint32_t, const Event*,
+                           Event*) = library.function("clEnqueueMarkerWithWaitList");
+  Result (*enqueue_barrier)(Queue, std::uint32_t, const Event*,
+                            Event*) = library.function("clEnqueueBarrierWithWaitList");
   /// The query clGetKernelSubGroupInfo; null before OpenCL 2.1.
-  GetSubgroups* get_subgroups =
-      reinterpret_cast<GetSubgroups*>(library.find("clGetKernelSubGroupInfo"));
-  using GetTimes = Result(Event, std::uint32_t, std::size_t, void*, std::size_t*);
-  GetTimes* get_times = library.function<GetTimes>("clGetEventProfilingInfo");
-  using ReleaseEvent = Result(Event);
-  ReleaseEvent* release_event = library.function<ReleaseEvent>("clReleaseEvent");
+  Result (*get_subgroups)(Kernel, DeviceId, std::uint32_t, std::size_t, const void*, std::size_t,
+                          void*,
+                          std::size_t*) = FunctionAddress{library.find("clGetKernelSubGroupInfo")};
+  Result (*get_times)(Event, std::uint32_t, std::size_t, void*,
+                      std::size_t*) = library.function("clGetEventProfilingInfo");
+  Result (*release_event)(Event) = library.function("clReleaseEvent");
 };
 
 /// Returns the specification's description of errors that a user's program can cause.
@@ -154,6 +143,15 @@ std::string text_of(const Driver& driver, DeviceId device, std::uint32_t what) {
 
 // ---- kernels and streams ------------------------------------------------------------------------
 
+using EventOwner = std::unique_ptr<void, Result (*)(Event)>;
+
+/// Queues a marker and returns its event.
+EventOwner mark(const Driver& driver, Queue queue, const char* what) {
+  Event event = nullptr;
+  check(driver.enqueue_marker(queue, 0, nullptr, &event), what);
+  return {event, driver.release_event};
+}
+
 class OpenClStream : public DeviceStream {
  public:
   /// Takes ownership of the queue.
@@ -172,13 +170,11 @@ class OpenClStream : public DeviceStream {
 
   void wait_for(DeviceStream& other) override {
     Queue awaited = static_cast<OpenClStream&>(other).queue();
-    Event event = nullptr;
-    check(driver_.enqueue_marker(awaited, 0, nullptr, &event), "marking the end of a stream");
+    const EventOwner event = mark(driver_, awaited, "marking the end of a stream");
     // A queue that waits for an event does not cause the queue of the event to run; flushing does.
     driver_.flush(awaited);
-    const Result result = driver_.enqueue_barrier(queue_, 1, &event, nullptr);
-    driver_.release_event(event);
-    check(result, "waiting for another stream");
+    const Event marker = event.get();
+    check(driver_.enqueue_barrier(queue_, 1, &marker, nullptr), "waiting for another stream");
   }
 
  private:
@@ -187,52 +183,38 @@ class OpenClStream : public DeviceStream {
   const std::function<void(Queue)> on_end_;
 };
 
-/// The queue of the calling thread's stream, or the device's default queue.
-class QueueOfThread {
- public:
-  QueueOfThread(int id, Queue own) : device_{DeviceType::OpenCL, id}, own_(own) {}
-  Queue operator()() const {
-    const auto* stream = static_cast<OpenClStream*>(stream_of_this_thread(device_));
-    return stream == nullptr ? own_ : stream->queue();
-  }
-
- private:
-  Device device_;
-  Queue own_;
+/// A device, whose context and queue are created at the first use.
+struct OpenDevice {
+  int number;
+  DeviceId id;
+  Context context = nullptr;
+  Queue queue = nullptr;
+  std::vector<Queue> streams = {};
 };
+
+/// Returns the queue of the calling thread's stream on the device, or the device's default queue.
+Queue queue_of_this_thread(const OpenDevice& device) {
+  const auto* stream =
+      static_cast<OpenClStream*>(stream_of_this_thread({DeviceType::OpenCL, device.number}));
+  return stream == nullptr ? device.queue : stream->queue();
+}
 
 std::string text_of(const std::size_t (&sizes)[3]) {
   return std::to_string(sizes[0]) + " x " + std::to_string(sizes[1]) + " x " +
          std::to_string(sizes[2]);
 }
 
-/// A scalar argument. All members start at the first byte, which is the address passed to OpenCL.
-union ScalarBytes {
-  std::int64_t integer;
-  float single;
-  double real;
-};
-
-ScalarBytes bytes_of(const TenonValue& value, DataType type) {
-  if (type == Float(32)) return {.single = static_cast<float>(value.f)};
-  if (type == Float(64)) return {.real = value.f};
-  return {.integer = value.i};  // on a little-endian host, the first bytes are the lowest
-}
-
 class OpenClKernels : public LoadedKernels {
  public:
-  OpenClKernels(const Driver& driver, Context context, DeviceId device, QueueOfThread queue,
-                const KernelImage& image)
-      : driver_(driver),
-        device_(device),
-        queue_(queue),
-        specs_(image.kernels.begin(), image.kernels.end()) {
+  /// Precondition: the device is open.
+  OpenClKernels(const Driver& driver, const OpenDevice& device, const KernelImage& image)
+      : driver_(driver), device_(device), specs_(image.kernels.begin(), image.kernels.end()) {
     try {
       check_extensions(image.source);
-      check(driver.get_device_info(device, kMaxWorkItemSizes, sizeof(max_threads_), max_threads_,
+      check(driver.get_device_info(device.id, kMaxWorkItemSizes, sizeof(max_threads_), max_threads_,
                                    nullptr),
             "asking a device");
-      build(context, device, image.source);
+      build(image.source);
       for (const KernelSpec& spec : specs_) {
         Result result = 0;
         kernels_.push_back(driver_.create_kernel(program_, spec.name.c_str(), &result));
@@ -259,11 +241,12 @@ class OpenClKernels : public LoadedKernels {
     };
     for (std::size_t n = 0; n < args.size(); ++n) {
       const DataType type = spec.params[n];
-      const ScalarBytes bytes = bytes_of(args[n], type);
-      if (type.is_handle()) {
-        set(sizeof(Memory), &args[n].p);
+      if (type == Float(32)) {
+        const auto single = static_cast<float>(args[n].f);
+        set(sizeof(single), &single);
       } else {
-        set(static_cast<std::size_t>(type.bytes()), &bytes);
+        // On a little-endian host, the first bytes of an integer are the lowest.
+        set(type.is_handle() ? sizeof(Memory) : static_cast<std::size_t>(type.bytes()), &args[n]);
       }
     }
     if (spec.has_dynamic_shared) set(std::max<std::size_t>(size.dynamic_shared_bytes, 1), nullptr);
@@ -271,7 +254,8 @@ class OpenClKernels : public LoadedKernels {
     for (int d = 0; d < 3; ++d) all[d] = size.blocks[d] * size.threads[d];
     check_threads(spec, size);
     if (spec.subgroup_size > 0) check_subgroups(handle, spec, size);
-    check(driver_.launch(queue_(), handle, 3, nullptr, all, size.threads, 0, nullptr, nullptr),
+    check(driver_.launch(queue_of_this_thread(device_), handle, 3, nullptr, all, size.threads, 0,
+                         nullptr, nullptr),
           "launching the kernel `" + spec.name + "` with blocks of " + text_of(size.threads) +
               " threads");
   }
@@ -280,14 +264,14 @@ class OpenClKernels : public LoadedKernels {
   /// The first lines of the source declare the extensions that it needs.
   void check_extensions(std::string_view source) const {
     constexpr std::string_view kBefore = "#pragma OPENCL EXTENSION ";
-    const std::string there = " " + text_of(driver_, device_, kDeviceExtensions) + " ";
+    const std::string there = " " + text_of(driver_, device_.id, kDeviceExtensions) + " ";
     for (std::size_t at = source.find(kBefore); at != std::string_view::npos;
          at = source.find(kBefore, at + 1)) {
       const std::size_t begin = at + kBefore.size();
       const std::string name(source.substr(begin, source.find(' ', begin) - begin));
       if (there.find(" " + name + " ") == std::string::npos)
         throw RuntimeError("OpenCL: these kernels need the extension " + name + ", which `" +
-                           text_of(driver_, device_, kDeviceName) + "` does not have");
+                           text_of(driver_, device_.id, kDeviceName) + "` does not have");
     }
   }
 
@@ -298,7 +282,7 @@ class OpenClKernels : public LoadedKernels {
       if (size.threads[d] > max_threads_[d])
         throw RuntimeError("OpenCL: the kernel `" + spec.name + "` has blocks of " +
                            text_of(size.threads) + " threads; `" +
-                           text_of(driver_, device_, kDeviceName) + "` allows at most " +
+                           text_of(driver_, device_.id, kDeviceName) + "` allows at most " +
                            text_of(max_threads_) + "; split the axes by smaller factors");
   }
 
@@ -306,41 +290,42 @@ class OpenClKernels : public LoadedKernels {
     std::size_t threads = 0;
     Result result = 0;
     if (driver_.get_subgroups != nullptr)
-      result = driver_.get_subgroups(kernel, device_, kSubgroupSizeOfLaunch, sizeof(size.threads),
-                                     size.threads, sizeof(threads), &threads, nullptr);
+      result =
+          driver_.get_subgroups(kernel, device_.id, kSubgroupSizeOfLaunch, sizeof(size.threads),
+                                size.threads, sizeof(threads), &threads, nullptr);
     check(result, "asking for the size of sub-groups");
     if (threads != static_cast<std::size_t>(spec.subgroup_size))
       throw RuntimeError("OpenCL: the kernel `" + spec.name + "` requires sub-groups of " +
                          std::to_string(spec.subgroup_size) + " threads; those of `" +
-                         text_of(driver_, device_, kDeviceName) + "` have " +
+                         text_of(driver_, device_.id, kDeviceName) + "` have " +
                          std::to_string(threads) + " (target key -subgroup-size)");
   }
 
   /// Sub-groups require OpenCL 2.
   std::string language(std::string_view source) const {
     if (source.find("cl_khr_subgroup") == std::string_view::npos) return "-cl-std=CL1.2";
-    const std::string version = text_of(driver_, device_, kDeviceVersion);
+    const std::string version = text_of(driver_, device_.id, kDeviceVersion);
     return version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0";
   }
 
-  void build(Context context, DeviceId device, std::string_view source) {
+  void build(std::string_view source) {
     const char* text = source.data();
     const std::size_t length = source.size();
     Result result = 0;
-    program_ = driver_.create_program(context, 1, &text, &length, &result);
+    program_ = driver_.create_program(device_.context, 1, &text, &length, &result);
     check(result, "making a program");
     // Requests correctly rounded divisions and square roots, as on other targets, if the device
     // supports them.
     Bits floats = 0;
-    driver_.get_device_info(device, kSingleFloatConfig, sizeof(floats), &floats, nullptr);
+    driver_.get_device_info(device_.id, kSingleFloatConfig, sizeof(floats), &floats, nullptr);
     std::string options = language(source);
     if ((floats & kRoundsDivisions) != 0) options += " -cl-fp32-correctly-rounded-divide-sqrt";
-    result = driver_.build_program(program_, 1, &device, options.c_str(), nullptr, nullptr);
+    result = driver_.build_program(program_, 1, &device_.id, options.c_str(), nullptr, nullptr);
     if (result == 0) return;
     std::size_t size = 0;
-    driver_.get_build_info(program_, device, kBuildLog, 0, nullptr, &size);
+    driver_.get_build_info(program_, device_.id, kBuildLog, 0, nullptr, &size);
     std::string log(size, '\0');
-    driver_.get_build_info(program_, device, kBuildLog, size, log.data(), nullptr);
+    driver_.get_build_info(program_, device_.id, kBuildLog, size, log.data(), nullptr);
     throw RuntimeError("OpenCL: compiling kernels failed with error " + std::to_string(result) +
                        ":\n" + std::string(log.c_str()));
   }
@@ -352,71 +337,13 @@ class OpenClKernels : public LoadedKernels {
   }
 
   const Driver& driver_;
-  DeviceId device_;
-  QueueOfThread queue_;
+  const OpenDevice& device_;
   /// The maximum number of threads along each dimension of a block.
   std::size_t max_threads_[3] = {};
   std::vector<KernelSpec> specs_;
   Program program_ = nullptr;
   std::vector<Kernel> kernels_;
   std::mutex mutex_;
-};
-
-std::unique_ptr<LoadedKernels> load_opencl_kernels(const Driver& driver, Context context,
-                                                   DeviceId device, QueueOfThread queue,
-                                                   const KernelImage& image) {
-  return std::make_unique<OpenClKernels>(driver, context, device, queue, image);
-}
-
-}  // namespace
-
-}  // namespace tenon::runtime::opencl_driver
-
-namespace tenon::runtime {
-
-namespace {
-
-using namespace opencl_driver;
-
-/// Measures the time between two markers in the queue by the device's clock.
-class OpenClTimer : public DeviceTimer {
- public:
-  OpenClTimer(const Driver& driver, Queue queue) : driver_(driver), queue_(queue) {}
-  ~OpenClTimer() override { release(start_); }
-
-  void start() override {
-    release(start_);
-    start_ = mark();
-  }
-
-  double stop() override {
-    Event stop = mark();
-    const Result finished = driver_.finish(queue_);
-    std::uint64_t begin = 0, end = 0;
-    const Result first = driver_.get_times(start_, kEndOfCommand, sizeof(begin), &begin, nullptr);
-    const Result last = driver_.get_times(stop, kEndOfCommand, sizeof(end), &end, nullptr);
-    release(stop);
-    check(finished, "waiting for the device");
-    check(first, "asking when a command ended");
-    check(last, "asking when a command ended");
-    return static_cast<double>(end - begin) * 1e-9;
-  }
-
- private:
-  Event mark() const {
-    Event event = nullptr;
-    check(driver_.enqueue_marker(queue_, 0, nullptr, &event), "marking a time");
-    return event;
-  }
-
-  void release(Event& event) const {
-    if (event != nullptr) driver_.release_event(event);
-    event = nullptr;
-  }
-
-  const Driver& driver_;
-  Queue queue_;
-  Event start_ = nullptr;
 };
 
 class OpenClApi : public DeviceApi {
@@ -464,7 +391,7 @@ class OpenClApi : public DeviceApi {
     if (from_here && to_here && from.device != to.device)
       throw RuntimeError("OpenCL: no copy from " + from.device.str() + " to " + to.device.str() +
                          "; copy to the host in between");
-    Queue queue = queue_of(to_here ? to.device.id : from.device.id)();
+    Queue queue = queue_of_this_thread(open(to_here ? to.device.id : from.device.id));
     check(enqueue(queue, from, to, nbytes), "copying");
     check(driver_.finish(queue), "copying");
   }
@@ -498,23 +425,28 @@ class OpenClApi : public DeviceApi {
   }
 
   std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image) override {
-    const OpenDevice& device = open(id);
-    return load_opencl_kernels(driver_, device.context, device.id, queue_of(id), image);
+    return std::make_unique<OpenClKernels>(driver_, open(id), image);
   }
 
-  std::unique_ptr<DeviceTimer> make_timer(int id) override {
-    return std::make_unique<OpenClTimer>(driver_, queue_of(id)());
+  /// Measures the time between two markers in the queue.
+  double seconds_of(int id, FunctionRef<void()> work) override {
+    Queue queue = queue_of_this_thread(open(id));
+    const EventOwner start = mark(driver_, queue, "marking a time");
+    work();
+    const EventOwner stop = mark(driver_, queue, "marking a time");
+    check(driver_.finish(queue), "waiting for the device");
+    const std::uint64_t begin = end_of(start), end = end_of(stop);
+    return static_cast<double>(end - begin) * 1e-9;
   }
 
  private:
-  struct OpenDevice {
-    DeviceId id;
-    Context context = nullptr;
-    Queue queue = nullptr;
-    std::vector<Queue> streams = {};
-  };
-
-  QueueOfThread queue_of(int id) { return {id, open(id).queue}; }
+  /// Returns the time at which the command of the event ended.
+  std::uint64_t end_of(const EventOwner& event) const {
+    std::uint64_t time = 0;
+    check(driver_.get_times(event.get(), kEndOfCommand, sizeof(time), &time, nullptr),
+          "asking when a command ended");
+    return time;
+  }
 
   void add_devices(Platform platform) {
     std::uint32_t count = 0;
@@ -524,7 +456,7 @@ class OpenClApi : public DeviceApi {
     std::vector<DeviceId> ids(count);
     check(driver_.get_device_ids(platform, kAnyDevice, count, ids.data(), nullptr),
           "listing devices");
-    for (DeviceId id : ids) devices_.push_back({.id = id});
+    for (DeviceId id : ids) devices_.push_back({.number = device_count(), .id = id});
   }
 
   OpenDevice& at(int id) {
@@ -566,9 +498,11 @@ class OpenClApi : public DeviceApi {
 
 }  // namespace
 
+}  // namespace opencl_driver
+
 std::unique_ptr<DeviceApi> make_opencl_api() {
   try {
-    return std::make_unique<OpenClApi>();
+    return std::make_unique<opencl_driver::OpenClApi>();
   } catch (const RuntimeError& error) {
     throw RuntimeError("no OpenCL found: " + std::string(error.what()));
   }

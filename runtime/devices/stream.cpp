@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/core/at_line.h"
 #include "runtime/core/last_error.h"
 #include "runtime/devices/device_apis.h"
 #include "tenon/runtime/c_api.h"
@@ -21,15 +22,6 @@ namespace {
 std::vector<Stream>& streams_of_this_thread() {
   thread_local std::vector<Stream> streams;
   return streams;
-}
-
-template <class F>
-auto at_line(const SourceLocation& where, F run) {
-  try {
-    return run();
-  } catch (const RuntimeError& error) {
-    throw RuntimeError(error.what(), where);
-  }
 }
 
 }  // namespace
@@ -129,18 +121,16 @@ int32_t tenon_stream_create(int32_t device_type, int32_t device_id, TenonStream*
     const std::lock_guard lock(handles().mutex);
     *stream = reinterpret_cast<TenonStream>(++handles().last);
     handles().streams.emplace(*stream, made);
-    return kTenonOk;
   });
 }
 
 int32_t tenon_stream_free(TenonStream stream) {
   using namespace tenon::runtime;
   return without_exceptions([&] {
-    if (stream == nullptr) return kTenonOk;
+    if (stream == nullptr) return;
     const Stream last = stream_of(stream);
     const std::lock_guard lock(handles().mutex);
     handles().streams.erase(stream);
-    return kTenonOk;
   });
 }
 
@@ -150,16 +140,12 @@ int32_t tenon_set_stream(int32_t device_type, int32_t device_id, TenonStream str
     std::optional<Stream> chosen;
     if (stream != nullptr) chosen = stream_of(stream);
     set_stream({static_cast<DeviceType>(device_type), device_id}, chosen);
-    return kTenonOk;
   });
 }
 
 int32_t tenon_stream_wait(TenonStream stream, TenonStream other) {
   using namespace tenon::runtime;
-  return without_exceptions([&] {
-    stream_of(stream).wait_for(stream_of(other));
-    return kTenonOk;
-  });
+  return without_exceptions([&] { stream_of(stream).wait_for(stream_of(other)); });
 }
 
 int32_t tenon_synchronize(int32_t device_type, int32_t device_id, TenonStream stream) {
@@ -170,6 +156,5 @@ int32_t tenon_synchronize(int32_t device_type, int32_t device_id, TenonStream st
     } else {
       synchronize({static_cast<DeviceType>(device_type), device_id});
     }
-    return kTenonOk;
   });
 }

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "runtime/core/last_error.h"
 #include "runtime/parallel/parallel.h"
@@ -23,33 +24,6 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The failure that a loop reports. If several sub-ranges fail, the first one in loop order is
-/// reported, but an error takes precedence over a cancellation. Which sub-ranges run before the
-/// loop stops depends on timing.
-class Failure {
- public:
-  void record(std::int64_t begin, std::int32_t status, const char* message) {
-    std::lock_guard lock(mutex_);
-    if (status_ != kTenonOk) {
-      const bool was_cancelled = status_ == kTenonCancelled;
-      const bool is_cancelled = status == kTenonCancelled;
-      if (was_cancelled == is_cancelled ? begin >= begin_ : is_cancelled) return;
-    }
-    status_ = status;
-    begin_ = begin;
-    message_ = message;
-  }
-
-  std::int32_t status() const { return status_; }
-  const std::string& message() const { return message_; }
-
- private:
-  std::mutex mutex_;
-  std::int32_t status_ = kTenonOk;
-  std::int64_t begin_ = 0;
-  std::string message_;
-};
-
 struct Loop {
   TenonLoopBody body;
   void* closure;
@@ -57,9 +31,28 @@ struct Loop {
   const Loop* parent;
   /// Iterations in sub-ranges that no thread has started.
   std::atomic<std::int64_t> waiting;
-  Failure failure = {};
   std::atomic<bool> has_failed = false;
+  std::mutex mutex = {};
+  /// The reported failure, guarded by `mutex`: its status, the begin of its sub-range, its message.
+  std::int32_t status = kTenonOk;
+  std::int64_t failed_at = 0;
+  std::string message = {};
 };
+
+/// Records the failure of a sub-range. If several sub-ranges fail, the first one in loop order is
+/// reported, but an error takes precedence over a cancellation. Which sub-ranges run before the
+/// loop stops depends on timing.
+void record_failure(Loop& loop, std::int64_t begin, std::int32_t status, const char* message) {
+  const std::lock_guard lock(loop.mutex);
+  if (loop.status != kTenonOk) {
+    const bool was_cancelled = loop.status == kTenonCancelled;
+    const bool is_cancelled = status == kTenonCancelled;
+    if (was_cancelled == is_cancelled ? begin >= loop.failed_at : is_cancelled) return;
+  }
+  loop.status = status;
+  loop.failed_at = begin;
+  loop.message = message;
+}
 
 /// Whether a loop around this one has failed.
 bool is_cancelled(const Loop& loop) {
@@ -71,34 +64,24 @@ bool is_cancelled(const Loop& loop) {
 /// The innermost loop whose body this thread is executing.
 thread_local const Loop* current_loop = nullptr;
 
-class InsideLoop {
- public:
-  explicit InsideLoop(const Loop* loop) : outer_(current_loop) { current_loop = loop; }
-  ~InsideLoop() { current_loop = outer_; }
-  InsideLoop(const InsideLoop&) = delete;
-  InsideLoop& operator=(const InsideLoop&) = delete;
-
- private:
-  const Loop* outer_;
-};
-
 std::int32_t run_body(TenonLoopBody body, void* closure, std::int64_t begin, std::int64_t end) {
   tenon_set_last_error(nullptr);
   const std::int32_t status = without_exceptions([&] { return body(closure, begin, end); });
-  if (status != kTenonOk && *tenon_last_error() == 0) {
-    fail(status, "the body of a parallel loop returned status " + std::to_string(status) +
-                     " and left no message");
-  }
-  return status;
+  if (status == kTenonOk || *tenon_last_error() != 0) return status;
+  return without_exceptions([&] {
+    return fail(status, "the body of a parallel loop returned status " + std::to_string(status) +
+                            " and left no message");
+  });
 }
 
 /// Runs a sub-range. Returns whether it succeeded, so that the loop continues.
 bool run_sub_range(Loop& loop, std::int64_t begin, std::int64_t end) {
   loop.waiting.fetch_sub(end - begin, std::memory_order_relaxed);
-  InsideLoop inside(&loop);
+  const Loop* const outer = std::exchange(current_loop, &loop);
   const std::int32_t status = run_body(loop.body, loop.closure, begin, end);
+  current_loop = outer;
   if (status == kTenonOk) return true;
-  loop.failure.record(begin, status, tenon_last_error());
+  record_failure(loop, begin, status, tenon_last_error());
   loop.has_failed.store(true, std::memory_order_relaxed);
   return false;
 }
@@ -112,8 +95,7 @@ bool saturated(const Loop* innermost) {
 }
 
 std::int32_t result_of(const Loop& loop) {
-  return loop.failure.status() == kTenonOk ? kTenonOk
-                                           : fail(loop.failure.status(), loop.failure.message());
+  return loop.status == kTenonOk ? kTenonOk : fail(loop.status, loop.message);
 }
 
 std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
@@ -130,7 +112,7 @@ std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
     tbb::this_task_arena::isolate(
         [&] { tbb::parallel_for(range, sub_range, tbb::auto_partitioner(), context); });
   });
-  if (loop.failure.status() == kTenonOk && context.is_group_execution_cancelled())
+  if (loop.status == kTenonOk && context.is_group_execution_cancelled())
     return fail(kTenonCancelled, "a parallel loop stopped because a loop around it failed");
   return result_of(loop);
 }

@@ -6,7 +6,9 @@
 // tasks as threads.
 #include <condition_variable>
 #include <exception>
+#include <latch>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -91,42 +93,27 @@ void run_task(Team& team, TenonTaskBody body, void* closure, int task) {
   current_team = outer;
 }
 
-/// Makes new threads wait until the number of threads of the region is known.
-class StartingGate {
- public:
-  void open(Team* team) {
-    std::lock_guard lock(mutex_);
-    team_ = team;
-    opened_.notify_all();
-  }
-  Team& pass() {
-    std::unique_lock lock(mutex_);
-    opened_.wait(lock, [&] { return team_ != nullptr; });
-    return *team_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable opened_;
-  Team* team_ = nullptr;
-};
-
 std::int32_t launch(TenonTaskBody body, void* closure, int wanted) {
-  StartingGate gate;
+  // The number of threads, and with it the team, is known only after the threads have started.
+  std::optional<Team> team;
+  std::latch has_team(1);
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(wanted - 1));
   for (int task = 1; task < wanted; ++task) {
     try {
-      threads.emplace_back([&, task] { run_task(gate.pass(), body, closure, task); });
+      threads.emplace_back([&, task] {
+        has_team.wait();
+        run_task(*team, body, closure, task);
+      });
     } catch (const std::exception&) {
       break;  // the system provides no more threads
     }
   }
-  Team team(static_cast<int>(threads.size()) + 1);
-  gate.open(&team);
-  run_task(team, body, closure, 0);
+  team.emplace(static_cast<int>(threads.size()) + 1);
+  has_team.count_down();
+  run_task(*team, body, closure, 0);
   for (std::thread& thread : threads) thread.join();
-  return team.result();
+  return team->result();
 }
 
 std::int32_t parallel_launch(TenonTaskBody body, void* closure, std::int32_t num_tasks) {

@@ -41,11 +41,7 @@ std::optional<int> processors_of_quota(std::string_view text) {
   return static_cast<int>(std::min<std::int64_t>((quota - 1) / period + 1, kMaxThreads));
 }
 
-}  // namespace tenon::runtime
-
 // ---- crews --------------------------------------------------------------------------------------
-
-namespace tenon::runtime {
 
 namespace {
 
@@ -152,10 +148,7 @@ int num_threads() { return current_crew().threads(); }
 }  // namespace tenon::runtime
 
 int32_t tenon_set_num_threads(int32_t n) {
-  return tenon::runtime::without_exceptions([&] {
-    tenon::runtime::set_num_threads(n);
-    return kTenonOk;
-  });
+  return tenon::runtime::without_exceptions([&] { tenon::runtime::set_num_threads(n); });
 }
 
 int32_t tenon_num_threads(int32_t* result) {

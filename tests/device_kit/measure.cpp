@@ -285,10 +285,9 @@ double seconds_of(runtime::DeviceApi& api, const std::function<void()>& call) {
   constexpr double kMin = 0.01;
   constexpr std::size_t kRepeats = 7;
   while (results.size() < kRepeats) {
-    const auto timer = api.make_timer(0);
-    timer->start();
-    for (int n = 0; n < number; ++n) call();
-    const double time = timer->stop();
+    const double time = api.seconds_of(0, [&] {
+      for (int n = 0; n < number; ++n) call();
+    });
     if (time < kMin && results.empty() && number < (1 << 20)) {
       number *= 2;
       continue;

@@ -15,15 +15,6 @@
 
 namespace tenon::runtime {
 
-/// The function of a bound call, with the line of the binding.
-struct BoundFunction {
-  // Implicit, so that BoundCall's first argument can be a Function and captures the caller's line.
-  BoundFunction(Function function, SourceLocation where = SourceLocation::current())
-      : function(std::move(function)), where(where) {}
-  Function function;
-  SourceLocation where;
-};
-
 /// A call with its arguments. Copies are handles of the same call.
 class BoundCall {
  public:
@@ -31,7 +22,7 @@ class BoundCall {
   /// function and the arrays; the target of a DLTensor* must stay alive and unchanged as long as a
   /// copy of the call exists.
   template <class... Args>
-  explicit BoundCall(const BoundFunction& function, const Args&... args)
+  explicit BoundCall(const WithLine<Function>& function, const Args&... args)
       : BoundCall(
             function,
             std::span<const Argument>(std::array<Argument, sizeof...(Args)>{Argument(args)...}),
@@ -50,7 +41,7 @@ class BoundCall {
   std::int32_t call() const;
   [[noreturn]] void fail(std::int32_t status, const SourceLocation& where) const;
 
-  BoundCall(const BoundFunction& function, std::span<const Argument> args,
+  BoundCall(const WithLine<Function>& function, std::span<const Argument> args,
             std::vector<NDArray> arrays);
 
   template <class... Args>

@@ -16,6 +16,7 @@
 #include "tenon/runtime/c_api.h"
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/kernel_spec.h"
+#include "tenon/support/function_ref.h"
 
 namespace tenon::runtime {
 
@@ -65,16 +66,6 @@ class DeviceStream {
   virtual void wait_for(DeviceStream& other) = 0;
 };
 
-/// Measures the time between two points in the stream of the thread that made the timer.
-class DeviceTimer {
- public:
-  virtual ~DeviceTimer() = default;
-  virtual void start() = 0;
-  /// Waits for the stream. Returns the seconds between the end of the operations queued before
-  /// start() and the end of the operations queued after it.
-  virtual double stop() = 0;
-};
-
 class DeviceApi {
  public:
   virtual ~DeviceApi() = default;
@@ -97,9 +88,10 @@ class DeviceApi {
   /// Loads kernels on a device. RuntimeError, with the driver's message, if they cannot be compiled
   /// or loaded.
   virtual std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image);
-  /// Makes a timer that uses the device's clock. If the device has none, the timer waits for the
-  /// device and reads the host's clock.
-  virtual std::unique_ptr<DeviceTimer> make_timer(int id);
+  /// Calls `work` and waits for the calling thread's stream. Returns the seconds between the end of
+  /// the operations queued before `work` and the end of those that it queued, by the device's
+  /// clock. If the device has no clock, waits for the device and reads the host's clock.
+  virtual double seconds_of(int id, FunctionRef<void()> work);
 };
 
 /// Returns the interface of a kind of device. RuntimeError, naming the missing library, if it has

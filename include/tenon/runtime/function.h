@@ -19,13 +19,15 @@
 
 namespace tenon::runtime {
 
-/// The first argument of a call, with the line of the call.
-struct FirstArgument {
-  template <class T>
-  requires std::constructible_from<Argument, const T&> FirstArgument(
-      const T& value, SourceLocation where = SourceLocation::current())
-      : argument(value), where(where) {}
-  Argument argument;
+/// An argument of a call, with the line of the call.
+template <class T>
+struct WithLine {
+  // Implicit, so that a call captures the caller's line.
+  template <class From>
+  requires std::constructible_from<T, const From&> WithLine(
+      const From& value, SourceLocation where = SourceLocation::current())
+      : value(value), where(where) {}
+  T value;
   SourceLocation where;
 };
 
@@ -53,8 +55,8 @@ class Function {
   /// Calls the function. RuntimeError, before anything is written, for an argument that does not
   /// match, and if the function fails.
   template <class... Args>
-  void operator()(const FirstArgument& first, const Args&... rest) const {
-    const std::array<Argument, 1 + sizeof...(Args)> list{first.argument, Argument(rest)...};
+  void operator()(const WithLine<Argument>& first, const Args&... rest) const {
+    const std::array<Argument, 1 + sizeof...(Args)> list{first.value, Argument(rest)...};
     call(list, first.where);
   }
   void operator()(SourceLocation where = SourceLocation::current()) const { call({}, where); }
@@ -85,8 +87,8 @@ class Function {
 class TimeEvaluator {
  public:
   template <class... Args>
-  Timing operator()(const FirstArgument& first, const Args&... rest) const {
-    const std::array<Argument, 1 + sizeof...(Args)> list{first.argument, Argument(rest)...};
+  Timing operator()(const WithLine<Argument>& first, const Args&... rest) const {
+    const std::array<Argument, 1 + sizeof...(Args)> list{first.value, Argument(rest)...};
     return evaluate(list, first.where);
   }
   Timing operator()(SourceLocation where = SourceLocation::current()) const {
