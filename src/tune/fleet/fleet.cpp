@@ -18,31 +18,28 @@
 
 namespace tenon::tune {
 
-/// Sends heartbeats in the background.
-class Heartbeat {
- public:
-  /// Starts a thread that sends `sign` to each process in `to` once per second until this object is
-  /// destroyed.
-  Heartbeat(Channel& channel, std::vector<int> to, std::string sign)
-      : thread_([this, &channel, to = std::move(to),
-                 sign = std::move(sign)](const std::stop_token& stop) {
-          std::unique_lock lock(mutex_);
-          while (!stop.stop_requested()) {
-            for (const int n : to) try {
-                channel.send(n, sign);
-              } catch (const std::exception&) {
-                // A failed send is ignored: a process that is lost sends nothing either, and is
-                // detected by its silence.
-              }
-            wake_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
-          }
-        }) {}
+namespace {
 
- private:
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread thread_;
-};
+/// Starts a thread that sends `sign` to each process from `begin` to `end` (exclusive) once per
+/// second until it is destroyed.
+std::jthread heartbeat(Channel& channel, int begin, int end, std::string sign) {
+  return std::jthread([&channel, begin, end, sign = std::move(sign)](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      for (int n = begin; n < end; ++n) try {
+          channel.send(n, sign);
+        } catch (const std::exception&) {
+          // A failed send is ignored: a process that is lost sends nothing either, and is
+          // detected by its silence.
+        }
+      wake.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+    }
+  });
+}
+
+}  // namespace
 
 // ---- processes ----------------------------------------------------------------------------------
 
@@ -89,25 +86,9 @@ class FleetMembers {
  private:
   std::shared_ptr<Channel> channel_;
   std::chrono::duration<double> silence_;
-  std::vector<Member> members_;
-  Heartbeat heartbeat_;
+  std::vector<Member> members_ = {};
+  std::jthread heartbeat_;
 };
-
-namespace {
-
-std::vector<FleetMembers::Member> of(const Channel& channel) {
-  std::vector<FleetMembers::Member> result;
-  for (int n = 1; n < channel.size(); ++n) result.push_back({.number = n});
-  return result;
-}
-
-std::vector<int> numbers_of(const std::vector<FleetMembers::Member>& members) {
-  std::vector<int> result;
-  for (const FleetMembers::Member& member : members) result.push_back(member.number);
-  return result;
-}
-
-}  // namespace
 
 std::string FleetMembers::Member::name() const {
   return "process " + std::to_string(number) + (host.empty() ? "" : " on " + host);
@@ -116,8 +97,9 @@ std::string FleetMembers::Member::name() const {
 FleetMembers::FleetMembers(std::shared_ptr<Channel> channel, const FleetOptions& options)
     : channel_(std::move(channel)),
       silence_(options.silence_s),
-      members_(of(*channel_)),
-      heartbeat_(*channel_, numbers_of(members_), to_text(Order{})) {}
+      heartbeat_(heartbeat(*channel_, 1, channel_->size(), to_text(Order{}))) {
+  for (int n = 1; n < channel_->size(); ++n) members_.push_back({.number = n});
+}
 
 std::string FleetMembers::send(const Member& to, const Order& order) {
   try {
@@ -513,7 +495,7 @@ class Server {
 bool serve(Channel& channel) {
   using Clock = std::chrono::steady_clock;
   Server server;
-  const Heartbeat heartbeat(channel, {0}, to_text(Report{}));
+  const std::jthread beating = heartbeat(channel, 0, 1, to_text(Report{}));
   Clock::time_point last_word = Clock::now();
   while (Clock::now() - last_word < kPatience) {
     const std::optional<Channel::Message> message = channel.receive();
