@@ -199,8 +199,8 @@ Fleet::Lot FleetLot::run() {
   while (!is_done() && !is_stopped_) {
     const bool any = members_.receive([&](Member& from, const Report& r) { hear(from, r); });
     for (Member* member : members_.silent(begun_)) lose(*member, "no word from it for too long");
-    if (std::none_of(members_.all().begin(), members_.all().end(),
-                     [&](const Member& member) { return member.measures(task_); }))
+    if (std::ranges::none_of(members_.all(),
+                             [&](const Member& member) { return member.measures(task_); }))
       break;
     give_work();
     if (any) continue;
@@ -212,19 +212,18 @@ Fleet::Lot FleetLot::run() {
 }
 
 bool FleetLot::is_any(State state) const {
-  return std::any_of(slots_.begin(), slots_.end(),
-                     [&](const Slot& slot) { return slot.state == state; });
+  return std::ranges::find(slots_, state, &Slot::state) != slots_.end();
 }
 
 bool FleetLot::is_any_on(const std::string& host, State state) {
-  return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+  return std::ranges::any_of(slots_, [&](const Slot& slot) {
     return slot.state == state && members_.member(slot.member).host == host;
   });
 }
 
 bool FleetLot::is_done() const {
-  return std::all_of(slots_.begin(), slots_.end(),
-                     [](const Slot& slot) { return slot.state == State::Done; });
+  return std::ranges::all_of(
+      slots_, [](State state) { return state == State::Done; }, &Slot::state);
 }
 
 void FleetLot::hear(Member& from, const Report& report) {
@@ -283,7 +282,8 @@ void FleetLot::give_work() {
             .hash = structural_hash(candidates_[n])});
     else if (const std::size_t built = find(State::Built);
              built < slots_.size() && !is_any(State::Building))
-      give(member, built, State::Running, {.kind = Order::Kind::Run, .ticket = ticket(built)});
+      give(member, built, State::Running,
+           {.kind = Order::Kind::Run, .task = task_, .ticket = ticket(built)});
   }
 }
 
@@ -302,35 +302,25 @@ void FleetLot::drop_rest() {
 
 using Member = FleetMembers::Member;
 
-struct Fleet::State {
-  FleetMembers members;
-  int tasks = 0, tickets = 0;
-};
-
 Fleet::Fleet(std::shared_ptr<Channel> channel, const FleetOptions& options)
-    : state_(new State{.members = FleetMembers(std::move(channel), options)}) {}
+    : members_(std::make_unique<FleetMembers>(std::move(channel), options)) {}
 
 Fleet::~Fleet() {
   const Order end{.kind = Order::Kind::End, .is_whole = is_whole()};
   // The order is also sent to lost members, because they may only have been slow.
-  for (const Member& member : state_->members.all()) state_->members.send(member, end);
+  for (const Member& member : members_->all()) members_->send(member, end);
 }
 
-bool Fleet::is_whole() const {
-  return std::none_of(state_->members.all().begin(), state_->members.all().end(),
-                      [](const Member& member) { return member.is_lost; });
-}
+bool Fleet::is_whole() const { return std::ranges::none_of(members_->all(), &Member::is_lost); }
 
 int Fleet::workers(const Task& task) const {
-  return static_cast<int>(
-      std::count_if(state_->members.all().begin(), state_->members.all().end(),
-                    [&](const Member& member) { return member.measures(task.number); }));
+  return static_cast<int>(std::ranges::count_if(
+      members_->all(), [&](const Member& member) { return member.measures(task.number); }));
 }
 
 Fleet::Task Fleet::begin(const tir::IRModule& unscheduled, const Target& target,
                          const MeasureOptions& options) {
-  FleetMembers& members = state_->members;
-  Task task{.number = ++state_->tasks};
+  Task task{.number = ++tasks_};
   const auto begun = FleetMembers::Clock::now();
   const Order order{.kind = Order::Kind::Task,
                     .task = task.number,
@@ -343,14 +333,14 @@ Fleet::Task Fleet::begin(const tir::IRModule& unscheduled, const Target& target,
     awaited.erase(member.number);
     task.notes.push_back(member.name() + " is gone: " + why);
   };
-  for (Member& member : members.all()) {
+  for (Member& member : members_->all()) {
     if (member.is_lost) continue;
     awaited.insert(member.number);
-    if (const std::string why = members.send(member, order); !why.empty()) lose(member, why);
+    if (const std::string why = members_->send(member, order); !why.empty()) lose(member, why);
   }
   std::map<int, std::string> processors;
   while (!awaited.empty()) {
-    const bool any = members.receive([&](Member& from, const Report& report) {
+    const bool any = members_->receive([&](Member& from, const Report& report) {
       if (report.task != task.number) return;
       from.host = report.host;
       awaited.erase(from.number);
@@ -358,12 +348,12 @@ Fleet::Task Fleet::begin(const tir::IRModule& unscheduled, const Target& target,
       if (report.kind == Report::Kind::Unable)
         task.notes.push_back(from.name() + " measures nothing: " + report.error);
     });
-    for (Member* member : members.silent(begun)) lose(*member, "no word from it for too long");
+    for (Member* member : members_->silent(begun)) lose(*member, "no word from it for too long");
     if (!any) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (!processors.empty()) task.processor = processors.begin()->second;
   for (const auto& [n, processor] : processors) {
-    Member& member = members.member(n);
+    Member& member = members_->member(n);
     if (processor == task.processor) member.tasks.insert(task.number);
     task.notes.push_back(member.name() + ": " + processor +
                          (processor == task.processor
@@ -376,9 +366,9 @@ Fleet::Task Fleet::begin(const tir::IRModule& unscheduled, const Target& target,
 
 Fleet::Lot Fleet::measure(const Task& task, const std::vector<tir::IRModule>& candidates,
                           const OnMeasured& on_measured) {
-  const int first = state_->tickets + 1;
-  state_->tickets += static_cast<int>(candidates.size());
-  return FleetLot(state_->members, task.number, first, candidates, on_measured).run();
+  const int first = tickets_ + 1;
+  tickets_ += static_cast<int>(candidates.size());
+  return FleetLot(*members_, task.number, first, candidates, on_measured).run();
 }
 
 // ---- workers ------------------------------------------------------------------------------------
@@ -405,7 +395,8 @@ double cpu_seconds() {
   return seconds;
 }
 
-/// A worker process. It has one measurer per task, and keeps the builds that are not yet run.
+/// A worker process. It has one measurer per task, and keeps the builds that are not yet run, by
+/// ticket.
 class Server {
  public:
   Report done(const Order& order) {
@@ -427,11 +418,6 @@ class Server {
   }
 
  private:
-  struct Waiting {
-    int task;
-    Build build;
-  };
-
   Report begun(const Order& order) {
     try {
       const Target target(order.target);
@@ -460,7 +446,7 @@ class Server {
         throw RuntimeError("the script of the candidate parses to a different program");
       const Build build = measurers_.at(order.task)->build({candidate}).front();
       report.error = build.error;
-      if (build.is_fine()) builds_[order.ticket] = {order.task, build};
+      if (build.is_fine()) builds_[order.ticket] = build;
     } catch (const std::exception& error) {
       report.error = error.what();
     }
@@ -469,25 +455,22 @@ class Server {
   }
 
   void drop(int ticket) {
-    const auto waiting = builds_.find(ticket);
-    if (waiting == builds_.end()) return;
+    const auto build = builds_.extract(ticket);
     std::error_code ignored;
-    std::filesystem::remove(waiting->second.build.code, ignored);
-    builds_.erase(waiting);
+    if (build) std::filesystem::remove(build.mapped().code, ignored);
   }
 
   Report ran(const Order& order) {
-    Report report{.kind = Report::Kind::Ran, .ticket = order.ticket};
-    const auto waiting = builds_.find(order.ticket);
-    internal_check(waiting != builds_.end(), "a candidate is run that was not compiled here");
-    report.task = waiting->second.task;
-    report.measurement = measurers_.at(report.task)->run({waiting->second.build}).front();
-    builds_.erase(waiting);
-    return report;
+    const auto build = builds_.extract(order.ticket);
+    internal_check(!build.empty(), "a candidate is run that was not compiled here");
+    return {.kind = Report::Kind::Ran,
+            .task = order.task,
+            .ticket = order.ticket,
+            .measurement = measurers_.at(order.task)->run({build.mapped()}).front()};
   }
 
   std::map<int, std::unique_ptr<Measurer>> measurers_ = {};
-  std::map<int, Waiting> builds_ = {};
+  std::map<int, Build> builds_ = {};
 };
 
 }  // namespace
