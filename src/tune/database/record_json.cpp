@@ -1,6 +1,5 @@
 #include "tune/database/record_json.h"
 
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -37,12 +36,8 @@ int parse_count(const json& field) {
   return static_cast<int>(field.get<std::uint64_t>());
 }
 
-constexpr std::array kRecordedOutcomes = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
-                                          Outcome::Crashed, Outcome::TimedOut};
-
-Outcome parse_outcome(const std::string& text) {
-  for (const Outcome outcome : kRecordedOutcomes)
-    if (to_string(outcome) == text) return outcome;
+Outcome outcome_of(const std::string& text) {
+  if (const std::optional<Outcome> outcome = parse_outcome(text)) return *outcome;
   throw TypeError("`" + text + "` is not an outcome");
 }
 
@@ -103,7 +98,7 @@ WorkloadLine parse_workload(const std::string& line) {
 RecordLine parse_record(const std::string& line) {
   return parsed(line, [](const json& fields) {
     Record record{.trace = s_tir::parse_trace(fields.at("trace").dump()),
-                  .measurement = {.outcome = parse_outcome(fields.at("outcome")),
+                  .measurement = {.outcome = outcome_of(fields.at("outcome")),
                                   .seconds = fields.at("seconds").get<std::vector<double>>(),
                                   .reason = fields.value("reason", "")},
                   .conditions = {.target = fields.at("target"),
