@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <sstream>
 
 #include "tenon/s_tir/script.h"
@@ -11,10 +12,6 @@
 namespace tenon::tune {
 
 namespace {
-
-struct Point {
-  double x, y;
-};
 
 std::string escaped(const std::string& text) {
   std::string result;
@@ -52,17 +49,13 @@ std::string number(double value) {
   return text.str();
 }
 
-/// Returns a chart of the points as SVG. An axis of times is logarithmic if the times span several
-/// powers of ten.
+/// Returns a chart of the points (xs[n], ys[n]) as SVG. The axis of `ys` is logarithmic.
 std::string chart(const std::string& title, const std::string& x_name, const std::string& y_name,
-                  const std::vector<Point>& points, bool is_line) {
+                  const std::vector<double>& xs, const std::vector<double>& ys, bool is_line) {
   constexpr double kWidth = 420, kHeight = 260, kLeft = 60, kBottom = 40, kTop = 12;
-  std::vector<double> xs, ys;
-  for (const Point& point : points) {
-    xs.push_back(point.x);
-    ys.push_back(std::log10(point.y));
-  }
-  const Axis across(xs), up(ys);
+  std::vector<double> powers;
+  for (const double y : ys) powers.push_back(std::log10(y));
+  const Axis across(xs), up(powers);
   const auto x_of = [&](double x) { return kLeft + across.share(x) * (kWidth - kLeft - 8); };
   const auto y_of = [&](double y) {
     return kHeight - kBottom - up.share(std::log10(y)) * (kHeight - kBottom - kTop);
@@ -72,7 +65,7 @@ std::string chart(const std::string& title, const std::string& x_name, const std
       << ' ' << kHeight << "\" role=\"img\">";
   svg << "<path class=\"axis\" d=\"M" << kLeft << ' ' << kTop << "V" << kHeight - kBottom << "H"
       << kWidth - 8 << "\"/>";
-  if (!points.empty()) {
+  if (!xs.empty()) {
     for (const double share : {0.05, 0.5, 0.95}) {
       const double y = std::pow(10, up.low + share * (up.high - up.low));
       svg << "<text x=\"" << kLeft - 4 << "\" y=\"" << y_of(y) + 4 << "\" text-anchor=\"end\">"
@@ -87,12 +80,12 @@ std::string chart(const std::string& title, const std::string& x_name, const std
       << escaped(y_name) << "</text>";
   if (is_line) {
     svg << "<path class=\"line\" d=\"";
-    for (std::size_t n = 0; n < points.size(); ++n)
-      svg << (n == 0 ? "M" : "H") << x_of(points[n].x) << (n == 0 ? " " : "V") << y_of(points[n].y);
+    for (std::size_t n = 0; n < xs.size(); ++n)
+      svg << (n == 0 ? "M" : "H") << x_of(xs[n]) << (n == 0 ? " " : "V") << y_of(ys[n]);
     svg << "\"/>";
   } else {
-    for (const Point& point : points)
-      svg << "<circle cx=\"" << x_of(point.x) << "\" cy=\"" << y_of(point.y) << "\" r=\"2.5\"/>";
+    for (std::size_t n = 0; n < xs.size(); ++n)
+      svg << "<circle cx=\"" << x_of(xs[n]) << "\" cy=\"" << y_of(ys[n]) << "\" r=\"2.5\"/>";
   }
   svg << "</svg></figure>\n";
   return svg.str();
@@ -100,8 +93,7 @@ std::string chart(const std::string& title, const std::string& x_name, const std
 
 /// Returns the section about one program. `records` were all measured under the same conditions.
 std::string section(const tir::IRModule& mod, const std::vector<Record>& records) {
-  std::vector<Point> best, spread, guesses;
-  std::vector<double> times, predicted, speeds;
+  std::vector<double> trials, best, times, predicted, predicted_times, speeds;
   std::map<std::string, int> failures;
   for (std::size_t n = 0; n < records.size(); ++n) {
     const Measurement& own = records[n].measurement;
@@ -111,16 +103,16 @@ std::string section(const tir::IRModule& mod, const std::vector<Record>& records
     }
     const double microseconds = own.median() * 1e6;
     times.push_back(microseconds);
-    const double least = best.empty() ? microseconds : std::min(best.back().y, microseconds);
-    best.push_back({static_cast<double>(n + 1), least});
+    trials.push_back(static_cast<double>(n + 1));
+    best.push_back(best.empty() ? microseconds : std::min(best.back(), microseconds));
     if (!records[n].predicted) continue;
-    guesses.push_back({*records[n].predicted, microseconds});
     predicted.push_back(*records[n].predicted);
+    predicted_times.push_back(microseconds);
     speeds.push_back(1 / microseconds);
   }
   std::sort(times.begin(), times.end());
-  for (std::size_t n = 0; n < times.size(); ++n)
-    spread.push_back({static_cast<double>(n + 1), times[n]});
+  std::vector<double> ranks(times.size());
+  std::iota(ranks.begin(), ranks.end(), 1.0);
   const Conditions& conditions = records.front().conditions;
   std::ostringstream page;
   page << "<section><h2>" << escaped(mod.functions.begin()->first) << "</h2>\n<p>"
@@ -132,11 +124,11 @@ std::string section(const tir::IRModule& mod, const std::vector<Record>& records
          << number(estimate_flops(mod) / times.front() / 1e3) << " GFLOPS; slowest "
          << number(times.back() / times.front()) << " times that.";
   page << "</p>\n<div class=\"charts\">"
-       << chart("Best time over trials", "trial", "us", best, true)
-       << chart("All times in order", "candidate", "us", spread, false)
+       << chart("Best time over trials", "trial", "us", trials, best, true)
+       << chart("All times in order", "candidate", "us", ranks, times, false)
        << chart("Predicted and measured (rank correlation " +
                     number(rank_correlation(predicted, speeds)) + ")",
-                "prediction, larger is faster", "us", guesses, false)
+                "prediction, larger is faster", "us", predicted, predicted_times, false)
        << "</div>\n";
   if (!failures.empty()) {
     page << "<table><tr><th>Did not count</th><th>Trials</th></tr>\n";
