@@ -108,11 +108,11 @@ ScheduleRule add_rfactor(const RFactorOptions& options) {
             if (is_root(sch, block) || !is_worth_rfactor(sch, block, jobs)) return designs;
             for (const std::size_t part : {0u, 1u})
               if (auto done = tried(sch, [&](Schedule& own) {
-                    const FusedReduction fused = fused_reduction(own, block);
+                    const auto [loop, spatial_loops] = fuse_reduction(own, block);
                     const auto factors = own.sample_perfect_tile(
-                        fused.loop, {.n = 2, .max_innermost_factor = options.max_innermost_factor});
-                    const std::vector<LoopRV> parts = own.split(fused.loop, factors);
-                    own.rfactor(parts[part], fused.spatial_loops);
+                        loop, {.n = 2, .max_innermost_factor = options.max_innermost_factor});
+                    const std::vector<LoopRV> parts = own.split(loop, factors);
+                    own.rfactor(parts[part], spatial_loops);
                   }))
                 designs.push_back(std::move(*done));
             return designs;
@@ -150,7 +150,7 @@ ScheduleRule cross_thread_reduction(const CrossThreadOptions& options) {
               if (extent <= target.facts().max_threads_per_block) extents.push_back(extent);
             if (extents.empty()) return designs;
             if (auto done = tried(sch, [&](Schedule& own) {
-                  const LoopRV terms = fused_reduction(own, block).loop;
+                  const LoopRV terms = fuse_reduction(own, block).first;
                   const s_tir::ExprRV threads = own.sample_categorical(
                       extents, std::vector<double>(extents.size(),
                                                    1.0 / static_cast<double>(extents.size())));
