@@ -1,4 +1,4 @@
-// Multi-level tiling, shared by the rules for CPUs, devices and intrinsics.
+// Multi-level tiling and other steps that the rules for CPUs, devices and intrinsics share.
 #pragma once
 
 #include <string>
@@ -22,6 +22,9 @@ TileLevels tile(s_tir::Schedule& sch, s_tir::BlockRV block, const std::string& s
 /// Fuses the reduction loops around the block into one loop inside the spatial loops. Returns that
 /// loop and the number of spatial loops.
 std::pair<s_tir::LoopRV, int> fuse_reduction(s_tir::Schedule& sch, s_tir::BlockRV block);
+
+/// Samples one of the candidates, all with the same probability.
+s_tir::ExprRV sample_uniform(s_tir::Schedule& sch, const std::vector<std::int64_t>& candidates);
 
 /// Tensorizes the block. If the block has an init, the init is separated first. Throws
 /// ScheduleError if the intrinsic does not compute the block.

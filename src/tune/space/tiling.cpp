@@ -59,6 +59,12 @@ std::pair<LoopRV, int> fuse_reduction(Schedule& sch, s_tir::BlockRV block) {
   return {sch.fuse(reduction), static_cast<int>(spatial.size())};
 }
 
+s_tir::ExprRV sample_uniform(Schedule& sch, const std::vector<std::int64_t>& candidates) {
+  const auto count = candidates.size();
+  return sch.sample_categorical(candidates,
+                                std::vector<double>(count, 1.0 / static_cast<double>(count)));
+}
+
 void compute_by_intrinsic(Schedule& sch, s_tir::BlockRV block, const std::string& intrinsic) {
   if (sch.get(block).block->init) sch.decompose_reduction(block, sch.get_loops(block).back());
   sch.tensorize(block, intrinsic);
@@ -289,8 +295,6 @@ void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
 void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
                   const std::vector<std::int64_t>& vector_loads) {
   const tir::BlockRealize realize = sch.get(block);
-  const std::vector<double> alike(vector_loads.size(),
-                                  1.0 / static_cast<double>(vector_loads.size()));
   for (std::size_t n = 0; n < realize.block->reads.size(); ++n) {
     const tir::BufferRegion& read = realize.block->reads[n];
     if (read.buffer.get() == realize.block->writes.front().buffer.get()) continue;
@@ -298,8 +302,7 @@ void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
     sch.compute_at(copy, at, {.preserve_unit_loops = true});
     const std::vector<LoopRV> loops = sch.get_loops(copy);
     sch.fuse({loops.end() - static_cast<std::ptrdiff_t>(read.region.size()), loops.end()});
-    const s_tir::ExprRV length = sch.sample_categorical(vector_loads, alike);
-    sch.annotate(copy, kCooperativeFetchKey, length);
+    sch.annotate(copy, kCooperativeFetchKey, sample_uniform(sch, vector_loads));
   }
 }
 
