@@ -105,7 +105,8 @@ std::vector<Candidate> Search::neighbours(std::size_t count, CostModel& model) c
   parallel_for(made.size(), options_.workers, [&](std::size_t n) {
     Random random = Random::stream(seed_, {kNeighbours, round_, n});
     const std::size_t rank = random.below(std::min(kFastest, best_.size()));
-    std::optional<s_tir::Trace> trace = without_postproc(best_[rank].candidate.schedule.trace());
+    const Candidate& fast = std::next(best_.begin(), static_cast<std::ptrdiff_t>(rank))->second;
+    std::optional<s_tir::Trace> trace = without_postproc(fast.schedule.trace());
     for (std::uint64_t changes = 1 + random.below(2); changes > 0 && trace; --changes)
       trace = mutated(*trace, random);
     if (trace) made[n] = maker_.replayed(*trace, random.next());
@@ -130,8 +131,10 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
   std::vector<Candidate> population;
   const auto kept =
       static_cast<std::size_t>(std::llround(options_.share_of_best * static_cast<double>(size)));
-  for (std::size_t n = 0; n < std::min(kept, best_.size()); ++n)
-    population.push_back(best_[n].candidate);
+  for (const auto& [seconds, candidate] : best_) {
+    if (population.size() == kept) break;
+    population.push_back(candidate);
+  }
   std::vector<Candidate> fresh = drawn(size - population.size());
   const auto near = static_cast<std::size_t>(std::llround(
       std::clamp(options_.share_of_neighbours, 0.0, 1.0) * static_cast<double>(count)));
@@ -196,11 +199,7 @@ std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel&
 
 void Search::tell(const Candidate& candidate, std::optional<double> seconds) {
   given_.insert(candidate);
-  if (!seconds) return;
-  const auto place = std::upper_bound(
-      best_.begin(), best_.end(), *seconds,
-      [](double value, const Measured& measured) { return value < measured.seconds; });
-  best_.insert(place, {candidate, *seconds});
+  if (seconds) best_.emplace(*seconds, candidate);
 }
 
 }  // namespace tenon::tune
