@@ -236,8 +236,8 @@ BlockRV blockized(Schedule& sch, BlockRV block, const std::vector<IntrinsicLoop>
 
 }  // namespace
 
-ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
-                                   const IntrinsicTilingOptions& options) {
+ScheduleRule tiling_with_intrinsic(const std::string& intrinsic, const std::string& structure,
+                                   int max_innermost_factor) {
   return {"tiling_with_intrinsic", [=](const Schedule& sch, BlockRV block, const Target&) {
             std::vector<Schedule> designs = {sch};
             const auto intrin = s_tir::find_tensor_intrin(intrinsic);
@@ -256,7 +256,7 @@ ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
                 Schedule trial = own;
                 compute_by_intrinsic(trial, inner, intrinsic);
                 own.annotate(inner, kIntrinsicKey, intrinsic);
-                tile(own, inner, options.structure, options.max_innermost_factor);
+                tile(own, inner, structure, max_innermost_factor);
               });
               if (design) designs.push_back(std::move(*design));
               return design.has_value();
