@@ -27,20 +27,13 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-/// The range of a chart's axis: the range of the values, extended by a margin.
-struct Axis {
-  double low = 0, high = 1;
-
-  explicit Axis(const std::vector<double>& values) {
-    if (values.empty()) return;
-    low = *std::min_element(values.begin(), values.end());
-    high = *std::max_element(values.begin(), values.end());
-    const double room = high > low ? 0.05 * (high - low) : std::max(std::abs(high) * 0.05, 0.5);
-    low -= room;
-    high += room;
-  }
-  double share(double value) const { return (value - low) / (high - low); }
-};
+/// Returns the range of a chart's axis: the range of the values, extended by a margin.
+std::pair<double, double> axis(const std::vector<double>& values) {
+  if (values.empty()) return {0, 1};
+  const auto [low, high] = std::ranges::minmax(values);
+  const double room = high > low ? 0.05 * (high - low) : std::max(std::abs(high) * 0.05, 0.5);
+  return {low - room, high + room};
+}
 
 std::string number(double value) {
   std::ostringstream text;
@@ -55,10 +48,14 @@ std::string chart(const std::string& title, const std::string& x_name, const std
   constexpr double kWidth = 420, kHeight = 260, kLeft = 60, kBottom = 40, kTop = 12;
   std::vector<double> powers;
   for (const double y : ys) powers.push_back(std::log10(y));
-  const Axis across(xs), up(powers);
-  const auto x_of = [&](double x) { return kLeft + across.share(x) * (kWidth - kLeft - 8); };
+  const auto [left, right] = axis(xs);
+  const auto [bottom, top] = axis(powers);
+  const auto x_of = [&](double x) {
+    return kLeft + (x - left) / (right - left) * (kWidth - kLeft - 8);
+  };
   const auto y_of = [&](double y) {
-    return kHeight - kBottom - up.share(std::log10(y)) * (kHeight - kBottom - kTop);
+    return kHeight - kBottom -
+           (std::log10(y) - bottom) / (top - bottom) * (kHeight - kBottom - kTop);
   };
   std::ostringstream svg;
   svg << "<figure><figcaption>" << escaped(title) << "</figcaption><svg viewBox=\"0 0 " << kWidth
@@ -67,10 +64,10 @@ std::string chart(const std::string& title, const std::string& x_name, const std
       << kWidth - 8 << "\"/>";
   if (!xs.empty()) {
     for (const double share : {0.05, 0.5, 0.95}) {
-      const double y = std::pow(10, up.low + share * (up.high - up.low));
+      const double y = std::pow(10, bottom + share * (top - bottom));
       svg << "<text x=\"" << kLeft - 4 << "\" y=\"" << y_of(y) + 4 << "\" text-anchor=\"end\">"
           << number(y) << "</text>";
-      const double x = across.low + share * (across.high - across.low);
+      const double x = left + share * (right - left);
       svg << "<text x=\"" << x_of(x) << "\" y=\"" << kHeight - kBottom + 14
           << "\" text-anchor=\"middle\">" << number(x) << "</text>";
     }

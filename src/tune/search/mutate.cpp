@@ -116,7 +116,8 @@ std::optional<Trace> mutated(const Trace& trace, Random& random) {
     std::vector<std::size_t>& found = places.emplace_back();
     for (std::size_t n = 0; n < trace.steps.size(); ++n)
       if (trace.steps[n].kind == kind && is_mutable(trace.steps[n])) found.push_back(n);
-    total += weights.emplace_back(found.empty() ? 0 : likelihood);
+    weights.push_back(found.empty() ? 0 : likelihood);
+    total += weights.back();
   }
   if (total == 0) return std::nullopt;
   const std::vector<std::size_t>& chosen = places[random.weighted(weights)];

@@ -13,7 +13,7 @@ namespace tenon::tune {
 namespace {
 
 /// The purposes of random numbers. Each purpose has its own stream.
-enum Purpose : std::uint64_t { kDraw, kBreed, kExplore, kNeighbours };
+constexpr std::uint64_t kDraw = 0, kBreed = 1, kExplore = 2, kNeighbours = 3;
 
 /// Returns the probability, up to a common factor, with which each candidate is selected as a
 /// parent. It is positive for all candidates and highest for the best prediction. It depends only
