@@ -285,8 +285,7 @@ void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
   const BlockRV writer = sch.cache_write(block, 0, "local");
   const std::vector<BlockRV> readers = sch.get_consumers(writer);
   if (readers.size() == 1)
-    if (auto done = tried(sch, [&](Schedule& s) { s.reverse_compute_inline(readers.front()); }))
-      sch = std::move(*done);
+    replaced(sch, [&](Schedule& own) { own.reverse_compute_inline(readers.front()); });
   sch.reverse_compute_at(writer, thread, {.preserve_unit_loops = true});
 }
 
