@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tenon/tune/measure.h"
 #include "tune/measure/parallel_for.h"
@@ -15,26 +16,18 @@ namespace {
 /// The purposes of random numbers. Each purpose has its own stream.
 constexpr std::uint64_t kDraw = 0, kBreed = 1, kExplore = 2, kNeighbours = 3;
 
+double prediction(const Candidate& candidate) { return candidate.predicted.value_or(0); }
+
 /// Returns the probability, up to a common factor, with which each candidate is selected as a
 /// parent. It is positive for all candidates and highest for the best prediction. It depends only
 /// on differences between predictions, because their absolute values have no meaning.
 std::vector<double> likelihoods(const std::vector<Candidate>& population) {
-  double low = population.front().predicted.value_or(0), high = low;
-  for (const Candidate& candidate : population) {
-    low = std::min(low, candidate.predicted.value_or(0));
-    high = std::max(high, candidate.predicted.value_or(0));
-  }
+  const double low = prediction(*std::ranges::min_element(population, {}, prediction)),
+               high = prediction(*std::ranges::max_element(population, {}, prediction));
   std::vector<double> result;
   for (const Candidate& candidate : population)
-    result.push_back(high > low ? (candidate.predicted.value_or(0) - low) / (high - low) + 0.01
-                                : 1);
+    result.push_back(high > low ? (prediction(candidate) - low) / (high - low) + 0.01 : 1);
   return result;
-}
-
-void sort_by_prediction(std::vector<Candidate>& candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return a.predicted.value_or(0) > b.predicted.value_or(0);
-  });
 }
 
 }  // namespace
@@ -42,7 +35,7 @@ void sort_by_prediction(std::vector<Candidate>& candidates) {
 bool Search::Set::contains(const Candidate& candidate) const {
   const auto entry = modules_.find(candidate.hash);
   return entry != modules_.end() &&
-         std::any_of(entry->second.begin(), entry->second.end(), [&](const tir::IRModule& mod) {
+         std::ranges::any_of(entry->second, [&](const tir::IRModule& mod) {
            return is_same_structure(mod, candidate.schedule.mod());
          });
 }
@@ -164,7 +157,7 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
 }
 
 void Search::choose(std::vector<Candidate>& candidates, std::size_t count, double at_random) const {
-  sort_by_prediction(candidates);
+  std::ranges::stable_sort(candidates, std::greater(), prediction);
   Random random = Random::stream(seed_, {kExplore, round_});
   const auto exploring =
       static_cast<std::size_t>(std::ceil(at_random * static_cast<double>(count)));
