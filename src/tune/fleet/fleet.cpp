@@ -157,6 +157,8 @@ class FleetLot {
     State state = State::Waiting;
     /// The worker that has built the candidate, or is building or running it.
     int member = 0;
+
+    friend bool operator==(const Slot&, const Slot&) = default;
   };
 
   int ticket(std::size_t n) const { return first_ticket_ + static_cast<int>(n); }
@@ -264,23 +266,17 @@ void FleetLot::give_work() {
     if (!member.measures(task_) || member.ticket) continue;
     // While a host runs a candidate, it does not run or compile another one.
     if (is_any_on(member.host, State::Running)) continue;
-    const auto find = [&](State state) {
-      return static_cast<std::size_t>(std::find_if(slots_.begin(), slots_.end(),
-                                                   [&](const Slot& slot) {
-                                                     return slot.state == state &&
-                                                            (state == State::Waiting ||
-                                                             slot.member == member.number);
-                                                   }) -
-                                      slots_.begin());
+    const auto find = [&](const Slot& slot) {
+      return static_cast<std::size_t>(std::ranges::find(slots_, slot) - slots_.begin());
     };
-    if (const std::size_t n = find(State::Waiting); n < slots_.size())
+    if (const std::size_t n = find({}); n < slots_.size())
       give(member, n, State::Building,
            {.kind = Order::Kind::Build,
             .task = task_,
             .ticket = ticket(n),
             .script = s_tir::print_script(candidates_[n]),
             .hash = structural_hash(candidates_[n])});
-    else if (const std::size_t built = find(State::Built);
+    else if (const std::size_t built = find({State::Built, member.number});
              built < slots_.size() && !is_any(State::Building))
       give(member, built, State::Running,
            {.kind = Order::Kind::Run, .task = task_, .ticket = ticket(built)});
