@@ -151,9 +151,8 @@ Measurement run_worker(const std::vector<std::string>& command, double limit_s) 
 JobArgument access_of(const tir::PrimFunc& func, const tir::Buffer& buffer) {
   JobArgument result;
   const auto touches = [&](const std::vector<tir::BufferRegion>& regions) {
-    return std::any_of(regions.begin(), regions.end(), [&](const tir::BufferRegion& region) {
-      return region.buffer.get() == buffer.get();
-    });
+    return std::ranges::any_of(
+        regions, [&](const tir::BufferRegion& region) { return region.buffer.same_as(buffer); });
   };
   tir::walk(func.body, [&](const tir::BlockRealize& realize) {
     if (!result.is_written && touches(realize.block->reads)) result.is_read = true;

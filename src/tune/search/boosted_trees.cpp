@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <unordered_map>
@@ -100,10 +101,9 @@ double average_peak(const std::vector<double>& predicted, const std::vector<doub
   constexpr std::size_t kMax = 32;
   std::vector<std::size_t> order(speeds.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return predicted[a] > predicted[b]; });
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t n) { return predicted[n]; });
   order.resize(std::min(order.size(), kMax));
-  const double all = *std::max_element(speeds.begin(), speeds.end());
+  const double all = std::ranges::max(speeds);
   double best = 0, sum = 0;
   for (const std::size_t n : order) sum += best = std::max(best, speeds[n]);
   return all > 0 ? sum / all / static_cast<double>(order.size()) : 0;
@@ -235,9 +235,7 @@ class BoostedTrees : public CostModel {
     // Uses the features of the store that is executed most often, because it usually dominates the
     // time.
     std::vector<float> row(feature_count(), 0);
-    const auto busiest = std::max_element(
-        stores.begin(), stores.end(),
-        [](const auto& a, const auto& b) { return iterations_of(a) < iterations_of(b); });
+    const auto busiest = std::ranges::max_element(stores, {}, iterations_of);
     if (busiest != stores.end()) row = *busiest;
     result.row.insert(result.row.end(), row.begin(), row.end());
     return result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -444,8 +445,8 @@ void add_loops(std::vector<float>& row, const StoreInLoops& at) {
 void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<Access> all) {
   const std::vector<Loop>& loops = at.loops;
   const double iterations = at.iterations_from(0);
-  std::stable_sort(all.begin(), all.end(), [&](const Access& a, const Access& b) {
-    return bytes_of(a, spans_of(a, loops, 0)) > bytes_of(b, spans_of(b, loops, 0));
+  std::ranges::stable_sort(all, std::greater(), [&](const Access& access) {
+    return bytes_of(access, spans_of(access, loops, 0));
   });
   for (std::size_t n = 0; n < kBuffers; ++n) {
     if (n >= all.size()) {

@@ -74,16 +74,15 @@ bool reuses_data(const s_tir::Schedule& sch, s_tir::BlockRV block) {
   const BlockRealize realize = sch.get(block);
   const Block& own = *realize.block;
   if (own.writes.size() != 1 || own.reads.empty() || !is_trivially_bound(sch, block)) return false;
-  if (std::none_of(own.iters.begin(), own.iters.end(), is_reduction)) return false;
+  if (std::ranges::none_of(own.iters, is_reduction)) return false;
   for (const IterVar& iter : own.iters)
     if (!is_spatial(iter) && !is_reduction(iter)) return false;
   for (const BufferRegion& read : own.reads)
     for (const IterVar& iter : own.iters) {
       if (!is_spatial(iter)) continue;
-      const bool is_used =
-          std::any_of(read.region.begin(), read.region.end(), [&](const Range& range) {
-            return uses_var(range.min, iter.var()) || uses_var(range.extent, iter.var());
-          });
+      const bool is_used = std::ranges::any_of(read.region, [&](const Range& range) {
+        return uses_var(range.min, iter.var()) || uses_var(range.extent, iter.var());
+      });
       if (!is_used) return true;
     }
   return false;
@@ -103,7 +102,7 @@ std::optional<Lengths> reduction_lengths(const s_tir::Schedule& sch, s_tir::Bloc
 bool is_elementwise(const Block& block) {
   const Store* store = block.body.as<Store>();
   if (!store || block.init || block.writes.size() != 1) return false;
-  if (!std::all_of(block.iters.begin(), block.iters.end(), is_spatial)) return false;
+  if (!std::ranges::all_of(block.iters, is_spatial)) return false;
   return !any_node(store->value, [](const Load& load) {
     return !std::ranges::all_of(
         load.indices, [](const Expr& index) { return index.as<VarNode>() || constant_int(index); });
@@ -198,9 +197,8 @@ void for_each_store(const Stmt& body, const std::function<void(const StoreInLoop
 std::vector<Access> accesses_of(const StoreInLoops& at) {
   std::vector<Access> all;
   const auto add = [&](const Buffer& buffer, const std::vector<Expr>& place, bool is_write) {
-    auto own = std::find_if(all.begin(), all.end(), [&](const Access& access) {
-      return access.buffer.get() == buffer.get();
-    });
+    auto own = std::ranges::find_if(
+        all, [&](const Access& access) { return access.buffer.same_as(buffer); });
     if (own == all.end()) {
       const auto made = at.loops_around_memory.find(buffer.get());
       const std::size_t around = made == at.loops_around_memory.end() ? 0 : made->second;

@@ -46,8 +46,7 @@ std::optional<Notes> taken_notes(Schedule& sch) {
       tir::root_block(sch.mod().functions.begin()->second.body).annotations;
   constexpr const char* kKeys[] = {kParallelKey, kVectorizeKey, kUnrollExplicitKey,
                                    kUnrollImplicitKey};
-  if (std::none_of(std::begin(kKeys), std::end(kKeys),
-                   [&](const char* key) { return noted.contains(key); }))
+  if (std::ranges::none_of(kKeys, [&](const char* key) { return noted.contains(key); }))
     return std::nullopt;
   Notes notes{sch.get_block("root", function_name(sch))};
   const auto take = [&](const char* key, std::int64_t& value) {

@@ -126,7 +126,7 @@ std::int64_t bytes_of(const tir::Buffer& buffer) {
 /// another dimension. The rows of a tile are then far from each other in memory.
 bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) {
   const auto uses = [&](const tir::Range& range, tir::IterKind kind) {
-    return std::any_of(block.iters.begin(), block.iters.end(), [&](const tir::IterVar& iter) {
+    return std::ranges::any_of(block.iters, [&](const tir::IterVar& iter) {
       return iter.kind() == kind && tir::uses_var(range.min, iter.var());
     });
   };
