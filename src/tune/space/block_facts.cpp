@@ -26,6 +26,8 @@ std::string function_name(const s_tir::Schedule& sch) {
   return sch.mod().functions.begin()->first;
 }
 
+const Stmt& body_of(const s_tir::Schedule& sch) { return sch.mod().functions.begin()->second.body; }
+
 bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block) {
   try {
     sch.get(block);
@@ -36,8 +38,7 @@ bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block) {
 }
 
 bool is_root(const s_tir::Schedule& sch, s_tir::BlockRV block) {
-  const Stmt& body = sch.mod().functions.begin()->second.body;
-  return sch.get(block).block == body.as<BlockRealize>()->block;
+  return sch.get(block).block == body_of(sch).as<BlockRealize>()->block;
 }
 
 std::int64_t extent_of(const For& loop) { return constant_int(loop.extent).value_or(0); }

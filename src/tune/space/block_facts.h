@@ -14,8 +14,9 @@
 
 namespace tenon::tune {
 
-/// Returns the name of the program's only function.
+/// Return the name and the body of the program's only function.
 std::string function_name(const s_tir::Schedule& sch);
+const tir::Stmt& body_of(const s_tir::Schedule& sch);
 
 /// Whether the handle still refers to a block.
 bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block);

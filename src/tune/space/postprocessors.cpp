@@ -24,7 +24,7 @@ using s_tir::Schedule;
 std::vector<std::pair<std::string, tir::Annotation>> annotated_blocks(const Schedule& sch,
                                                                       const char* key) {
   std::vector<std::pair<std::string, tir::Annotation>> found;
-  tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
+  tir::walk(body_of(sch), [&](const tir::BlockRealize& realize) {
     const tir::Annotations& noted = realize.block->annotations;
     if (const auto note = noted.find(key); note != noted.end())
       found.emplace_back(realize.block->name, note->second);
@@ -42,8 +42,7 @@ struct Notes {
 
 /// Removes the annotations from the root block and returns them.
 std::optional<Notes> taken_notes(Schedule& sch) {
-  const tir::Annotations noted =
-      tir::root_block(sch.mod().functions.begin()->second.body).annotations;
+  const tir::Annotations noted = tir::root_block(body_of(sch)).annotations;
   constexpr const char* kKeys[] = {kParallelKey, kVectorizeKey, kUnrollExplicitKey,
                                    kUnrollImplicitKey};
   if (std::ranges::none_of(kKeys, [&](const char* key) { return noted.contains(key); }))
@@ -143,7 +142,7 @@ void rewrite_block(Schedule& sch, BlockRV block, const Notes& notes) {
 
 std::vector<std::string> reduction_names(const Schedule& sch) {
   std::vector<std::string> names;
-  tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
+  tir::walk(body_of(sch), [&](const tir::BlockRealize& realize) {
     if (realize.block->init) names.push_back(realize.block->name);
   });
   return names;

@@ -17,7 +17,7 @@ using s_tir::Schedule;
 /// last.
 std::vector<BlockRV> found_blocks(Schedule& sch) {
   std::vector<std::string> names;
-  tir::walk(sch.mod().functions.begin()->second.body,
+  tir::walk(body_of(sch),
             [&](const tir::BlockRealize& realize) { names.push_back(realize.block->name); });
   // The walk visits the root first, so it is moved to the end.
   std::rotate(names.begin(), names.begin() + 1, names.end());
@@ -31,9 +31,8 @@ std::vector<BlockRV> found_blocks(Schedule& sch) {
 /// Whether the block is inside a block that will be tensorized. The contents of such a block must
 /// not change.
 bool is_for_intrinsic(const Schedule& sch, BlockRV block) {
-  const tir::Stmt& body = sch.mod().functions.begin()->second.body;
   const auto own = sch.get(block).block;
-  return tir::any_node(body, [&](const tir::BlockRealize& realize) {
+  return tir::any_node(body_of(sch), [&](const tir::BlockRealize& realize) {
     return realize.block->annotations.contains(kIntrinsicKey) &&
            tir::any_node(realize.block->body,
                          [&](const tir::BlockRealize& inner) { return inner.block == own; });
