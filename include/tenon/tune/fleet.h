@@ -50,6 +50,9 @@ struct FleetOptions {
   double silence_s = 10;
 };
 
+/// The workers as the searching process knows them.
+class FleetMembers;
+
 class Fleet {
  public:
   explicit Fleet(std::shared_ptr<Channel> channel, const FleetOptions& options = {});
@@ -100,8 +103,9 @@ class Fleet {
   bool is_whole() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<FleetMembers> members_;
+  /// The numbers of tasks and of candidates so far.
+  int tasks_ = 0, tickets_ = 0;
 };
 
 /// Serves process 0 until it ends or is silent for a minute. Returns true if it ended without

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ enum class Outcome : unsigned char {
 };
 /// Returns "measured", "build failed", "wrong", "crashed" or "timed out".
 std::string_view to_string(Outcome outcome);
+/// Parses a text of to_string. Nullopt for any other text.
+std::optional<Outcome> parse_outcome(std::string_view text);
 
 struct Measurement {
   Outcome outcome = Outcome::Measured;

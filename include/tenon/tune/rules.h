@@ -79,18 +79,14 @@ struct TilingOptions {
 /// the same designs with packed inputs too.
 ScheduleRule multi_level_tiling(const TilingOptions& options = {});
 
-/// Options of tiling_with_intrinsic.
-struct IntrinsicTilingOptions {
-  /// The loops around the intrinsic; see TilingOptions.
-  std::string structure = "SSRSRS";
-  int max_innermost_factor = 64;
-};
 /// Adds designs for a reduction that the registered intrinsic (s_tir/tensor_intrin.h) can compute
 /// in tiles: one unchanged, and one with multi-level tiling whose innermost tiles are computed by
 /// the intrinsic. The rule tries to tensorize in order to find out whether the intrinsic applies.
-/// The reduction's extents must be multiples of the intrinsic's extents.
+/// The reduction's extents must be multiples of the intrinsic's extents. `structure` lists the tile
+/// levels around the intrinsic, as in TilingOptions.
 ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
-                                   const IntrinsicTilingOptions& options = {});
+                                   const std::string& structure = "SSRSRS",
+                                   int max_innermost_factor = 64);
 
 /// Options of device_tiling.
 struct DeviceTilingOptions {

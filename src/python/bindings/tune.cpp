@@ -263,13 +263,8 @@ void bind_spaces(PyModule& tune) {
             Field{"max_innermost_factor", &T::max_innermost_factor},
             Field{"write_reuse_levels", &T::write_reuse_levels},
             Field{"read_reuse_level", &T::read_reuse_level});
-  tune.def(
-      "tiling_with_intrinsic",
-      [](const std::string& intrinsic, const std::string& structure, int max_innermost_factor) {
-        return tune::tiling_with_intrinsic(
-            intrinsic, {.structure = structure, .max_innermost_factor = max_innermost_factor});
-      },
-      "intrinsic"_a, "structure"_a = "SSRSRS", "max_innermost_factor"_a = 64);
+  tune.def("tiling_with_intrinsic", &tune::tiling_with_intrinsic, "intrinsic"_a,
+           "structure"_a = "SSRSRS", "max_innermost_factor"_a = 64);
   using P = tune::ParallelizeOptions;
   bind_rule(tune, "parallelize_vectorize_unroll", &tune::parallelize_vectorize_unroll,
             Field{"max_jobs_per_core", &P::max_jobs_per_core},

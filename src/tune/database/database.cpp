@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,6 @@ namespace {
 // ---- files of lines -----------------------------------------------------------------------------
 
 // An append-only file of lines that several processes write.
-
-struct Line {
-  /// The number of the line, counted from 1.
-  std::size_t number;
-  std::string text;
-};
 
 class File {
  public:
@@ -55,18 +50,13 @@ bool lacks_final_newline(int file, off_t size) {
   return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-/// Returns the non-empty lines of the file without their newlines. Returns none if it is not a
-/// regular file. The last line may be truncated. Throws RuntimeError if the file exists but cannot
-/// be read.
-std::vector<Line> read_lines(const std::filesystem::path& path) {
+/// Returns the lines of the file without their newlines. Returns none if it is not a regular file.
+/// The last line may be truncated. Throws RuntimeError if the file exists but cannot be read.
+std::vector<std::string> read_lines(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path)) return {};
-  const std::string text = codegen::read_file(path);
-  std::vector<Line> lines;
-  for (std::size_t begin = 0, number = 1; begin < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) lines.push_back({number, text.substr(begin, end - begin)});
-    begin = end + 1;
-  }
+  std::istringstream text(codegen::read_file(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -100,17 +90,14 @@ struct Database::State {
     tir::IRModule mod;
     std::vector<Record> records = {};
   };
-  struct Pending {
-    std::filesystem::path file;
-    std::string line;
-  };
 
   mutable std::mutex mutex;
   /// The folder of the database. Empty for a database that exists only in memory.
   std::filesystem::path folder = {};
   /// The programs in insertion order. Different programs may have the same hash.
   std::vector<Workload> workloads = {};
-  std::deque<Pending> pending = {};
+  /// The lines that are not yet written, with the files to which they belong.
+  std::deque<std::pair<std::filesystem::path, std::string>> pending = {};
   std::string write_error = {};
   std::size_t damaged = 0;
 
@@ -125,17 +112,19 @@ struct Database::State {
 
   using Warn = std::function<void(const std::string&)>;
 
-  /// Calls `take` with each line of the file and skips the lines for which it throws. The first
-  /// kMaxWarnings of them each produce a warning; one more warning states the number of the others.
+  /// Calls `take` with each non-empty line of the file and skips the lines for which it throws. The
+  /// first kMaxWarnings of them each produce a warning; one more warning states the number of the
+  /// others.
   void load(const std::filesystem::path& file, const Warn& warn,
             const std::function<void(const std::string&)>& take) {
     constexpr std::size_t kMaxWarnings = 10;
-    std::size_t skipped = 0;
-    for (const Line& line : read_lines(file)) try {
-        take(line.text);
+    std::size_t number = 0, skipped = 0;
+    for (const std::string& line : read_lines(file)) try {
+        ++number;
+        if (!line.empty()) take(line);
       } catch (const Error& error) {
         if (++skipped <= kMaxWarnings)
-          warn(file.string() + ":" + std::to_string(line.number) +
+          warn(file.string() + ":" + std::to_string(number) +
                ": this line is skipped: " + error.sentence());
       }
     if (skipped > kMaxWarnings)
@@ -146,22 +135,22 @@ struct Database::State {
 
   void load(const Warn& warn) {
     load(workload_file(), warn, [&](const std::string& line) {
-      WorkloadLine parsed = parse_workload(line);
-      if (!find(parsed.workload, parsed.hash))  // two tuners may have added the same program
-        workloads.push_back({parsed.hash, std::move(parsed.workload)});
+      auto [hash, workload] = parse_workload(line);
+      if (!find(workload, hash))  // two tuners may have added the same program
+        workloads.push_back({hash, std::move(workload)});
     });
     load(record_file(), warn, [&](const std::string& line) {
-      RecordLine parsed = parse_record(line);
-      const auto workload = std::ranges::find(workloads, parsed.workload, &Workload::hash);
+      auto [hash, record] = parse_record(line);
+      const auto workload = std::ranges::find(workloads, hash, &Workload::hash);
       if (workload == workloads.end())
         throw TypeError("no program of the database has the hash that it names");
-      workload->records.push_back(std::move(parsed.record));
+      workload->records.push_back(std::move(record));
     });
   }
 
   bool flush() {
     for (; !pending.empty(); pending.pop_front()) {
-      write_error = append_line(pending.front().file, pending.front().line);
+      write_error = append_line(pending.front().first, pending.front().second);
       if (!write_error.empty()) return false;
     }
     return true;
@@ -189,12 +178,12 @@ void Database::add(const tir::IRModule& workload, const Record& record) {
   State::Workload* own = state_->find(workload, hash);
   if (!own) {
     if (!state_->folder.empty())
-      state_->pending.push_back({state_->workload_file(), to_line(workload, hash)});
+      state_->pending.emplace_back(state_->workload_file(), to_line(workload, hash));
     own = &state_->workloads.emplace_back(State::Workload{hash, workload});
   }
   own->records.push_back(record);
   if (state_->folder.empty()) return;
-  state_->pending.push_back({state_->record_file(), to_line(record, hash)});
+  state_->pending.emplace_back(state_->record_file(), to_line(record, hash));
   state_->flush();
 }
 

@@ -77,11 +77,13 @@ class Writer {
   std::string argument(const Instruction& step, std::size_t n) const {
     return value(step.arguments[n]);
   }
-  /// Returns the text of the first `count` arguments, in parentheses.
-  std::string arguments(const Instruction& step, std::size_t count) const {
-    std::string items;
+  /// Returns the text of the first `count` arguments and of the options, in parentheses.
+  std::string arguments(const Instruction& step, std::size_t count,
+                        const std::vector<std::string>& options = {}) const {
+    std::string items, fields;
     for (std::size_t n = 0; n < count; ++n) items += (n == 0 ? "" : ", ") + argument(step, n);
-    return "(" + items + ")";
+    for (const std::string& option : options) fields += (fields.empty() ? "" : ", ") + option;
+    return "(" + items + (fields.empty() ? "" : ", {" + fields + "}") + ")";
   }
   bool is(const Instruction& step, std::size_t n, bool flag) const {
     const bool* own = std::get_if<bool>(&step.arguments[n].value);
@@ -89,20 +91,16 @@ class Writer {
   }
 
   std::string compute_at(const Instruction& step) const {
-    std::string options;
-    if (is(step, 2, true)) options += ".preserve_unit_loops = true";
-    if (argument(step, 3) != "-1")
-      options += (options.empty() ? "" : ", ") + (".index = " + argument(step, 3));
-    return "(" + argument(step, 0) + ", " + argument(step, 1) +
-           (options.empty() ? "" : ", {" + options + "}") + ")";
+    std::vector<std::string> options;
+    if (is(step, 2, true)) options.emplace_back(".preserve_unit_loops = true");
+    if (argument(step, 3) != "-1") options.push_back(".index = " + argument(step, 3));
+    return arguments(step, 2, options);
   }
   std::string split(const Instruction& step) const {
-    std::string options;
-    if (is(step, 2, false)) options += ".preserve_unit_iters = false";
-    if (is(step, 3, true))
-      options += std::string(options.empty() ? "" : ", ") + ".disable_predication = true";
-    return "split(" + argument(step, 0) + ", " + argument(step, 1) +
-           (options.empty() ? "" : ", {" + options + "}") + ")";
+    std::vector<std::string> options;
+    if (is(step, 2, false)) options.emplace_back(".preserve_unit_iters = false");
+    if (is(step, 3, true)) options.emplace_back(".disable_predication = true");
+    return "split" + arguments(step, 2, options);
   }
   std::string annotate(const Instruction& step) const {
     // Writes the integer type explicitly, because an int could also be converted to bool.
@@ -197,9 +195,10 @@ class Writer {
       case Kind::RFactor:
         return "rfactor" + arguments(step, 2);
       case Kind::StorageAlign:
-        return "storage_align(" + argument(step, 0) + ", {.buffer_index = " + argument(step, 1) +
-               ", .axis = " + argument(step, 2) + ", .factor = " + argument(step, 3) +
-               ", .offset = " + argument(step, 4) + "})";
+        return "storage_align" +
+               arguments(step, 1,
+                         {".buffer_index = " + argument(step, 1), ".axis = " + argument(step, 2),
+                          ".factor = " + argument(step, 3), ".offset = " + argument(step, 4)});
       case Kind::SetScope:
         return "set_scope" + arguments(step, 3);
       case Kind::Blockize:

@@ -1,6 +1,5 @@
 #include "tune/database/record_json.h"
 
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -37,12 +36,8 @@ int parse_count(const json& field) {
   return static_cast<int>(field.get<std::uint64_t>());
 }
 
-constexpr std::array kRecordedOutcomes = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
-                                          Outcome::Crashed, Outcome::TimedOut};
-
-Outcome parse_outcome(const std::string& text) {
-  for (const Outcome outcome : kRecordedOutcomes)
-    if (to_string(outcome) == text) return outcome;
+Outcome outcome_of(const std::string& text) {
+  if (const std::optional<Outcome> outcome = parse_outcome(text)) return *outcome;
   throw TypeError("`" + text + "` is not an outcome");
 }
 
@@ -90,20 +85,20 @@ std::string to_line(const Record& record, std::uint64_t workload) {
   return line.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-WorkloadLine parse_workload(const std::string& line) {
+std::pair<std::uint64_t, tir::IRModule> parse_workload(const std::string& line) {
   return parsed(line, [](const json& fields) {
-    WorkloadLine result{parse_hex(fields.at("hash").get<std::string>()),
-                        s_tir::parse_script(fields.at("script").get<std::string>())};
-    if (structural_hash(result.workload) != result.hash)
-      throw TypeError("the program does not have the hash " + hex(result.hash));
-    return result;
+    const std::uint64_t hash = parse_hex(fields.at("hash").get<std::string>());
+    tir::IRModule workload = s_tir::parse_script(fields.at("script").get<std::string>());
+    if (structural_hash(workload) != hash)
+      throw TypeError("the program does not have the hash " + hex(hash));
+    return std::pair(hash, std::move(workload));
   });
 }
 
-RecordLine parse_record(const std::string& line) {
+std::pair<std::uint64_t, Record> parse_record(const std::string& line) {
   return parsed(line, [](const json& fields) {
     Record record{.trace = s_tir::parse_trace(fields.at("trace").dump()),
-                  .measurement = {.outcome = parse_outcome(fields.at("outcome")),
+                  .measurement = {.outcome = outcome_of(fields.at("outcome")),
                                   .seconds = fields.at("seconds").get<std::vector<double>>(),
                                   .reason = fields.value("reason", "")},
                   .conditions = {.target = fields.at("target"),
@@ -114,7 +109,7 @@ RecordLine parse_record(const std::string& line) {
     if (record.measurement.outcome == Outcome::Measured && !record.measurement.is_valid())
       throw TypeError("a measured record has no times, or one that is not positive");
     if (fields.contains("predicted")) record.predicted = fields.at("predicted").get<double>();
-    return RecordLine{parse_hex(fields.at("workload").get<std::string>()), std::move(record)};
+    return std::pair(parse_hex(fields.at("workload").get<std::string>()), std::move(record));
   });
 }
 

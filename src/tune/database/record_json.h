@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "tenon/tune/database.h"
 
@@ -11,16 +12,9 @@ namespace tenon::tune {
 std::string to_line(const tir::IRModule& workload, std::uint64_t hash);
 std::string to_line(const Record& record, std::uint64_t workload);
 
-struct WorkloadLine {
-  std::uint64_t hash;
-  tir::IRModule workload;
-};
-struct RecordLine {
-  std::uint64_t workload;
-  Record record;
-};
-/// Parse a line. Throw TypeError, with the reason, if the line is malformed or truncated.
-WorkloadLine parse_workload(const std::string& line);
-RecordLine parse_record(const std::string& line);
+/// Parse a line, which is a program or a record with the hash of the program. Throw TypeError, with
+/// the reason, if the line is malformed or truncated.
+std::pair<std::uint64_t, tir::IRModule> parse_workload(const std::string& line);
+std::pair<std::uint64_t, Record> parse_record(const std::string& line);
 
 }  // namespace tenon::tune

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <sstream>
 
 #include "tenon/s_tir/script.h"
@@ -11,10 +12,6 @@
 namespace tenon::tune {
 
 namespace {
-
-struct Point {
-  double x, y;
-};
 
 std::string escaped(const std::string& text) {
   std::string result;
@@ -30,20 +27,13 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-/// The range of a chart's axis: the range of the values, extended by a margin.
-struct Axis {
-  double low = 0, high = 1;
-
-  explicit Axis(const std::vector<double>& values) {
-    if (values.empty()) return;
-    low = *std::min_element(values.begin(), values.end());
-    high = *std::max_element(values.begin(), values.end());
-    const double room = high > low ? 0.05 * (high - low) : std::max(std::abs(high) * 0.05, 0.5);
-    low -= room;
-    high += room;
-  }
-  double share(double value) const { return (value - low) / (high - low); }
-};
+/// Returns the range of a chart's axis: the range of the values, extended by a margin.
+std::pair<double, double> axis(const std::vector<double>& values) {
+  if (values.empty()) return {0, 1};
+  const auto [low, high] = std::ranges::minmax(values);
+  const double room = high > low ? 0.05 * (high - low) : std::max(std::abs(high) * 0.05, 0.5);
+  return {low - room, high + room};
+}
 
 std::string number(double value) {
   std::ostringstream text;
@@ -52,32 +42,32 @@ std::string number(double value) {
   return text.str();
 }
 
-/// Returns a chart of the points as SVG. An axis of times is logarithmic if the times span several
-/// powers of ten.
+/// Returns a chart of the points (xs[n], ys[n]) as SVG. The axis of `ys` is logarithmic.
 std::string chart(const std::string& title, const std::string& x_name, const std::string& y_name,
-                  const std::vector<Point>& points, bool is_line) {
+                  const std::vector<double>& xs, const std::vector<double>& ys, bool is_line) {
   constexpr double kWidth = 420, kHeight = 260, kLeft = 60, kBottom = 40, kTop = 12;
-  std::vector<double> xs, ys;
-  for (const Point& point : points) {
-    xs.push_back(point.x);
-    ys.push_back(std::log10(point.y));
-  }
-  const Axis across(xs), up(ys);
-  const auto x_of = [&](double x) { return kLeft + across.share(x) * (kWidth - kLeft - 8); };
+  std::vector<double> powers;
+  for (const double y : ys) powers.push_back(std::log10(y));
+  const auto [left, right] = axis(xs);
+  const auto [bottom, top] = axis(powers);
+  const auto x_of = [&](double x) {
+    return kLeft + (x - left) / (right - left) * (kWidth - kLeft - 8);
+  };
   const auto y_of = [&](double y) {
-    return kHeight - kBottom - up.share(std::log10(y)) * (kHeight - kBottom - kTop);
+    return kHeight - kBottom -
+           (std::log10(y) - bottom) / (top - bottom) * (kHeight - kBottom - kTop);
   };
   std::ostringstream svg;
   svg << "<figure><figcaption>" << escaped(title) << "</figcaption><svg viewBox=\"0 0 " << kWidth
       << ' ' << kHeight << "\" role=\"img\">";
   svg << "<path class=\"axis\" d=\"M" << kLeft << ' ' << kTop << "V" << kHeight - kBottom << "H"
       << kWidth - 8 << "\"/>";
-  if (!points.empty()) {
+  if (!xs.empty()) {
     for (const double share : {0.05, 0.5, 0.95}) {
-      const double y = std::pow(10, up.low + share * (up.high - up.low));
+      const double y = std::pow(10, bottom + share * (top - bottom));
       svg << "<text x=\"" << kLeft - 4 << "\" y=\"" << y_of(y) + 4 << "\" text-anchor=\"end\">"
           << number(y) << "</text>";
-      const double x = across.low + share * (across.high - across.low);
+      const double x = left + share * (right - left);
       svg << "<text x=\"" << x_of(x) << "\" y=\"" << kHeight - kBottom + 14
           << "\" text-anchor=\"middle\">" << number(x) << "</text>";
     }
@@ -87,12 +77,12 @@ std::string chart(const std::string& title, const std::string& x_name, const std
       << escaped(y_name) << "</text>";
   if (is_line) {
     svg << "<path class=\"line\" d=\"";
-    for (std::size_t n = 0; n < points.size(); ++n)
-      svg << (n == 0 ? "M" : "H") << x_of(points[n].x) << (n == 0 ? " " : "V") << y_of(points[n].y);
+    for (std::size_t n = 0; n < xs.size(); ++n)
+      svg << (n == 0 ? "M" : "H") << x_of(xs[n]) << (n == 0 ? " " : "V") << y_of(ys[n]);
     svg << "\"/>";
   } else {
-    for (const Point& point : points)
-      svg << "<circle cx=\"" << x_of(point.x) << "\" cy=\"" << y_of(point.y) << "\" r=\"2.5\"/>";
+    for (std::size_t n = 0; n < xs.size(); ++n)
+      svg << "<circle cx=\"" << x_of(xs[n]) << "\" cy=\"" << y_of(ys[n]) << "\" r=\"2.5\"/>";
   }
   svg << "</svg></figure>\n";
   return svg.str();
@@ -100,8 +90,7 @@ std::string chart(const std::string& title, const std::string& x_name, const std
 
 /// Returns the section about one program. `records` were all measured under the same conditions.
 std::string section(const tir::IRModule& mod, const std::vector<Record>& records) {
-  std::vector<Point> best, spread, guesses;
-  std::vector<double> times, predicted, speeds;
+  std::vector<double> trials, best, times, predicted, predicted_times, speeds;
   std::map<std::string, int> failures;
   for (std::size_t n = 0; n < records.size(); ++n) {
     const Measurement& own = records[n].measurement;
@@ -111,16 +100,16 @@ std::string section(const tir::IRModule& mod, const std::vector<Record>& records
     }
     const double microseconds = own.median() * 1e6;
     times.push_back(microseconds);
-    const double least = best.empty() ? microseconds : std::min(best.back().y, microseconds);
-    best.push_back({static_cast<double>(n + 1), least});
+    trials.push_back(static_cast<double>(n + 1));
+    best.push_back(best.empty() ? microseconds : std::min(best.back(), microseconds));
     if (!records[n].predicted) continue;
-    guesses.push_back({*records[n].predicted, microseconds});
     predicted.push_back(*records[n].predicted);
+    predicted_times.push_back(microseconds);
     speeds.push_back(1 / microseconds);
   }
   std::sort(times.begin(), times.end());
-  for (std::size_t n = 0; n < times.size(); ++n)
-    spread.push_back({static_cast<double>(n + 1), times[n]});
+  std::vector<double> ranks(times.size());
+  std::iota(ranks.begin(), ranks.end(), 1.0);
   const Conditions& conditions = records.front().conditions;
   std::ostringstream page;
   page << "<section><h2>" << escaped(mod.functions.begin()->first) << "</h2>\n<p>"
@@ -132,11 +121,11 @@ std::string section(const tir::IRModule& mod, const std::vector<Record>& records
          << number(estimate_flops(mod) / times.front() / 1e3) << " GFLOPS; slowest "
          << number(times.back() / times.front()) << " times that.";
   page << "</p>\n<div class=\"charts\">"
-       << chart("Best time over trials", "trial", "us", best, true)
-       << chart("All times in order", "candidate", "us", spread, false)
+       << chart("Best time over trials", "trial", "us", trials, best, true)
+       << chart("All times in order", "candidate", "us", ranks, times, false)
        << chart("Predicted and measured (rank correlation " +
                     number(rank_correlation(predicted, speeds)) + ")",
-                "prediction, larger is faster", "us", guesses, false)
+                "prediction, larger is faster", "us", predicted, predicted_times, false)
        << "</div>\n";
   if (!failures.empty()) {
     page << "<table><tr><th>Did not count</th><th>Trials</th></tr>\n";

@@ -18,31 +18,28 @@
 
 namespace tenon::tune {
 
-/// Sends heartbeats in the background.
-class Heartbeat {
- public:
-  /// Starts a thread that sends `sign` to each process in `to` once per second until this object is
-  /// destroyed.
-  Heartbeat(Channel& channel, std::vector<int> to, std::string sign)
-      : thread_([this, &channel, to = std::move(to),
-                 sign = std::move(sign)](const std::stop_token& stop) {
-          std::unique_lock lock(mutex_);
-          while (!stop.stop_requested()) {
-            for (const int n : to) try {
-                channel.send(n, sign);
-              } catch (const std::exception&) {
-                // A failed send is ignored: a process that is lost sends nothing either, and is
-                // detected by its silence.
-              }
-            wake_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
-          }
-        }) {}
+namespace {
 
- private:
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread thread_;
-};
+/// Starts a thread that sends `sign` to each process from `begin` to `end` (exclusive) once per
+/// second until it is destroyed.
+std::jthread heartbeat(Channel& channel, int begin, int end, std::string sign) {
+  return std::jthread([&channel, begin, end, sign = std::move(sign)](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      for (int n = begin; n < end; ++n) try {
+          channel.send(n, sign);
+        } catch (const std::exception&) {
+          // A failed send is ignored: a process that is lost sends nothing either, and is
+          // detected by its silence.
+        }
+      wake.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+    }
+  });
+}
+
+}  // namespace
 
 // ---- processes ----------------------------------------------------------------------------------
 
@@ -89,25 +86,9 @@ class FleetMembers {
  private:
   std::shared_ptr<Channel> channel_;
   std::chrono::duration<double> silence_;
-  std::vector<Member> members_;
-  Heartbeat heartbeat_;
+  std::vector<Member> members_ = {};
+  std::jthread heartbeat_;
 };
-
-namespace {
-
-std::vector<FleetMembers::Member> of(const Channel& channel) {
-  std::vector<FleetMembers::Member> result;
-  for (int n = 1; n < channel.size(); ++n) result.push_back({.number = n});
-  return result;
-}
-
-std::vector<int> numbers_of(const std::vector<FleetMembers::Member>& members) {
-  std::vector<int> result;
-  for (const FleetMembers::Member& member : members) result.push_back(member.number);
-  return result;
-}
-
-}  // namespace
 
 std::string FleetMembers::Member::name() const {
   return "process " + std::to_string(number) + (host.empty() ? "" : " on " + host);
@@ -116,8 +97,9 @@ std::string FleetMembers::Member::name() const {
 FleetMembers::FleetMembers(std::shared_ptr<Channel> channel, const FleetOptions& options)
     : channel_(std::move(channel)),
       silence_(options.silence_s),
-      members_(of(*channel_)),
-      heartbeat_(*channel_, numbers_of(members_), to_text(Order{})) {}
+      heartbeat_(heartbeat(*channel_, 1, channel_->size(), to_text(Order{}))) {
+  for (int n = 1; n < channel_->size(); ++n) members_.push_back({.number = n});
+}
 
 std::string FleetMembers::send(const Member& to, const Order& order) {
   try {
@@ -175,6 +157,8 @@ class FleetLot {
     State state = State::Waiting;
     /// The worker that has built the candidate, or is building or running it.
     int member = 0;
+
+    friend bool operator==(const Slot&, const Slot&) = default;
   };
 
   int ticket(std::size_t n) const { return first_ticket_ + static_cast<int>(n); }
@@ -217,8 +201,8 @@ Fleet::Lot FleetLot::run() {
   while (!is_done() && !is_stopped_) {
     const bool any = members_.receive([&](Member& from, const Report& r) { hear(from, r); });
     for (Member* member : members_.silent(begun_)) lose(*member, "no word from it for too long");
-    if (std::none_of(members_.all().begin(), members_.all().end(),
-                     [&](const Member& member) { return member.measures(task_); }))
+    if (std::ranges::none_of(members_.all(),
+                             [&](const Member& member) { return member.measures(task_); }))
       break;
     give_work();
     if (any) continue;
@@ -230,19 +214,18 @@ Fleet::Lot FleetLot::run() {
 }
 
 bool FleetLot::is_any(State state) const {
-  return std::any_of(slots_.begin(), slots_.end(),
-                     [&](const Slot& slot) { return slot.state == state; });
+  return std::ranges::find(slots_, state, &Slot::state) != slots_.end();
 }
 
 bool FleetLot::is_any_on(const std::string& host, State state) {
-  return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+  return std::ranges::any_of(slots_, [&](const Slot& slot) {
     return slot.state == state && members_.member(slot.member).host == host;
   });
 }
 
 bool FleetLot::is_done() const {
-  return std::all_of(slots_.begin(), slots_.end(),
-                     [](const Slot& slot) { return slot.state == State::Done; });
+  return std::ranges::all_of(
+      slots_, [](State state) { return state == State::Done; }, &Slot::state);
 }
 
 void FleetLot::hear(Member& from, const Report& report) {
@@ -283,25 +266,20 @@ void FleetLot::give_work() {
     if (!member.measures(task_) || member.ticket) continue;
     // While a host runs a candidate, it does not run or compile another one.
     if (is_any_on(member.host, State::Running)) continue;
-    const auto find = [&](State state) {
-      return static_cast<std::size_t>(std::find_if(slots_.begin(), slots_.end(),
-                                                   [&](const Slot& slot) {
-                                                     return slot.state == state &&
-                                                            (state == State::Waiting ||
-                                                             slot.member == member.number);
-                                                   }) -
-                                      slots_.begin());
+    const auto find = [&](const Slot& slot) {
+      return static_cast<std::size_t>(std::ranges::find(slots_, slot) - slots_.begin());
     };
-    if (const std::size_t n = find(State::Waiting); n < slots_.size())
+    if (const std::size_t n = find({}); n < slots_.size())
       give(member, n, State::Building,
            {.kind = Order::Kind::Build,
             .task = task_,
             .ticket = ticket(n),
             .script = s_tir::print_script(candidates_[n]),
             .hash = structural_hash(candidates_[n])});
-    else if (const std::size_t built = find(State::Built);
+    else if (const std::size_t built = find({State::Built, member.number});
              built < slots_.size() && !is_any(State::Building))
-      give(member, built, State::Running, {.kind = Order::Kind::Run, .ticket = ticket(built)});
+      give(member, built, State::Running,
+           {.kind = Order::Kind::Run, .task = task_, .ticket = ticket(built)});
   }
 }
 
@@ -320,35 +298,25 @@ void FleetLot::drop_rest() {
 
 using Member = FleetMembers::Member;
 
-struct Fleet::State {
-  FleetMembers members;
-  int tasks = 0, tickets = 0;
-};
-
 Fleet::Fleet(std::shared_ptr<Channel> channel, const FleetOptions& options)
-    : state_(new State{.members = FleetMembers(std::move(channel), options)}) {}
+    : members_(std::make_unique<FleetMembers>(std::move(channel), options)) {}
 
 Fleet::~Fleet() {
   const Order end{.kind = Order::Kind::End, .is_whole = is_whole()};
   // The order is also sent to lost members, because they may only have been slow.
-  for (const Member& member : state_->members.all()) state_->members.send(member, end);
+  for (const Member& member : members_->all()) members_->send(member, end);
 }
 
-bool Fleet::is_whole() const {
-  return std::none_of(state_->members.all().begin(), state_->members.all().end(),
-                      [](const Member& member) { return member.is_lost; });
-}
+bool Fleet::is_whole() const { return std::ranges::none_of(members_->all(), &Member::is_lost); }
 
 int Fleet::workers(const Task& task) const {
-  return static_cast<int>(
-      std::count_if(state_->members.all().begin(), state_->members.all().end(),
-                    [&](const Member& member) { return member.measures(task.number); }));
+  return static_cast<int>(std::ranges::count_if(
+      members_->all(), [&](const Member& member) { return member.measures(task.number); }));
 }
 
 Fleet::Task Fleet::begin(const tir::IRModule& unscheduled, const Target& target,
                          const MeasureOptions& options) {
-  FleetMembers& members = state_->members;
-  Task task{.number = ++state_->tasks};
+  Task task{.number = ++tasks_};
   const auto begun = FleetMembers::Clock::now();
   const Order order{.kind = Order::Kind::Task,
                     .task = task.number,
@@ -361,14 +329,14 @@ Fleet::Task Fleet::begin(const tir::IRModule& unscheduled, const Target& target,
     awaited.erase(member.number);
     task.notes.push_back(member.name() + " is gone: " + why);
   };
-  for (Member& member : members.all()) {
+  for (Member& member : members_->all()) {
     if (member.is_lost) continue;
     awaited.insert(member.number);
-    if (const std::string why = members.send(member, order); !why.empty()) lose(member, why);
+    if (const std::string why = members_->send(member, order); !why.empty()) lose(member, why);
   }
   std::map<int, std::string> processors;
   while (!awaited.empty()) {
-    const bool any = members.receive([&](Member& from, const Report& report) {
+    const bool any = members_->receive([&](Member& from, const Report& report) {
       if (report.task != task.number) return;
       from.host = report.host;
       awaited.erase(from.number);
@@ -376,12 +344,12 @@ Fleet::Task Fleet::begin(const tir::IRModule& unscheduled, const Target& target,
       if (report.kind == Report::Kind::Unable)
         task.notes.push_back(from.name() + " measures nothing: " + report.error);
     });
-    for (Member* member : members.silent(begun)) lose(*member, "no word from it for too long");
+    for (Member* member : members_->silent(begun)) lose(*member, "no word from it for too long");
     if (!any) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (!processors.empty()) task.processor = processors.begin()->second;
   for (const auto& [n, processor] : processors) {
-    Member& member = members.member(n);
+    Member& member = members_->member(n);
     if (processor == task.processor) member.tasks.insert(task.number);
     task.notes.push_back(member.name() + ": " + processor +
                          (processor == task.processor
@@ -394,9 +362,9 @@ Fleet::Task Fleet::begin(const tir::IRModule& unscheduled, const Target& target,
 
 Fleet::Lot Fleet::measure(const Task& task, const std::vector<tir::IRModule>& candidates,
                           const OnMeasured& on_measured) {
-  const int first = state_->tickets + 1;
-  state_->tickets += static_cast<int>(candidates.size());
-  return FleetLot(state_->members, task.number, first, candidates, on_measured).run();
+  const int first = tickets_ + 1;
+  tickets_ += static_cast<int>(candidates.size());
+  return FleetLot(*members_, task.number, first, candidates, on_measured).run();
 }
 
 // ---- workers ------------------------------------------------------------------------------------
@@ -423,7 +391,8 @@ double cpu_seconds() {
   return seconds;
 }
 
-/// A worker process. It has one measurer per task, and keeps the builds that are not yet run.
+/// A worker process. It has one measurer per task, and keeps the builds that are not yet run, by
+/// ticket.
 class Server {
  public:
   Report done(const Order& order) {
@@ -445,11 +414,6 @@ class Server {
   }
 
  private:
-  struct Waiting {
-    int task;
-    Build build;
-  };
-
   Report begun(const Order& order) {
     try {
       const Target target(order.target);
@@ -478,7 +442,7 @@ class Server {
         throw RuntimeError("the script of the candidate parses to a different program");
       const Build build = measurers_.at(order.task)->build({candidate}).front();
       report.error = build.error;
-      if (build.is_fine()) builds_[order.ticket] = {order.task, build};
+      if (build.is_fine()) builds_[order.ticket] = build;
     } catch (const std::exception& error) {
       report.error = error.what();
     }
@@ -487,25 +451,22 @@ class Server {
   }
 
   void drop(int ticket) {
-    const auto waiting = builds_.find(ticket);
-    if (waiting == builds_.end()) return;
+    const auto build = builds_.extract(ticket);
     std::error_code ignored;
-    std::filesystem::remove(waiting->second.build.code, ignored);
-    builds_.erase(waiting);
+    if (build) std::filesystem::remove(build.mapped().code, ignored);
   }
 
   Report ran(const Order& order) {
-    Report report{.kind = Report::Kind::Ran, .ticket = order.ticket};
-    const auto waiting = builds_.find(order.ticket);
-    internal_check(waiting != builds_.end(), "a candidate is run that was not compiled here");
-    report.task = waiting->second.task;
-    report.measurement = measurers_.at(report.task)->run({waiting->second.build}).front();
-    builds_.erase(waiting);
-    return report;
+    const auto build = builds_.extract(order.ticket);
+    internal_check(!build.empty(), "a candidate is run that was not compiled here");
+    return {.kind = Report::Kind::Ran,
+            .task = order.task,
+            .ticket = order.ticket,
+            .measurement = measurers_.at(order.task)->run({build.mapped()}).front()};
   }
 
   std::map<int, std::unique_ptr<Measurer>> measurers_ = {};
-  std::map<int, Waiting> builds_ = {};
+  std::map<int, Build> builds_ = {};
 };
 
 }  // namespace
@@ -513,7 +474,7 @@ class Server {
 bool serve(Channel& channel) {
   using Clock = std::chrono::steady_clock;
   Server server;
-  const Heartbeat heartbeat(channel, {0}, to_text(Report{}));
+  const std::jthread beating = heartbeat(channel, 0, 1, to_text(Report{}));
   Clock::time_point last_word = Clock::now();
   while (Clock::now() - last_word < kPatience) {
     const std::optional<Channel::Message> message = channel.receive();

@@ -12,7 +12,7 @@ namespace tenon::tune {
 struct Order {
   enum class Kind : unsigned char { Alive, Task, Build, Run, Drop, End };
   Kind kind = Kind::Alive;
-  /// The number of the task, for Task and Build.
+  /// The number of the task, for Task, Build and Run.
   int task = 0;
   /// The number of the candidate, for Build, Run and Drop.
   int ticket = 0;

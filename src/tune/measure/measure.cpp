@@ -36,17 +36,6 @@ namespace {
 
 // Runs a program under a time limit. The program answers on a separate pipe.
 
-struct EndedChild {
-  /// The text that the program has written to descriptor kAnswerDescriptor.
-  std::string answer;
-  /// Whether the program was killed because it reached the time limit.
-  bool timed_out = false;
-  /// The signal that ended the program. Nullopt if it exited, or was killed at the time limit.
-  std::optional<int> signal = std::nullopt;
-  /// The exit status, if the program exited.
-  int status = 0;
-};
-
 using Clock = std::chrono::steady_clock;
 
 /// A pipe. Both ends are closed on exec, so that programs started by other threads do not inherit
@@ -74,41 +63,32 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-class Spawning {
- public:
-  explicit Spawning(int answer_to) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, answer_to, kAnswerDescriptor);
-    posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  }
-  ~Spawning() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  Spawning(const Spawning&) = delete;
-  Spawning& operator=(const Spawning&) = delete;
-
-  pid_t start(const std::vector<std::string>& command) const {
-    ArgumentVector arguments(command);
-    pid_t child = 0;
-    const int error =
-        posix_spawn(&child, command[0].c_str(), &actions_, &attributes_, arguments.get(), environ);
-    if (error != 0) refuse_to_start(command[0], error);
-    return child;
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
+/// Starts the program at the path `command[0]`, which writes its answer to `answer_to`. The program
+/// gets its own process group, so that Ctrl-C in a terminal does not reach it. Throws RuntimeError
+/// if it cannot be started.
+pid_t started(const std::vector<std::string>& command, int answer_to) {
+  ArgumentVector arguments(command);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, answer_to, kAnswerDescriptor);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  pid_t child = 0;
+  const int error =
+      posix_spawn(&child, command[0].c_str(), &actions, &attributes, arguments.get(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) refuse_to_start(command[0], error);
+  return child;
+}
 
 /// Reads until the other end is closed. It is closed when the child ends, or earlier. Returns false
 /// if the time limit is reached before.
@@ -130,24 +110,40 @@ bool read_until(int pipe, Clock::time_point limit, std::string& text) {
   }
 }
 
-/// Starts the program at the path `command[0]`. The program gets its own process group, so that
-/// Ctrl-C in a terminal does not reach it. Throws RuntimeError if it cannot be started.
-EndedChild run_child(const std::vector<std::string>& command, std::chrono::duration<double> limit) {
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
-  Pipe pipe;
-  const pid_t child = Spawning(pipe.write_end()).start(command);
-  pipe.close_write_end();
-  EndedChild result;
-  result.timed_out = !read_until(pipe.read_end(), end, result.answer);
-  if (result.timed_out) kill(-child, SIGKILL);
-  const int state = wait_for_end(child, command[0]);
-  if (WIFSIGNALED(state) && !result.timed_out) result.signal = WTERMSIG(state);
-  if (WIFEXITED(state)) result.status = WEXITSTATUS(state);
-  return result;
+/// Returns the measurement that a text of the worker program describes.
+Measurement answered(const std::string& text) {
+  const Answer answer = parse_answer(text);
+  if (const std::optional<Outcome> outcome = parse_outcome(answer.outcome))
+    return {*outcome, answer.seconds, answer.reason};
+  return {Outcome::Crashed, {}, "its answer is `" + answer.outcome + "`"};
 }
 
-constexpr Outcome kAnsweredOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
-                                         Outcome::Crashed, Outcome::TimedOut};
+/// Runs the worker program, and kills it at the time limit. Throws RuntimeError if it cannot be
+/// started.
+Measurement run_worker(const std::vector<std::string>& command, double limit_s) {
+  const auto limit = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(limit_s));
+  Pipe pipe;
+  const pid_t child = started(command, pipe.write_end());
+  pipe.close_write_end();
+  std::string answer;
+  const bool timed_out = !read_until(pipe.read_end(), limit, answer);
+  if (timed_out) kill(-child, SIGKILL);
+  const int state = wait_for_end(child, command[0]);
+  if (timed_out)
+    return {Outcome::TimedOut,
+            {},
+            "it was still running after " + std::to_string(static_cast<int>(limit_s)) + " s"};
+  if (WIFSIGNALED(state))
+    return {Outcome::Crashed,
+            {},
+            "signal " + std::to_string(WTERMSIG(state)) + " (" + strsignal(WTERMSIG(state)) + ")"};
+  if (answer.empty())
+    return {Outcome::Crashed,
+            {},
+            "it ended with " + std::to_string(WEXITSTATUS(state)) + ", without an answer"};
+  return answered(answer);
+}
 
 /// Returns whether a program reads and writes a parameter. In textual order of the blocks, only
 /// reads before the first write count. A block that initializes its results does not declare that
@@ -155,9 +151,8 @@ constexpr Outcome kAnsweredOutcomes[] = {Outcome::Measured, Outcome::BuildFailed
 JobArgument access_of(const tir::PrimFunc& func, const tir::Buffer& buffer) {
   JobArgument result;
   const auto touches = [&](const std::vector<tir::BufferRegion>& regions) {
-    return std::any_of(regions.begin(), regions.end(), [&](const tir::BufferRegion& region) {
-      return region.buffer.get() == buffer.get();
-    });
+    return std::ranges::any_of(
+        regions, [&](const tir::BufferRegion& region) { return region.buffer.same_as(buffer); });
   };
   tir::walk(func.body, [&](const tir::BlockRealize& realize) {
     if (!result.is_written && touches(realize.block->reads)) result.is_read = true;
@@ -199,26 +194,6 @@ const std::pair<const std::string, tir::PrimFunc>& only_function(const tir::IRMo
 /// Returns the target of the host CPU, which runs the program or launches its kernels.
 Target host_of(const Target& target) { return target.facts().is_gpu() ? Target("llvm") : target; }
 
-Measurement measurement_of(const EndedChild& child, double limit) {
-  if (child.timed_out)
-    return {Outcome::TimedOut,
-            {},
-            "it was still running after " + std::to_string(static_cast<int>(limit)) + " s"};
-  if (child.signal)
-    return {Outcome::Crashed,
-            {},
-            std::string("signal ") + std::to_string(*child.signal) + " (" +
-                strsignal(*child.signal) + ")"};
-  if (child.answer.empty())
-    return {Outcome::Crashed,
-            {},
-            "it ended with " + std::to_string(child.status) + ", without an answer"};
-  const Answer answer = parse_answer(child.answer);
-  for (const Outcome outcome : kAnsweredOutcomes)
-    if (to_string(outcome) == answer.outcome) return {outcome, answer.seconds, answer.reason};
-  return {Outcome::Crashed, {}, "its answer is `" + answer.outcome + "`"};
-}
-
 }  // namespace
 
 std::string_view to_string(Outcome outcome) {
@@ -235,6 +210,13 @@ std::string_view to_string(Outcome outcome) {
       return "timed out";
   }
   internal_error("unknown outcome");
+}
+
+std::optional<Outcome> parse_outcome(std::string_view text) {
+  for (const Outcome outcome : {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
+                                Outcome::Crashed, Outcome::TimedOut})
+    if (to_string(outcome) == text) return outcome;
+  return std::nullopt;
 }
 
 bool Measurement::is_valid() const {
@@ -277,18 +259,17 @@ struct Measurer::State {
     Job own = job;
     own.code = build.code.string();
     if (least) own.slow_seconds = *least * options.slow_factor;
-    const Measurement result = measurement_of(run(own), options.run_timeout_s);
+    const Measurement result = run(own);
     if (result.is_valid()) least = std::min(least.value_or(result.median()), result.median());
     std::error_code ignored;
     std::filesystem::remove(build.code, ignored);
     return result;
   }
 
-  EndedChild run(const Job& own) const {
+  Measurement run(const Job& own) const {
     const std::filesystem::path file = folder.file("job.json");
     codegen::write_file(file, to_text(own));
-    return run_child({worker.string(), file.string()},
-                     std::chrono::duration<double>(options.run_timeout_s));
+    return run_worker({worker.string(), file.string()}, options.run_timeout_s);
   }
 };
 
@@ -320,7 +301,7 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
     // memory.
     job.memory_limit_bytes = 0;
   }
-  const Measurement result = measurement_of(state_->run(recording), options.run_timeout_s);
+  const Measurement result = state_->run(recording);
   std::filesystem::remove(recording.code);
   if (result.outcome != Outcome::Measured)
     throw RuntimeError("tuning: the program before scheduling cannot be run: " + result.reason);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <unordered_map>
 
@@ -29,71 +31,53 @@ struct Known {
   double guess = 1;
 };
 
-/// The features as an XGBoost matrix, with one row per program.
-class Matrix {
- public:
-  explicit Matrix(const std::vector<const Known*>& programs) : rows_(programs.size()) {
-    std::vector<float> values;
-    for (const Known* program : programs)
-      values.insert(values.end(), program->row.begin(), program->row.end());
-    check(XGDMatrixCreateFromMat(values.data(), rows_, programs.front()->row.size(), std::nanf(""),
-                                 &handle_));
-  }
-  ~Matrix() { XGDMatrixFree(handle_); }
-  Matrix(const Matrix&) = delete;
-  Matrix& operator=(const Matrix&) = delete;
+using Matrix = std::unique_ptr<void, decltype(&XGDMatrixFree)>;
+using Booster = std::unique_ptr<void, decltype(&XGBoosterFree)>;
 
-  DMatrixHandle get() const { return handle_; }
-  std::size_t rows() const { return rows_; }
+/// Returns the features as a matrix, with one row per program.
+Matrix matrix_of(const std::vector<const Known*>& programs) {
+  std::vector<float> values;
+  for (const Known* program : programs)
+    values.insert(values.end(), program->row.begin(), program->row.end());
+  DMatrixHandle handle = nullptr;
+  check(XGDMatrixCreateFromMat(values.data(), programs.size(), programs.front()->row.size(),
+                               std::nanf(""), &handle));
+  return Matrix(handle, XGDMatrixFree);
+}
 
- private:
-  DMatrixHandle handle_ = nullptr;
-  std::size_t rows_;
-};
+Booster booster_for(const Matrix& matrix, const BoostedTreesOptions& options) {
+  const DMatrixHandle matrices[] = {matrix.get()};
+  BoosterHandle handle = nullptr;
+  check(XGBoosterCreate(matrices, 1, &handle));
+  Booster booster(handle, XGBoosterFree);
+  const std::pair<const char*, std::string> parameters[] = {
+      {"booster", "gbtree"},
+      {"verbosity", "0"},
+      {"base_score", "0"},
+      {"gamma", "0.001"},
+      {"min_child_weight", "0"},
+      // Each tree is trained on a random half of the programs, because there are few programs and
+      // their times are noisy.
+      {"subsample", "0.5"},
+      {"max_depth", std::to_string(options.max_depth)},
+      {"eta", std::to_string(options.eta)},
+      {"seed", std::to_string(options.seed % 1000000007)},
+      // Training uses one thread, because with several threads the order of additions could
+      // differ from run to run.
+      {"nthread", "1"}};
+  for (const auto& [name, value] : parameters)
+    check(XGBoosterSetParam(handle, name, value.c_str()));
+  return booster;
+}
 
-class Booster {
- public:
-  Booster(const Matrix& matrix, const BoostedTreesOptions& options) {
-    const DMatrixHandle matrices[] = {matrix.get()};
-    check(XGBoosterCreate(matrices, 1, &handle_));
-    const std::pair<const char*, std::string> parameters[] = {
-        {"booster", "gbtree"},
-        {"verbosity", "0"},
-        {"base_score", "0"},
-        {"gamma", "0.001"},
-        {"min_child_weight", "0"},
-        // Each tree is trained on a random half of the programs, because there are few programs and
-        // their times are noisy.
-        {"subsample", "0.5"},
-        {"max_depth", std::to_string(options.max_depth)},
-        {"eta", std::to_string(options.eta)},
-        {"seed", std::to_string(options.seed % 1000000007)},
-        // Training uses one thread, because with several threads the order of additions could
-        // differ from run to run.
-        {"nthread", "1"}};
-    for (const auto& [name, value] : parameters)
-      check(XGBoosterSetParam(handle_, name, value.c_str()));
-  }
-  ~Booster() { XGBoosterFree(handle_); }
-  Booster(const Booster&) = delete;
-  Booster& operator=(const Booster&) = delete;
-
-  void step(const Matrix& matrix, std::vector<float>& gradients, std::vector<float>& curvatures) {
-    check(XGBoosterBoostOneIter(handle_, matrix.get(), gradients.data(), curvatures.data(),
-                                gradients.size()));
-  }
-  std::vector<float> predict(const Matrix& matrix) const {
-    constexpr int kMargin = 1, kAllTrees = 0, kNotTraining = 0;
-    bst_ulong count = 0;
-    const float* values = nullptr;
-    check(
-        XGBoosterPredict(handle_, matrix.get(), kMargin, kAllTrees, kNotTraining, &count, &values));
-    return {values, values + count};
-  }
-
- private:
-  BoosterHandle handle_ = nullptr;
-};
+std::vector<float> margins_of(const Booster& booster, const Matrix& matrix) {
+  constexpr int kMargin = 1, kAllTrees = 0, kNotTraining = 0;
+  bst_ulong count = 0;
+  const float* values = nullptr;
+  check(XGBoosterPredict(booster.get(), matrix.get(), kMargin, kAllTrees, kNotTraining, &count,
+                         &values));
+  return {values, values + count};
+}
 
 /// Returns the logarithm of a speed, which the trees predict. Speeds below 1e-3, including those of
 /// failed candidates, are treated as equal.
@@ -117,10 +101,9 @@ double average_peak(const std::vector<double>& predicted, const std::vector<doub
   constexpr std::size_t kMax = 32;
   std::vector<std::size_t> order(speeds.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return predicted[a] > predicted[b]; });
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t n) { return predicted[n]; });
   order.resize(std::min(order.size(), kMax));
-  const double all = *std::max_element(speeds.begin(), speeds.end());
+  const double all = std::ranges::max(speeds);
   double best = 0, sum = 0;
   for (const std::size_t n : order) sum += best = std::max(best, speeds[n]);
   return all > 0 ? sum / all / static_cast<double>(order.size()) : 0;
@@ -154,16 +137,16 @@ class BoostedTrees : public CostModel {
     }
     if (mods.empty()) return {};
     const std::vector<const Known*> programs = known(mods);
-    const Matrix matrix(programs);
-    booster_ = std::make_unique<Booster>(matrix, options_);
+    const Matrix matrix = matrix_of(programs);
+    booster_ = booster_for(matrix, options_);
     return train(matrix, programs, speeds);
   }
 
   std::vector<double> predict(const std::vector<tir::IRModule>& candidates) override {
     if (candidates.empty()) return {};
     const std::vector<const Known*> programs = known(candidates);
-    const std::vector<float> margins =
-        booster_ ? booster_->predict(Matrix(programs)) : std::vector<float>(candidates.size(), 0);
+    const std::vector<float> margins = booster_ ? margins_of(booster_, matrix_of(programs))
+                                                : std::vector<float>(candidates.size(), 0);
     return speeds_of(programs, margins);
   }
 
@@ -180,7 +163,7 @@ class BoostedTrees : public CostModel {
     }
     offset_ = std::inner_product(wrong.begin(), wrong.end(), weights.begin(), 0.0) /
               std::accumulate(weights.begin(), weights.end(), 0.0);
-    std::vector<float> own(matrix.rows(), 0), gradients(own), curvatures(own);
+    std::vector<float> own(programs.size(), 0), gradients(own), curvatures(own);
     std::vector<std::string> lines;
     for (int round = 0; round < options_.rounds; ++round) {
       for (std::size_t n = 0; n < own.size(); ++n) {
@@ -188,8 +171,9 @@ class BoostedTrees : public CostModel {
             static_cast<float>((static_cast<double>(own[n]) + offset_ - wrong[n]) * weights[n]);
         curvatures[n] = static_cast<float>(weights[n]);
       }
-      booster_->step(matrix, gradients, curvatures);
-      own = booster_->predict(matrix);
+      check(XGBoosterBoostOneIter(booster_.get(), matrix.get(), gradients.data(), curvatures.data(),
+                                  gradients.size()));
+      own = margins_of(booster_, matrix);
       if (round % kLogged == 0) lines.push_back(line(round, speeds_of(programs, own), speeds));
     }
     return lines;
@@ -251,9 +235,7 @@ class BoostedTrees : public CostModel {
     // Uses the features of the store that is executed most often, because it usually dominates the
     // time.
     std::vector<float> row(feature_count(), 0);
-    const auto busiest = std::max_element(
-        stores.begin(), stores.end(),
-        [](const auto& a, const auto& b) { return iterations_of(a) < iterations_of(b); });
+    const auto busiest = std::ranges::max_element(stores, {}, iterations_of);
     if (busiest != stores.end()) row = *busiest;
     result.row.insert(result.row.end(), row.begin(), row.end());
     return result;
@@ -262,7 +244,7 @@ class BoostedTrees : public CostModel {
   BoostedTreesOptions options_;
   /// Never iterated, because the order is unspecified.
   std::unordered_map<std::uint64_t, Known> known_;
-  std::unique_ptr<Booster> booster_;
+  Booster booster_{nullptr, XGBoosterFree};
   /// The mean logarithm of the ratio between relative speed (1 is the best) and 1 / estimated
   /// cycles.
   double offset_ = 0;

@@ -10,9 +10,8 @@ namespace tenon::tune {
 s_tir::Trace without_postproc(const s_tir::Trace& trace) {
   s_tir::Trace result;
   result.steps.assign(trace.steps.begin(),
-                      std::find_if(trace.steps.begin(), trace.steps.end(), [](const auto& step) {
-                        return step.kind == s_tir::InstructionKind::EnterPostproc;
-                      }));
+                      std::ranges::find(trace.steps, s_tir::InstructionKind::EnterPostproc,
+                                        &s_tir::Instruction::kind));
   return result;
 }
 

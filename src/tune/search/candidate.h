@@ -33,9 +33,6 @@ class CandidateMaker {
   /// postprocessor fails.
   std::optional<Candidate> replayed(const s_tir::Trace& trace, std::uint64_t seed = 0) const;
 
-  const tir::IRModule& mod() const { return mod_; }
-  const Target& target() const { return target_; }
-
  private:
   std::optional<Candidate> made(const s_tir::Trace& trace, std::uint64_t seed, bool anew) const;
 

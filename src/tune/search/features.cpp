@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -30,6 +31,12 @@ constexpr double kOperationsPerCycle = 2, kReadsPerCycle = 2, kStoresPerCycle = 
 constexpr int kWholeBits = 256;
 /// Code generators unroll innermost loops with at most this number of iterations.
 constexpr double kUnrolledLater = 16;
+
+/// All numbers of a Work, in the order of the features.
+constexpr double Work::*kAmounts[] = {
+    &Work::operations, &Work::loads,        &Work::broadcasts, &Work::gathered,   &Work::stores,
+    &Work::calls,      &Work::indices,      &Work::iterations, &Work::guards,     &Work::spills,
+    &Work::waits,      &Work::memory_waits, &Work::cycles,     &Work::statements, &Work::sums};
 
 /// A loaded or computed value: the number of its uses, and the stores that use it first and last.
 struct Known {
@@ -86,9 +93,8 @@ class Counter {
   }
 
   void inside(const For& loop) {
-    const auto extent = static_cast<double>(constant_int(loop.extent).value_or(1));
-    bool is_innermost = true;
-    walk(loop.body, [&](const For&) { is_innermost = false; });
+    const double extent = extent_or_one(loop.extent);
+    const bool is_innermost = !any_node(loop.body, [](const For&) { return true; });
     const double times = here().times * extent;
     pieces_.push_back({.times = times});
     if (!is_innermost || extent > kUnrolledLater) here().work.iterations = 1;
@@ -123,10 +129,9 @@ class Counter {
     value(s.value);
     value(s.indices[0]);
     const bool is_register = in_registers_.contains(&s.buffer->data.node());
-    bool is_sum = false;
-    walk(s.value, [&](const Load& load) {
-      is_sum = is_sum || (load.buffer->data.same_as(s.buffer->data) &&
-                          structural_equal(load.indices[0], s.indices[0]));
+    const bool is_sum = any_node(s.value, [&](const Load& load) {
+      return load.buffer->data.same_as(s.buffer->data) &&
+             structural_equal(load.indices[0], s.indices[0]);
     });
     if (is_sum) {
       // If iterations accumulate into different elements, each iteration starts a new dependence
@@ -257,29 +262,16 @@ class Counter {
     };
     Work own = piece.work;
     add_spills(piece, own);
-    const double waits = longest(piece.chains), memory_waits = longest(piece.memory_chains);
+    own.waits = longest(piece.chains);
+    own.memory_waits = longest(piece.memory_chains);
     // The units work in parallel, so the slowest one determines the time.
     const double parts = registers_.bits > kWholeBits ? 2 : 1;
-    const double cycles =
-        std::max({parts * own.operations / kOperationsPerCycle,
-                  (parts * own.loads + own.broadcasts + own.gathered) / kReadsPerCycle,
-                  parts * own.stores / kStoresPerCycle, own.indices / kIndicesPerCycle,
-                  waits * kSumLatency, memory_waits * kMemoryLatency}) +
-        own.calls * kCallCycles + own.iterations + own.guards;
-    for (const auto& [sum, once] : {std::pair(&total.operations, own.operations),
-                                    {&total.loads, own.loads},
-                                    {&total.broadcasts, own.broadcasts},
-                                    {&total.gathered, own.gathered},
-                                    {&total.stores, own.stores},
-                                    {&total.calls, own.calls},
-                                    {&total.indices, own.indices},
-                                    {&total.iterations, own.iterations},
-                                    {&total.guards, own.guards},
-                                    {&total.spills, own.spills},
-                                    {&total.waits, waits},
-                                    {&total.memory_waits, memory_waits},
-                                    {&total.cycles, cycles}})
-      *sum += piece.times * once;
+    own.cycles = std::max({parts * own.operations / kOperationsPerCycle,
+                           (parts * own.loads + own.broadcasts + own.gathered) / kReadsPerCycle,
+                           parts * own.stores / kStoresPerCycle, own.indices / kIndicesPerCycle,
+                           own.waits * kSumLatency, own.memory_waits * kMemoryLatency}) +
+                 own.calls * kCallCycles + own.iterations + own.guards;
+    for (const auto amount : kAmounts) total.*amount += piece.times * own.*amount;
   }
 
   VectorRegisters registers_;
@@ -295,8 +287,9 @@ class Counter {
 }  // namespace
 
 std::vector<double> Work::amounts() const {
-  return {operations, loads,  broadcasts, gathered,     stores, calls,      indices, iterations,
-          guards,     spills, waits,      memory_waits, cycles, statements, sums};
+  std::vector<double> result;
+  for (const auto amount : kAmounts) result.push_back(this->*amount);
+  return result;
 }
 
 Work work_of(const IRModule& loops, const TargetFacts& target) {
@@ -320,14 +313,13 @@ namespace {
 /// The associativity (cache lines per set) that is typical of current processors.
 constexpr std::int64_t kWays = 8;
 
-/// Returns the distance in bytes between the rows of the footprint. A row consists of the innermost
-/// dimensions. The dimension before them is the innermost one, other than the last, in which more
-/// than one index is accessed. Returns 0 if there is only one row, or if the memory is allocated
-/// inside a loop and thus not larger than the footprint.
-std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, std::size_t first) {
+/// Returns the distance in bytes between the rows of a footprint with these spans. A row consists
+/// of the innermost dimensions. The dimension before them is the innermost one, other than the
+/// last, in which more than one index is accessed. Returns 0 if there is only one row, or if the
+/// memory is allocated inside a loop and thus not larger than the footprint.
+std::int64_t row_distance(const Access& access, const std::vector<double>& spans) {
   if (access.loops_around_memory > 0) return 0;
   const std::vector<tir::Expr>& shape = access.buffer->shape;
-  const std::vector<double> spans = spans_of(access, loops, first);
   std::int64_t bytes = access.buffer->dtype.bytes();
   for (std::size_t d = shape.size(); d-- > 1;) {
     bytes *= tir::constant_int(shape[d]).value_or(1);
@@ -336,18 +328,15 @@ std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, 
   return 0;
 }
 
-/// Whether the footprint of the access in the loops from `first` inwards fits the sets of the
-/// cache. If the distance between rows and the size of a way have a large common divisor, all rows
-/// map to a few sets.
-bool has_sets_for(const Access& access, const std::vector<Loop>& loops, std::size_t first,
+/// Whether a footprint with these spans fits the sets of the cache. If the distance between rows
+/// and the size of a way have a large common divisor, all rows map to a few sets.
+bool has_sets_for(const Access& access, const std::vector<double>& spans,
                   std::int64_t cache_bytes) {
-  const std::int64_t distance = row_distance(access, loops, first);
+  const std::int64_t distance = row_distance(access, spans);
   if (distance == 0) return true;
-  const Box box = touched(access, loops, first);
-  const double lines = lines_of(access, box),
-               row_bytes =
-                   std::ceil(box.last * access.buffer->dtype.bytes() / kLineBytes) * kLineBytes;
-  const double rows = lines * kLineBytes / row_bytes;
+  const double row_bytes =
+      std::ceil(spans.back() * access.buffer->dtype.bytes() / kLineBytes) * kLineBytes;
+  const double rows = lines_of(access, spans) * kLineBytes / row_bytes;
   const auto apart = static_cast<double>(std::gcd(distance, cache_bytes / kWays));
   return rows * std::max(apart, row_bytes) <= static_cast<double>(cache_bytes);
 }
@@ -358,8 +347,9 @@ double lines_into(std::int64_t cache_bytes, const StoreInLoops& at,
   const auto fits = [&](std::size_t first) {
     double bytes = 0;
     for (const Access& access : accesses) {
-      if (!has_sets_for(access, at.loops, first, cache_bytes)) return false;
-      bytes += lines_of(access, touched(access, at.loops, first)) * kLineBytes;
+      const std::vector<double> spans = spans_of(access, at.loops, first);
+      if (!has_sets_for(access, spans, cache_bytes)) return false;
+      bytes += lines_of(access, spans) * kLineBytes;
     }
     return bytes <= static_cast<double>(cache_bytes);
   };
@@ -369,7 +359,8 @@ double lines_into(std::int64_t cache_bytes, const StoreInLoops& at,
   if (first > 0) --first;
   const double times = at.iterations_from(0) / at.iterations_from(first);
   double lines = 0;
-  for (const Access& access : accesses) lines += lines_of(access, touched(access, at.loops, first));
+  for (const Access& access : accesses)
+    lines += lines_of(access, spans_of(access, at.loops, first));
   return lines * times;
 }
 
@@ -454,8 +445,8 @@ void add_loops(std::vector<float>& row, const StoreInLoops& at) {
 void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<Access> all) {
   const std::vector<Loop>& loops = at.loops;
   const double iterations = at.iterations_from(0);
-  std::stable_sort(all.begin(), all.end(), [&](const Access& a, const Access& b) {
-    return bytes_of(a, touched(a, loops, 0)) > bytes_of(b, touched(b, loops, 0));
+  std::ranges::stable_sort(all, std::greater(), [&](const Access& access) {
+    return bytes_of(access, spans_of(access, loops, 0));
   });
   for (std::size_t n = 0; n < kBuffers; ++n) {
     if (n >= all.size()) {
@@ -463,22 +454,22 @@ void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<A
       continue;
     }
     const Access& access = all[n];
-    const Box box = touched(access, loops, 0);
+    const std::vector<double> spans = spans_of(access, loops, 0);
     const double moved =
         iterations * static_cast<double>(access.places.size()) * access.buffer->dtype.bytes();
     // Finds the innermost loop whose iterations all access the same elements, and the number of
     // bytes that one of its iterations accesses.
     double again = 1, between = 0;
     for (std::size_t depth = loops.size(); depth-- > 0;) {
-      const double inside = bytes_of(access, touched(access, loops, depth + 1));
-      if (loops[depth].extent < 2 || bytes_of(access, touched(access, loops, depth)) > inside)
+      const double inside = bytes_of(access, spans_of(access, loops, depth + 1));
+      if (loops[depth].extent < 2 || bytes_of(access, spans_of(access, loops, depth)) > inside)
         continue;
       again = loops[depth].extent;
-      for (const Access& other : all) between += bytes_of(other, touched(other, loops, depth + 1));
+      for (const Access& other : all) between += bytes_of(other, spans_of(other, loops, depth + 1));
       break;
     }
     for (const double fact :
-         {moved, bytes_of(access, box), lines_of(access, box), moved / bytes_of(access, box),
+         {moved, bytes_of(access, spans), lines_of(access, spans), moved / bytes_of(access, spans),
           stride_of(access, loops), again, between, again > 1 ? moved / again : moved})
       row.push_back(amount(fact));
     row.push_back(access.is_read ? 1 : 0);
@@ -493,7 +484,7 @@ void add_intensity(std::vector<float>& row, const StoreInLoops& at, const std::v
   for (std::size_t n = 0; n < kIntensities; ++n) {
     const std::size_t first = at.loops.size() * n / kIntensities;
     double bytes = 0;
-    for (const Access& access : all) bytes += bytes_of(access, touched(access, at.loops, first));
+    for (const Access& access : all) bytes += bytes_of(access, spans_of(access, at.loops, first));
     row.push_back(amount(operations * at.iterations_from(first) / std::max(bytes, 1.0)));
   }
 }
@@ -501,7 +492,7 @@ void add_intensity(std::vector<float>& row, const StoreInLoops& at, const std::v
 std::vector<float> row_of(const StoreInLoops& at) {
   std::vector<float> row;
   std::array<double, kOperations> counts{};
-  count_operations(at.store.value, counts);
+  count_operations(at.store->value, counts);
   double operations = 0;
   for (const double count : counts) {
     row.push_back(amount(count * at.iterations_from(0)));
@@ -512,9 +503,8 @@ std::vector<float> row_of(const StoreInLoops& at) {
   add_accesses(row, at, all);
   add_intensity(row, at, all, operations);
   double elements = 1;
-  for (const Expr& extent : at.store.buffer->shape)
-    elements *= static_cast<double>(constant_int(extent).value_or(1));
-  row.push_back(amount(elements * at.store.buffer->dtype.bytes()));
+  for (const Expr& extent : at.store->buffer->shape) elements *= extent_or_one(extent);
+  row.push_back(amount(elements * at.store->buffer->dtype.bytes()));
   row.push_back(amount(elements));
   internal_check(row.size() == feature_count(), "a row of features of another length");
   return row;

@@ -1,6 +1,6 @@
 #include "tune/search/mutate.h"
 
-#include <array>
+#include <utility>
 
 #include "tenon/s_tir/trace_steps.h"
 
@@ -77,50 +77,52 @@ bool mutate_parallel(Instruction& step, Random& random) {
   return true;
 }
 
-bool notes_parallel(const Instruction& step) {
-  if (step.kind != InstructionKind::Annotate) return false;
+/// The kinds of steps that mutate, with their likelihoods.
+constexpr std::pair<InstructionKind, double> kMutable[] = {
+    {InstructionKind::SamplePerfectTile, 0.9},
+    {InstructionKind::SampleComputeLocation, 0.05},
+    {InstructionKind::SampleCategorical, 0.03},
+    {InstructionKind::Annotate, 0.02}};
+
+/// Whether a step of one of these kinds can mutate.
+bool is_mutable(const Instruction& step) {
+  if (step.kind != InstructionKind::Annotate) return step.decision.has_value();
   const auto* key = std::get_if<std::string>(&step.arguments[1].value);
   return key && *key == kParallelKey;
 }
 
-enum Mutator { kTile, kLocation, kUnroll, kParallel, kMutators };
-constexpr std::array<double, kMutators> kLikelihood = {0.9, 0.05, 0.03, 0.02};
-
-std::optional<Mutator> mutator_of(const Instruction& step) {
-  if (notes_parallel(step)) return kParallel;
-  if (!step.decision) return std::nullopt;
-  if (step.kind == InstructionKind::SamplePerfectTile) return kTile;
-  if (step.kind == InstructionKind::SampleComputeLocation) return kLocation;
-  if (step.kind == InstructionKind::SampleCategorical) return kUnroll;
-  return std::nullopt;
+/// Returns false if the step is unchanged.
+bool mutate(Instruction& step, Random& random) {
+  switch (step.kind) {
+    case InstructionKind::SamplePerfectTile:
+      return mutate_tile(step, random);
+    case InstructionKind::SampleCategorical:
+      return mutate_categorical(step, random);
+    case InstructionKind::Annotate:
+      return mutate_parallel(step, random);
+    default:
+      step.decision = std::nullopt;  // the replay draws a new sample
+      return true;
+  }
 }
 
 }  // namespace
 
 std::optional<Trace> mutated(const Trace& trace, Random& random) {
-  std::array<std::vector<std::size_t>, kMutators> places;
-  for (std::size_t n = 0; n < trace.steps.size(); ++n)
-    if (const auto mutator = mutator_of(trace.steps[n])) places[*mutator].push_back(n);
+  std::vector<std::vector<std::size_t>> places;
   std::vector<double> weights;
   double total = 0;
-  for (std::size_t n = 0; n < kMutators; ++n) {
-    weights.push_back(places[n].empty() ? 0 : kLikelihood[n]);
+  for (const auto& [kind, likelihood] : kMutable) {
+    std::vector<std::size_t>& found = places.emplace_back();
+    for (std::size_t n = 0; n < trace.steps.size(); ++n)
+      if (trace.steps[n].kind == kind && is_mutable(trace.steps[n])) found.push_back(n);
+    weights.push_back(found.empty() ? 0 : likelihood);
     total += weights.back();
   }
   if (total == 0) return std::nullopt;
-  const std::size_t mutator = random.weighted(weights);
+  const std::vector<std::size_t>& chosen = places[random.weighted(weights)];
   Trace result = trace;
-  Instruction& step = result.steps[places[mutator][random.below(places[mutator].size())]];
-  bool is_changed = true;
-  if (mutator == kTile)
-    is_changed = mutate_tile(step, random);
-  else if (mutator == kUnroll)
-    is_changed = mutate_categorical(step, random);
-  else if (mutator == kParallel)
-    is_changed = mutate_parallel(step, random);
-  else
-    step.decision = std::nullopt;  // the replay draws a new sample
-  if (!is_changed) return std::nullopt;
+  if (!mutate(result.steps[chosen[random.below(chosen.size())]], random)) return std::nullopt;
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tenon/tune/measure.h"
 #include "tune/measure/parallel_for.h"
@@ -13,28 +14,20 @@ namespace tenon::tune {
 namespace {
 
 /// The purposes of random numbers. Each purpose has its own stream.
-enum Purpose : std::uint64_t { kDraw, kBreed, kExplore, kNeighbours };
+constexpr std::uint64_t kDraw = 0, kBreed = 1, kExplore = 2, kNeighbours = 3;
+
+double prediction(const Candidate& candidate) { return candidate.predicted.value_or(0); }
 
 /// Returns the probability, up to a common factor, with which each candidate is selected as a
 /// parent. It is positive for all candidates and highest for the best prediction. It depends only
 /// on differences between predictions, because their absolute values have no meaning.
 std::vector<double> likelihoods(const std::vector<Candidate>& population) {
-  double low = population.front().predicted.value_or(0), high = low;
-  for (const Candidate& candidate : population) {
-    low = std::min(low, candidate.predicted.value_or(0));
-    high = std::max(high, candidate.predicted.value_or(0));
-  }
+  const double low = prediction(*std::ranges::min_element(population, {}, prediction)),
+               high = prediction(*std::ranges::max_element(population, {}, prediction));
   std::vector<double> result;
   for (const Candidate& candidate : population)
-    result.push_back(high > low ? (candidate.predicted.value_or(0) - low) / (high - low) + 0.01
-                                : 1);
+    result.push_back(high > low ? (prediction(candidate) - low) / (high - low) + 0.01 : 1);
   return result;
-}
-
-void sort_by_prediction(std::vector<Candidate>& candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return a.predicted.value_or(0) > b.predicted.value_or(0);
-  });
 }
 
 }  // namespace
@@ -42,7 +35,7 @@ void sort_by_prediction(std::vector<Candidate>& candidates) {
 bool Search::Set::contains(const Candidate& candidate) const {
   const auto entry = modules_.find(candidate.hash);
   return entry != modules_.end() &&
-         std::any_of(entry->second.begin(), entry->second.end(), [&](const tir::IRModule& mod) {
+         std::ranges::any_of(entry->second, [&](const tir::IRModule& mod) {
            return is_same_structure(mod, candidate.schedule.mod());
          });
 }
@@ -105,7 +98,8 @@ std::vector<Candidate> Search::neighbours(std::size_t count, CostModel& model) c
   parallel_for(made.size(), options_.workers, [&](std::size_t n) {
     Random random = Random::stream(seed_, {kNeighbours, round_, n});
     const std::size_t rank = random.below(std::min(kFastest, best_.size()));
-    std::optional<s_tir::Trace> trace = without_postproc(best_[rank].candidate.schedule.trace());
+    const Candidate& fast = std::next(best_.begin(), static_cast<std::ptrdiff_t>(rank))->second;
+    std::optional<s_tir::Trace> trace = without_postproc(fast.schedule.trace());
     for (std::uint64_t changes = 1 + random.below(2); changes > 0 && trace; --changes)
       trace = mutated(*trace, random);
     if (trace) made[n] = maker_.replayed(*trace, random.next());
@@ -130,8 +124,10 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
   std::vector<Candidate> population;
   const auto kept =
       static_cast<std::size_t>(std::llround(options_.share_of_best * static_cast<double>(size)));
-  for (std::size_t n = 0; n < std::min(kept, best_.size()); ++n)
-    population.push_back(best_[n].candidate);
+  for (const auto& [seconds, candidate] : best_) {
+    if (population.size() == kept) break;
+    population.push_back(candidate);
+  }
   std::vector<Candidate> fresh = drawn(size - population.size());
   const auto near = static_cast<std::size_t>(std::llround(
       std::clamp(options_.share_of_neighbours, 0.0, 1.0) * static_cast<double>(count)));
@@ -161,7 +157,7 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
 }
 
 void Search::choose(std::vector<Candidate>& candidates, std::size_t count, double at_random) const {
-  sort_by_prediction(candidates);
+  std::ranges::stable_sort(candidates, std::greater(), prediction);
   Random random = Random::stream(seed_, {kExplore, round_});
   const auto exploring =
       static_cast<std::size_t>(std::ceil(at_random * static_cast<double>(count)));
@@ -196,11 +192,7 @@ std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel&
 
 void Search::tell(const Candidate& candidate, std::optional<double> seconds) {
   given_.insert(candidate);
-  if (!seconds) return;
-  const auto place = std::upper_bound(
-      best_.begin(), best_.end(), *seconds,
-      [](double value, const Measured& measured) { return value < measured.seconds; });
-  best_.insert(place, {candidate, *seconds});
+  if (seconds) best_.emplace(*seconds, candidate);
 }
 
 }  // namespace tenon::tune

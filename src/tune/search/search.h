@@ -7,6 +7,7 @@
 //  round only has new samples: half are chosen by prediction, half at random.
 #pragma once
 
+#include <map>
 #include <unordered_map>
 
 #include "tenon/tune/cost_model.h"
@@ -30,10 +31,6 @@ class Search {
   void tell(const Candidate& candidate, std::optional<double> seconds);
 
  private:
-  struct Measured {
-    Candidate candidate;
-    double seconds;
-  };
   /// A set of distinct candidates.
   class Set {
    public:
@@ -66,8 +63,8 @@ class Search {
   std::uint64_t draws_ = 0;
   int empty_rounds_ = 0;
   Set given_;
-  /// The measured candidates, fastest first.
-  std::vector<Measured> best_;
+  /// The measured candidates by their time in seconds, fastest first.
+  std::multimap<double, Candidate> best_;
 };
 
 }  // namespace tenon::tune

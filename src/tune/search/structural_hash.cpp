@@ -1,5 +1,6 @@
 #include "tune/search/structural_hash.h"
 
+#include <algorithm>
 #include <bit>
 #include <string_view>
 #include <unordered_map>
@@ -104,20 +105,11 @@ class Hasher {
   std::unordered_map<const void*, std::uint64_t> order_;
 };
 
-std::vector<std::string> block_names(const PrimFunc& func) {
+std::vector<std::string> block_names(const IRModule& mod) {
   std::vector<std::string> names;
-  walk(func.body, [&](const BlockRealize& realize) { names.push_back(realize.block->name); });
+  for (const auto& [name, func] : mod.functions)
+    walk(func.body, [&](const BlockRealize& realize) { names.push_back(realize.block->name); });
   return names;
-}
-
-template <class Same>
-bool all_alike(const IRModule& a, const IRModule& b, const Same& same) {
-  if (a.functions.size() != b.functions.size()) return false;
-  for (const auto& [name, func] : a.functions) {
-    const auto other = b.functions.find(name);
-    if (other == b.functions.end() || !same(func, other->second)) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -132,14 +124,13 @@ std::uint64_t structural_hash(const IRModule& mod) {
 }
 
 bool is_same_workload(const IRModule& a, const IRModule& b) {
-  return all_alike(a, b, [](const PrimFunc& f, const PrimFunc& g) {
-    return block_names(f) == block_names(g) && structural_equal(f, g);
-  });
+  return block_names(a) == block_names(b) && is_same_structure(a, b);
 }
 
 bool is_same_structure(const IRModule& a, const IRModule& b) {
-  return all_alike(a, b,
-                   [](const PrimFunc& f, const PrimFunc& g) { return structural_equal(f, g); });
+  return std::ranges::equal(a.functions, b.functions, [](const auto& f, const auto& g) {
+    return f.first == g.first && structural_equal(f.second, g.second);
+  });
 }
 
 }  // namespace tenon::tune

@@ -142,7 +142,7 @@ void TaskState::count(const Candidate& candidate, std::optional<double> seconds)
   if (seconds) row_.seconds = std::min(row_.seconds.value_or(*seconds), *seconds);
   ++row_.trials;
   search_->tell(candidate, seconds);
-  told_.push_back({candidate.schedule.mod(), seconds});
+  told_.emplace_back(candidate.schedule.mod(), seconds);
 }
 
 void TaskState::measure(const std::vector<Candidate>& candidates, const Say& say,
@@ -224,8 +224,8 @@ void TaskState::end_round() {
 
 std::vector<Lesson> TaskState::lessons() const {
   std::vector<Lesson> result;
-  for (const Observed& told : told_)
-    result.push_back({told.mod, told.seconds ? *row_.seconds / *told.seconds : 0});
+  for (const auto& [mod, seconds] : told_)
+    result.push_back({mod, seconds ? *row_.seconds / *seconds : 0});
   return result;
 }
 

@@ -72,12 +72,6 @@ class TaskState {
   double gain() const;
 
  private:
-  struct Observed {
-    tir::IRModule mod;
-    /// The measured time; nullopt if the candidate failed.
-    std::optional<double> seconds;
-  };
-
   /// Counts a trial of a candidate. `seconds` is nullopt if the candidate failed.
   void count(const Candidate& candidate, std::optional<double> seconds);
   bool measure_by_fleet(const std::vector<tir::IRModule>& mods, const Say& say,
@@ -96,7 +90,8 @@ class TaskState {
   /// The measurer of this process. Null if a fleet measures.
   std::unique_ptr<Measurer> measurer_;
   std::unique_ptr<Search> search_;
-  std::vector<Observed> told_;
+  /// The programs of the candidates and their times; nullopt if a candidate failed.
+  std::vector<std::pair<tir::IRModule, std::optional<double>>> told_;
   /// The best time after each round, in seconds.
   std::vector<double> history_;
   TaskRow row_;

@@ -26,8 +26,7 @@ struct Nest {
 };
 
 bool contains(const std::vector<Buffer>& buffers, const Buffer& buffer) {
-  return std::any_of(buffers.begin(), buffers.end(),
-                     [&](const Buffer& own) { return own.get() == buffer.get(); });
+  return std::ranges::any_of(buffers, [&](const Buffer& own) { return own.same_as(buffer); });
 }
 void add(std::vector<Buffer>& buffers, const Buffer& buffer) {
   if (!contains(buffers, buffer)) buffers.push_back(buffer);
@@ -57,7 +56,6 @@ class Divider {
     for (std::size_t n = 0; n < nests_.size(); ++n) nests_[n].group = group_behind(n);
     for (std::size_t n = nests_.size(); n-- > 0;) join_the_only_reader(nests_[n].group);
     Division result;
-    std::set<std::size_t> done;
     // A group becomes a step of the program at the position of its last statement. All inputs of
     // the group exist there.
     for (std::size_t n = 0; n < nests_.size(); ++n) {
@@ -65,16 +63,15 @@ class Divider {
       const bool is_last =
           std::none_of(nests_.begin() + static_cast<std::ptrdiff_t>(n) + 1, nests_.end(),
                        [&](const Nest& nest) { return nest.group == group; });
-      if (is_last && done.insert(group).second) add_step(result, group);
+      if (is_last) add_step(result, group);
     }
     return result;
   }
 
  private:
   bool is_parameter(const Buffer& buffer) const {
-    return std::any_of(func_.buffers.begin(), func_.buffers.end(), [&](const BufferParam& param) {
-      return param.buffer.get() == buffer.get();
-    });
+    return std::ranges::any_of(
+        func_.buffers, [&](const BufferParam& param) { return param.buffer.same_as(buffer); });
   }
   std::vector<std::size_t> readers(const Buffer& buffer) const {
     std::vector<std::size_t> result;
@@ -140,8 +137,7 @@ class Divider {
   bool is_used_elsewhere(const Buffer& buffer, std::size_t group) const {
     if (is_parameter(buffer)) return true;
     const std::vector<std::size_t> own = readers(buffer);
-    return std::any_of(own.begin(), own.end(),
-                       [&](std::size_t n) { return nests_[n].group != group; });
+    return std::ranges::any_of(own, [&](std::size_t n) { return nests_[n].group != group; });
   }
 
   /// Returns the name without a numeric suffix: "T_dense" for "T_dense_1".

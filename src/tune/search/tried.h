@@ -19,4 +19,13 @@ std::optional<s_tir::Schedule> tried(const s_tir::Schedule& sch, const Steps& st
   return own;
 }
 
+/// Applies the steps to the schedule. If one of them throws ScheduleError, returns false and leaves
+/// the schedule unchanged.
+template <class Steps>
+bool replaced(s_tir::Schedule& sch, const Steps& steps) {
+  std::optional<s_tir::Schedule> done = tried(sch, steps);
+  if (done) sch = std::move(*done);
+  return done.has_value();
+}
+
 }  // namespace tenon::tune

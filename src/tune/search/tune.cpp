@@ -19,23 +19,6 @@ namespace {
 
 // Deferred handling of Ctrl-C during tuning.
 
-/// Handles SIGINT while the object exists. The program's own handler is called too. A second SIGINT
-/// has its default effect.
-class InterruptGuard {
- public:
-  explicit InterruptGuard(bool is_wanted);
-  ~InterruptGuard();
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
-  /// Whether SIGINT has been received since the object was constructed.
-  bool is_interrupted() const;
-
- private:
-  bool is_wanted_;
-  struct sigaction before_ {};
-};
-
 // The state is global, because a signal handler receives only the number of the signal.
 volatile std::sig_atomic_t interrupted = 0;
 /// The program's own handler. Null if the program has none.
@@ -54,24 +37,35 @@ void (*handler_of(const struct sigaction& action))(int) {
   return is_function ? action.sa_handler : nullptr;
 }
 
-InterruptGuard::InterruptGuard(bool is_wanted) : is_wanted_(is_wanted) {
-  if (!is_wanted_) return;
-  interrupted = 0;
-  sigaction(SIGINT, nullptr, &before_);
-  own_handler = handler_of(before_);
-  struct sigaction action {};
-  action.sa_handler = note;
-  // The default action is restored after the first Ctrl-C, so the second one ends the program.
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-}
+/// Handles SIGINT while the object exists. The program's own handler is called too. A second SIGINT
+/// has its default effect.
+class InterruptGuard {
+ public:
+  explicit InterruptGuard(bool is_wanted) : is_wanted_(is_wanted) {
+    if (!is_wanted_) return;
+    interrupted = 0;
+    sigaction(SIGINT, nullptr, &before_);
+    own_handler = handler_of(before_);
+    struct sigaction action {};
+    action.sa_handler = note;
+    // The default action is restored after the first Ctrl-C, so the second one ends the program.
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, nullptr);
+  }
+  ~InterruptGuard() {
+    if (is_wanted_) sigaction(SIGINT, &before_, nullptr);
+  }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-InterruptGuard::~InterruptGuard() {
-  if (is_wanted_) sigaction(SIGINT, &before_, nullptr);
-}
+  /// Whether SIGINT has been received since the object was constructed.
+  bool is_interrupted() const { return is_wanted_ && interrupted != 0; }
 
-bool InterruptGuard::is_interrupted() const { return is_wanted_ && interrupted != 0; }
+ private:
+  bool is_wanted_;
+  struct sigaction before_ {};
+};
 
 /// Not a terminal's descriptor, which disables the progress line. Used if a callback receives the
 /// log lines.
@@ -174,8 +168,12 @@ class Tuner {
 
   std::string name_of(std::size_t n) const { return label(n, tasks_[n].row().name); }
 
+  /// Trains the model on the measurements of all tasks.
   void learn() {
-    for (const std::string& line : model_->learn(lessons())) log_.debug(line);
+    std::vector<Lesson> lessons;
+    for (const TaskState& task : tasks_)
+      for (Lesson& lesson : task.lessons()) lessons.push_back(std::move(lesson));
+    for (const std::string& line : model_->learn(lessons)) log_.debug(line);
   }
 
   void round(std::size_t n, std::size_t count) {
@@ -213,13 +211,6 @@ class Tuner {
     return text;
   }
 
-  std::vector<Lesson> lessons() const {
-    std::vector<Lesson> result;
-    for (const TaskState& task : tasks_)
-      for (Lesson& lesson : task.lessons()) result.push_back(std::move(lesson));
-    return result;
-  }
-
   static std::string failure(std::size_t n, const Measurement& measurement) {
     return "sample " + std::to_string(n) +
            " does not count: " + std::string(to_string(measurement.outcome)) + ": " +
@@ -235,8 +226,8 @@ class Tuner {
 
   void finish(std::size_t n) {
     tasks_[n].set_done();
-    const auto left = std::count_if(tasks_.begin(), tasks_.end(),
-                                    [](const TaskState& task) { return !task.row().is_done; });
+    const auto left =
+        std::ranges::count_if(tasks_, [](const TaskState& task) { return !task.row().is_done; });
     log_.info("[task_scheduler.cc:260] Task #" + std::to_string(n) +
               " has finished. Remaining task(s): " + std::to_string(left));
     log_.debug("[task_scheduler.cc:318] \n" + table());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "tenon/interp/evaluate.h"
@@ -18,16 +19,14 @@ using namespace tir;
 bool is_spatial(const IterVar& iter) { return iter.kind() == IterKind::DataParallel; }
 bool is_reduction(const IterVar& iter) { return iter.kind() == IterKind::Reduce; }
 
-double length_of(const IterVar& iter) {
-  return iter.dom() ? static_cast<double>(constant_int(iter.dom()->extent).value_or(1)) : 1;
-}
-
 }  // namespace
 
 std::string function_name(const s_tir::Schedule& sch) {
   internal_check(sch.mod().functions.size() == 1, "a task of more than one function");
   return sch.mod().functions.begin()->first;
 }
+
+const Stmt& body_of(const s_tir::Schedule& sch) { return sch.mod().functions.begin()->second.body; }
 
 bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block) {
   try {
@@ -39,11 +38,14 @@ bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block) {
 }
 
 bool is_root(const s_tir::Schedule& sch, s_tir::BlockRV block) {
-  const Stmt& body = sch.mod().functions.begin()->second.body;
-  return sch.get(block).block == body.as<BlockRealize>()->block;
+  return sch.get(block).block == body_of(sch).as<BlockRealize>()->block;
 }
 
 std::int64_t extent_of(const For& loop) { return constant_int(loop.extent).value_or(0); }
+
+double extent_or_one(const Expr& extent) {
+  return static_cast<double>(constant_int(extent).value_or(1));
+}
 
 LoopClass class_of(const BlockRealize& realize, const For& loop) {
   bool is_used = false, spatial = true, reduction = true;
@@ -73,97 +75,86 @@ bool reuses_data(const s_tir::Schedule& sch, s_tir::BlockRV block) {
   const BlockRealize realize = sch.get(block);
   const Block& own = *realize.block;
   if (own.writes.size() != 1 || own.reads.empty() || !is_trivially_bound(sch, block)) return false;
-  if (std::none_of(own.iters.begin(), own.iters.end(), is_reduction)) return false;
+  if (std::ranges::none_of(own.iters, is_reduction)) return false;
   for (const IterVar& iter : own.iters)
     if (!is_spatial(iter) && !is_reduction(iter)) return false;
   for (const BufferRegion& read : own.reads)
     for (const IterVar& iter : own.iters) {
       if (!is_spatial(iter)) continue;
-      const bool is_used =
-          std::any_of(read.region.begin(), read.region.end(), [&](const Range& range) {
-            return uses_var(range.min, iter.var()) || uses_var(range.extent, iter.var());
-          });
+      const bool is_used = std::ranges::any_of(read.region, [&](const Range& range) {
+        return uses_var(range.min, iter.var()) || uses_var(range.extent, iter.var());
+      });
       if (!is_used) return true;
     }
   return false;
 }
 
-Lengths lengths_of(const Block& block) {
+std::optional<Lengths> reduction_lengths(const s_tir::Schedule& sch, s_tir::BlockRV block) {
+  const BlockRealize realize = sch.get(block);
+  const Block& own = *realize.block;
+  if (!own.init || own.writes.size() != 1 || !is_trivially_bound(sch, block)) return std::nullopt;
   Lengths result;
-  for (const IterVar& iter : block.iters)
-    (is_reduction(iter) ? result.reduction : result.spatial) *= length_of(iter);
+  for (const IterVar& iter : own.iters)
+    if (iter.dom())
+      (is_reduction(iter) ? result.reduction : result.spatial) *= extent_or_one(iter.dom()->extent);
   return result;
 }
 
 bool is_elementwise(const Block& block) {
   const Store* store = block.body.as<Store>();
   if (!store || block.init || block.writes.size() != 1) return false;
-  if (!std::all_of(block.iters.begin(), block.iters.end(), is_spatial)) return false;
-  bool is_plain = true;
-  walk(store->value, [&](const Load& load) {
-    for (const Expr& index : load.indices)
-      is_plain = is_plain && (index.as<VarNode>() || constant_int(index));
+  if (!std::ranges::all_of(block.iters, is_spatial)) return false;
+  return !any_node(store->value, [](const Load& load) {
+    return !std::ranges::all_of(
+        load.indices, [](const Expr& index) { return index.as<VarNode>() || constant_int(index); });
   });
-  return is_plain;
 }
 
 // ---- accesses -----------------------------------------------------------------------------------
 
 namespace {
 
-double extent_or_one(const Expr& extent) {
-  return static_cast<double>(constant_int(extent).value_or(1));
+bool is_thread(AttrKind kind) {
+  return kind == AttrKind::ThreadExtent || kind == AttrKind::VirtualThread;
 }
 
-class Visitor {
- public:
-  explicit Visitor(const std::function<void(const StoreInLoops&)>& visit) : visit_(visit) {}
-
-  void stmt(const Stmt& s) {
-    if (const For* loop = s.as<For>())
-      return inside({loop->var, loop->kind, extent_or_one(loop->extent)}, loop->body);
-    if (const Attr* attr = s.as<Attr>(); attr && is_thread(attr->kind)) {
-      const IterVar& axis = std::get<IterVar>(attr->subject);
-      return inside({axis.var(), ForKind::ThreadBinding, extent_or_one(attr->value)}, attr->body);
-    }
-    if (const Attr* attr = s.as<Attr>(); attr && attr->key == "auto_unroll_max_step") {
-      const double before =
-          std::exchange(unroll_, static_cast<double>(constant_int(attr->value).value_or(0)));
-      stmt(attr->body);
-      unroll_ = before;
-      return;
-    }
-    if (const If* choice = s.as<If>()) {
-      ++guards_;
-      stmt(choice->then_case);
-      --guards_;
-      if (choice->else_case) stmt(*choice->else_case);
-      return;
-    }
-    if (const Realize* realize = s.as<Realize>())
-      loops_around_memory_.insert_or_assign(realize->buffer.get(), loops_.size());
-    if (const Store* store = s.as<Store>())
-      visit_({*store, loops_, unroll_, guards_, loops_around_memory_});
-    for_each_child(
-        s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
+/// Calls `visit` for each store in the statement. `at` describes what encloses the statement.
+void visit_stores(const Stmt& s, StoreInLoops& at,
+                  const std::function<void(const StoreInLoops&)>& visit) {
+  const auto inside = [&](const Loop& loop, const Stmt& body) {
+    at.loops.push_back(loop);
+    visit_stores(body, at, visit);
+    at.loops.pop_back();
+  };
+  if (const For* loop = s.as<For>())
+    return inside({loop->var, loop->kind, extent_or_one(loop->extent)}, loop->body);
+  if (const Attr* attr = s.as<Attr>(); attr && is_thread(attr->kind)) {
+    const IterVar& axis = std::get<IterVar>(attr->subject);
+    return inside({axis.var(), ForKind::ThreadBinding, extent_or_one(attr->value)}, attr->body);
   }
-
- private:
-  static bool is_thread(AttrKind kind) {
-    return kind == AttrKind::ThreadExtent || kind == AttrKind::VirtualThread;
+  if (const Attr* attr = s.as<Attr>(); attr && attr->key == "auto_unroll_max_step") {
+    const double before =
+        std::exchange(at.unroll, static_cast<double>(constant_int(attr->value).value_or(0)));
+    visit_stores(attr->body, at, visit);
+    at.unroll = before;
+    return;
   }
-
-  void inside(const Loop& loop, const Stmt& body) {
-    loops_.push_back(loop);
-    stmt(body);
-    loops_.pop_back();
+  if (const If* choice = s.as<If>()) {
+    ++at.guards;
+    visit_stores(choice->then_case, at, visit);
+    --at.guards;
+    if (choice->else_case) visit_stores(*choice->else_case, at, visit);
+    return;
   }
-
-  const std::function<void(const StoreInLoops&)>& visit_;
-  std::vector<Loop> loops_;
-  double unroll_ = 0, guards_ = 0;
-  std::unordered_map<const BufferNode*, std::size_t> loops_around_memory_;
-};
+  if (const Realize* realize = s.as<Realize>())
+    at.loops_around_memory.insert_or_assign(realize->buffer.get(), at.loops.size());
+  if (const Store* store = s.as<Store>()) {
+    at.store = store;
+    visit(at);
+  }
+  for_each_child(
+      s, [](const Expr&) {}, [&](const Stmt& child) { visit_stores(child, at, visit); });
+}
 
 /// Returns the value of an index if the loops from `first` inwards are in their last iteration and
 /// the other loops are in their first. Loads count as 0.
@@ -178,6 +169,10 @@ std::int64_t value_at(const Expr& index, const std::vector<Loop>& loops, std::si
         return n < first ? 0 : static_cast<std::int64_t>(loops[n].extent) - 1;
     return 0;
   });
+}
+
+double elements_of(const std::vector<double>& spans) {
+  return std::accumulate(spans.begin(), spans.end(), 1.0, std::multiplies<>());
 }
 
 }  // namespace
@@ -196,15 +191,15 @@ IRModule loops_of(const IRModule& candidate) {
 }
 
 void for_each_store(const Stmt& body, const std::function<void(const StoreInLoops&)>& visit) {
-  Visitor(visit).stmt(body);
+  StoreInLoops at;
+  visit_stores(body, at, visit);
 }
 
 std::vector<Access> accesses_of(const StoreInLoops& at) {
   std::vector<Access> all;
   const auto add = [&](const Buffer& buffer, const std::vector<Expr>& place, bool is_write) {
-    auto own = std::find_if(all.begin(), all.end(), [&](const Access& access) {
-      return access.buffer.get() == buffer.get();
-    });
+    auto own = std::ranges::find_if(
+        all, [&](const Access& access) { return access.buffer.same_as(buffer); });
     if (own == all.end()) {
       const auto made = at.loops_around_memory.find(buffer.get());
       const std::size_t around = made == at.loops_around_memory.end() ? 0 : made->second;
@@ -214,8 +209,8 @@ std::vector<Access> accesses_of(const StoreInLoops& at) {
     own->places.push_back(place);
     (is_write ? own->is_written : own->is_read) = true;
   };
-  add(at.store.buffer, at.store.indices, true);
-  walk(at.store.value, [&](const Load& load) { add(load.buffer, load.indices, false); });
+  add(at.store->buffer, at.store->indices, true);
+  walk(at.store->value, [&](const Load& load) { add(load.buffer, load.indices, false); });
   return all;
 }
 
@@ -236,21 +231,13 @@ std::vector<double> spans_of(const Access& access, const std::vector<Loop>& loop
   return spans;
 }
 
-Box touched(const Access& access, const std::vector<Loop>& loops, std::size_t first) {
-  Box box;
-  for (const double span : spans_of(access, loops, first)) {
-    box.last = span;
-    box.elements *= span;
-  }
-  return box;
+double bytes_of(const Access& access, const std::vector<double>& spans) {
+  return elements_of(spans) * access.buffer->dtype.bytes();
 }
 
-double bytes_of(const Access& access, const Box& box) {
-  return box.elements * access.buffer->dtype.bytes();
-}
-
-double lines_of(const Access& access, const Box& box) {
-  return box.elements / box.last * std::ceil(box.last * access.buffer->dtype.bytes() / kLineBytes);
+double lines_of(const Access& access, const std::vector<double>& spans) {
+  const double last = spans.empty() ? 1 : spans.back();
+  return elements_of(spans) / last * std::ceil(last * access.buffer->dtype.bytes() / kLineBytes);
 }
 
 double stride_of(const Access& access, const std::vector<Loop>& loops) {
@@ -262,7 +249,7 @@ double stride_of(const Access& access, const std::vector<Loop>& loops) {
       const auto span = static_cast<double>(value_at(place[d], {loops[n]}, 0) -
                                             value_at(place[d], {loops[n]}, 1));
       distance += span / (loops[n].extent - 1) * row;
-      row *= static_cast<double>(constant_int(access.buffer->shape[d]).value_or(1));
+      row *= extent_or_one(access.buffer->shape[d]);
     }
     if (distance != 0) return std::abs(distance);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -13,8 +14,9 @@
 
 namespace tenon::tune {
 
-/// Returns the name of the program's only function.
+/// Return the name and the body of the program's only function.
 std::string function_name(const s_tir::Schedule& sch);
+const tir::Stmt& body_of(const s_tir::Schedule& sch);
 
 /// Whether the handle still refers to a block.
 bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block);
@@ -34,6 +36,8 @@ LoopClass class_of(const tir::BlockRealize& realize, const tir::For& loop);
 
 /// Returns the constant extent of the loop; 0 if it is not constant.
 std::int64_t extent_of(const tir::For& loop);
+/// Returns the value of a constant extent; 1 for any other extent.
+double extent_or_one(const tir::Expr& extent);
 
 /// Whether each iterator is bound to exactly one loop, in the order of the loops.
 bool is_trivially_bound(const s_tir::Schedule& sch, s_tir::BlockRV block);
@@ -42,12 +46,14 @@ bool is_trivially_bound(const s_tir::Schedule& sch, s_tir::BlockRV block);
 /// elements repeatedly (the condition of MetaSchedule's rule).
 bool reuses_data(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
-/// The number of independent elements that a block computes, and the number of reduction terms per
+/// The number of independent elements that a reduction computes, and the number of terms per
 /// element.
 struct Lengths {
   double spatial = 1, reduction = 1;
 };
-Lengths lengths_of(const tir::Block& block);
+/// Returns nullopt unless the block is a reduction with an init, writes one buffer and is trivially
+/// bound.
+std::optional<Lengths> reduction_lengths(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
 /// Whether the block is elementwise: it reads its inputs only at indices that are iterators of the
 /// block or constants.
@@ -67,15 +73,15 @@ struct Loop {
 inline constexpr double kLineBytes = 64;
 
 struct StoreInLoops {
-  const tir::Store& store;
+  const tir::Store* store = nullptr;
   /// The enclosing loops, outermost first.
-  const std::vector<Loop>& loops;
+  std::vector<Loop> loops = {};
   /// The value of the enclosing pragma auto_unroll_max_step.
-  double unroll;
+  double unroll = 0;
   /// The number of conditions around the store.
-  double guards;
+  double guards = 0;
   /// The number of loops around the allocation of each buffer that is allocated inside loops.
-  const std::unordered_map<const tir::BufferNode*, std::size_t>& loops_around_memory;
+  std::unordered_map<const tir::BufferNode*, std::size_t> loops_around_memory = {};
 
   /// Returns the number of iterations of the loops from `first` inwards.
   double iterations_from(std::size_t first) const;
@@ -98,22 +104,16 @@ struct Access {
 };
 std::vector<Access> accesses_of(const StoreInLoops& at);
 
-/// The bounding box of the elements that are accessed in some of the loops: its volume, and the
-/// extent of its last dimension. The box is exact if the indices are monotone in the loop
-/// variables.
-struct Box {
-  double elements = 1, last = 1;
-};
 /// Returns the extents of the bounding box of the elements that are accessed in the loops from
-/// `first` inwards.
+/// `first` inwards. The box is exact if the indices are monotone in the loop variables.
 std::vector<double> spans_of(const Access& access, const std::vector<Loop>& loops,
                              std::size_t first);
-Box touched(const Access& access, const std::vector<Loop>& loops, std::size_t first);
 
-double bytes_of(const Access& access, const Box& box);
-/// Returns the number of cache lines of the box. Assumes that its rows (along the last dimension)
-/// are not adjacent in memory.
-double lines_of(const Access& access, const Box& box);
+/// Returns the number of bytes of the elements in a bounding box.
+double bytes_of(const Access& access, const std::vector<double>& spans);
+/// Returns the number of cache lines of a bounding box. Assumes that its rows (along the last
+/// dimension) are not adjacent in memory.
+double lines_of(const Access& access, const std::vector<double>& spans);
 
 /// Returns the distance, in elements, between the accesses of consecutive iterations of a loop. The
 /// loop is the innermost one on which the access depends. Returns 0 if there is no such loop.

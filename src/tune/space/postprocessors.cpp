@@ -20,13 +20,16 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Applies an optional step to the schedule. If the step throws ScheduleError, returns false and
-/// leaves the schedule unchanged.
-template <class Step>
-bool replaced(Schedule& sch, const Step& step) {
-  std::optional<Schedule> done = tried(sch, step);
-  if (done) sch = std::move(*done);
-  return done.has_value();
+/// Returns the names of the blocks that have an annotation with this key, and the annotations.
+std::vector<std::pair<std::string, tir::Annotation>> annotated_blocks(const Schedule& sch,
+                                                                      const char* key) {
+  std::vector<std::pair<std::string, tir::Annotation>> found;
+  tir::walk(body_of(sch), [&](const tir::BlockRealize& realize) {
+    const tir::Annotations& noted = realize.block->annotations;
+    if (const auto note = noted.find(key); note != noted.end())
+      found.emplace_back(realize.block->name, note->second);
+  });
+  return found;
 }
 
 // ---- parallelization, vectorization, unrolling  -------------------------------------------------
@@ -37,17 +40,12 @@ struct Notes {
   bool is_unroll_explicit = true;
 };
 
-const tir::Annotations& root_notes(const Schedule& sch) {
-  return tir::root_block(sch.mod().functions.begin()->second.body).annotations;
-}
-
 /// Removes the annotations from the root block and returns them.
 std::optional<Notes> taken_notes(Schedule& sch) {
-  const tir::Annotations noted = root_notes(sch);
+  const tir::Annotations noted = tir::root_block(body_of(sch)).annotations;
   constexpr const char* kKeys[] = {kParallelKey, kVectorizeKey, kUnrollExplicitKey,
                                    kUnrollImplicitKey};
-  if (std::none_of(std::begin(kKeys), std::end(kKeys),
-                   [&](const char* key) { return noted.contains(key); }))
+  if (std::ranges::none_of(kKeys, [&](const char* key) { return noted.contains(key); }))
     return std::nullopt;
   Notes notes{sch.get_block("root", function_name(sch))};
   const auto take = [&](const char* key, std::int64_t& value) {
@@ -144,7 +142,7 @@ void rewrite_block(Schedule& sch, BlockRV block, const Notes& notes) {
 
 std::vector<std::string> reduction_names(const Schedule& sch) {
   std::vector<std::string> names;
-  tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
+  tir::walk(body_of(sch), [&](const tir::BlockRealize& realize) {
     if (realize.block->init) names.push_back(realize.block->name);
   });
   return names;
@@ -158,7 +156,7 @@ void decompose(Schedule& sch, const std::string& name) {
     return class_of(realize, sch.get(loop)) == LoopClass::Reduction &&
            tir::traits_of(sch.get(loop)).thread;
   };
-  if (std::any_of(loops.begin(), loops.end(), is_shared)) return;
+  if (std::ranges::any_of(loops, is_shared)) return;
   for (const LoopRV loop : loops)
     if (class_of(realize, sch.get(loop)) != LoopClass::Spatial) {
       sch.decompose_reduction(block, loop);
@@ -198,27 +196,25 @@ Postprocessor rewrite_reduction_blocks() {
 }
 
 Postprocessor rewrite_intrinsics() {
-  return {
-      "rewrite_intrinsics", [](Schedule& sch, const Target&) {
-        std::vector<std::pair<std::string, std::string>> wanted;
-        tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
-          const auto note = realize.block->annotations.find(kIntrinsicKey);
-          if (note == realize.block->annotations.end()) return;
-          wanted.emplace_back(realize.block->name, tir::annotation_text(note->second).value_or(""));
-        });
-        // A separate init block of a reduction has the annotation too, but cannot be tensorized.
-        // One tensorized block is therefore sufficient.
-        bool is_called = wanted.empty();
-        for (const auto& note : wanted) {
-          const BlockRV block = sch.get_block(note.first, function_name(sch));
-          sch.unannotate(block, kIntrinsicKey);
-          is_called |=
-              replaced(sch, [&](Schedule& own) { compute_by_intrinsic(own, block, note.second); });
-        }
-        if (!is_called)
-          throw ScheduleError("intrinsic `" + wanted.front().second +
-                              "` matches none of the blocks annotated with it");
-      }};
+  return {"rewrite_intrinsics", [](Schedule& sch, const Target&) {
+            const auto wanted = annotated_blocks(sch, kIntrinsicKey);
+            const auto intrinsic = [](const tir::Annotation& note) {
+              return tir::annotation_text(note).value_or("");
+            };
+            // A separate init block of a reduction has the annotation too, but cannot be
+            // tensorized. One tensorized block is therefore sufficient.
+            bool is_called = wanted.empty();
+            for (const auto& note : wanted) {
+              const BlockRV block = sch.get_block(note.first, function_name(sch));
+              sch.unannotate(block, kIntrinsicKey);
+              is_called |= replaced(sch, [&](Schedule& own) {
+                compute_by_intrinsic(own, block, intrinsic(note.second));
+              });
+            }
+            if (!is_called)
+              throw ScheduleError("intrinsic `" + intrinsic(wanted.front().second) +
+                                  "` matches none of the blocks annotated with it");
+          }};
 }
 
 std::vector<Postprocessor> default_postprocessors(const Target& target) {
@@ -247,16 +243,6 @@ std::int64_t threads_around(const Schedule& sch, const std::vector<LoopRV>& loop
     if (const auto thread = thread_of(sch, loop); thread && thread->str() == "threadIdx.x")
       return extent_of(sch.get(loop));
   return 1;
-}
-
-std::vector<std::pair<std::string, std::int64_t>> fetches(const Schedule& sch) {
-  std::vector<std::pair<std::string, std::int64_t>> found;
-  tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
-    const tir::Annotations& noted = realize.block->annotations;
-    if (const auto note = noted.find(kCooperativeFetchKey); note != noted.end())
-      found.emplace_back(realize.block->name, tir::annotation_int(note->second).value_or(1));
-  });
-  return found;
 }
 
 /// Distributes the loop of a copy over all threads of a block. If `length` divides the extent, each
@@ -307,8 +293,9 @@ void bind_nest(Schedule& sch, BlockRV block, std::int64_t most_threads) {
 
 Postprocessor rewrite_cooperative_fetches() {
   return {"rewrite_cooperative_fetches", [](Schedule& sch, const Target&) {
-            for (const auto& [name, length] : fetches(sch))
-              share(sch, sch.get_block(name, function_name(sch)), length);
+            for (const auto& [name, note] : annotated_blocks(sch, kCooperativeFetchKey))
+              share(sch, sch.get_block(name, function_name(sch)),
+                    tir::annotation_int(note).value_or(1));
           }};
 }
 

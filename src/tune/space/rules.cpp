@@ -43,9 +43,7 @@ using s_tir::Schedule;
 /// Whether the expression contains calls, for example of exp, or the condition of a padding.
 /// Inlining should not duplicate them.
 bool has_calls(const tir::Expr& value) {
-  bool result = false;
-  tir::walk(value, [&](const tir::Call&) { result = true; });
-  return result;
+  return tir::any_node(value, [](const tir::Call&) { return true; });
 }
 
 }  // namespace
@@ -89,13 +87,11 @@ using s_tir::LoopRV;
 /// jobs. If it also reuses data, tiling is an alternative. There must then also be fewer elements
 /// than terms per element.
 bool is_worth_rfactor(const Schedule& sch, BlockRV block, double jobs) {
-  const tir::BlockRealize realize = sch.get(block);
-  if (!realize.block->init || realize.block->writes.size() != 1) return false;
-  const Lengths lengths = lengths_of(*realize.block);
-  if (lengths.reduction <= 1 || !is_trivially_bound(sch, block)) return false;
+  const std::optional<Lengths> lengths = reduction_lengths(sch, block);
+  if (!lengths || lengths->reduction <= 1) return false;
   if (reuses_data(sch, block))
-    return lengths.spatial < lengths.reduction && lengths.spatial <= jobs;
-  return lengths.spatial < jobs;
+    return lengths->spatial < lengths->reduction && lengths->spatial <= jobs;
+  return lengths->spatial < jobs;
 }
 
 }  // namespace
@@ -108,11 +104,11 @@ ScheduleRule add_rfactor(const RFactorOptions& options) {
             if (is_root(sch, block) || !is_worth_rfactor(sch, block, jobs)) return designs;
             for (const std::size_t part : {0u, 1u})
               if (auto done = tried(sch, [&](Schedule& own) {
-                    const FusedReduction fused = fused_reduction(own, block);
+                    const auto [loop, spatial_loops] = fuse_reduction(own, block);
                     const auto factors = own.sample_perfect_tile(
-                        fused.loop, {.n = 2, .max_innermost_factor = options.max_innermost_factor});
-                    const std::vector<LoopRV> parts = own.split(fused.loop, factors);
-                    own.rfactor(parts[part], fused.spatial_loops);
+                        loop, {.n = 2, .max_innermost_factor = options.max_innermost_factor});
+                    const std::vector<LoopRV> parts = own.split(loop, factors);
+                    own.rfactor(parts[part], spatial_loops);
                   }))
                 designs.push_back(std::move(*done));
             return designs;
@@ -128,13 +124,12 @@ namespace {
 /// than terms per element, and at most as many elements as threads in a block.
 bool is_worth_threads(const Schedule& sch, BlockRV block, const tir::TargetFacts& target) {
   constexpr double kWarp = 32;
-  const tir::BlockRealize realize = sch.get(block);
-  if (!realize.block->init || realize.block->writes.size() != 1) return false;
-  if (!is_trivially_bound(sch, block)) return false;
-  const Lengths lengths = lengths_of(*realize.block);
+  const std::optional<Lengths> lengths = reduction_lengths(sch, block);
+  if (!lengths) return false;
   if (reuses_data(sch, block))
-    return lengths.spatial < lengths.reduction && lengths.spatial <= target.max_threads_per_block;
-  return lengths.reduction > kWarp;
+    return lengths->spatial < lengths->reduction &&
+           lengths->spatial <= target.max_threads_per_block;
+  return lengths->reduction > kWarp;
 }
 
 }  // namespace
@@ -150,10 +145,8 @@ ScheduleRule cross_thread_reduction(const CrossThreadOptions& options) {
               if (extent <= target.facts().max_threads_per_block) extents.push_back(extent);
             if (extents.empty()) return designs;
             if (auto done = tried(sch, [&](Schedule& own) {
-                  const LoopRV terms = fused_reduction(own, block).loop;
-                  const s_tir::ExprRV threads = own.sample_categorical(
-                      extents, std::vector<double>(extents.size(),
-                                                   1.0 / static_cast<double>(extents.size())));
+                  const LoopRV terms = fuse_reduction(own, block).first;
+                  const s_tir::ExprRV threads = sample_uniform(own, extents);
                   const std::vector<LoopRV> parts = own.split(terms, {std::nullopt, threads});
                   own.bind(parts[1], "threadIdx.x");
                 }))
@@ -174,13 +167,9 @@ ScheduleRule parallelize_vectorize_unroll(const ParallelizeOptions& options) {
                            std::int64_t{options.max_jobs_per_core} * target.facts().cores);
             if (options.max_vectorize_extent > 0)
               own.annotate(block, kVectorizeKey, std::int64_t{options.max_vectorize_extent});
-            if (!options.unroll_max_steps.empty()) {
-              const std::vector<double> alike(
-                  options.unroll_max_steps.size(),
-                  1.0 / static_cast<double>(options.unroll_max_steps.size()));
-              const s_tir::ExprRV steps = own.sample_categorical(options.unroll_max_steps, alike);
-              own.annotate(block, kUnrollExplicitKey, steps);
-            }
+            if (!options.unroll_max_steps.empty())
+              own.annotate(block, kUnrollExplicitKey,
+                           sample_uniform(own, options.unroll_max_steps));
             return std::vector{own};
           }};
 }

@@ -17,7 +17,7 @@ using s_tir::Schedule;
 /// last.
 std::vector<BlockRV> found_blocks(Schedule& sch) {
   std::vector<std::string> names;
-  tir::walk(sch.mod().functions.begin()->second.body,
+  tir::walk(body_of(sch),
             [&](const tir::BlockRealize& realize) { names.push_back(realize.block->name); });
   // The walk visits the root first, so it is moved to the end.
   std::rotate(names.begin(), names.begin() + 1, names.end());
@@ -31,15 +31,12 @@ std::vector<BlockRV> found_blocks(Schedule& sch) {
 /// Whether the block is inside a block that will be tensorized. The contents of such a block must
 /// not change.
 bool is_for_intrinsic(const Schedule& sch, BlockRV block) {
-  const tir::Block& own = *sch.get(block).block;
-  bool result = false;
-  tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
-    if (!realize.block->annotations.contains(kIntrinsicKey)) return;
-    tir::walk(realize.block->body, [&](const tir::BlockRealize& inner) {
-      result = result || inner.block.get() == &own;
-    });
+  const auto own = sch.get(block).block;
+  return tir::any_node(body_of(sch), [&](const tir::BlockRealize& realize) {
+    return realize.block->annotations.contains(kIntrinsicKey) &&
+           tir::any_node(realize.block->body,
+                         [&](const tir::BlockRealize& inner) { return inner.block == own; });
   });
-  return result;
 }
 
 std::vector<Schedule> applied(const ScheduleRule& rule, const std::vector<Schedule>& designs,

@@ -18,35 +18,35 @@ namespace tenon::tune {
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-Tiled tiled(const Schedule& sch, s_tir::BlockRV block, const std::string& structure,
-            int max_innermost_factor) {
+TileLevels tile(Schedule& sch, s_tir::BlockRV block, const std::string& structure,
+                int max_innermost_factor) {
   std::vector<std::size_t> spatial_levels, reduction_levels;
   for (std::size_t n = 0; n < structure.size(); ++n)
     (structure[n] == 'R' ? reduction_levels : spatial_levels).push_back(n);
-  Tiled result{sch, std::vector<std::vector<LoopRV>>(structure.size())};
-  result.sch.annotate(block, "meta_schedule.tiling_structure", structure);
-  const std::vector<LoopRV> loops = result.sch.get_loops(block);
-  const tir::BlockRealize realize = result.sch.get(block);
+  TileLevels result(structure.size());
+  sch.annotate(block, "meta_schedule.tiling_structure", structure);
+  const std::vector<LoopRV> loops = sch.get_loops(block);
+  const tir::BlockRealize realize = sch.get(block);
   for (const LoopRV loop : loops) {
-    const bool is_reduction = class_of(realize, result.sch.get(loop)) == LoopClass::Reduction;
+    const bool is_reduction = class_of(realize, sch.get(loop)) == LoopClass::Reduction;
     const std::vector<std::size_t>& levels = is_reduction ? reduction_levels : spatial_levels;
     if (levels.size() == 1) {
-      result.levels[levels.front()].push_back(loop);
+      result[levels.front()].push_back(loop);
       continue;
     }
-    const auto factors = result.sch.sample_perfect_tile(
+    const auto factors = sch.sample_perfect_tile(
         loop, {.n = static_cast<int>(levels.size()), .max_innermost_factor = max_innermost_factor});
-    const std::vector<LoopRV> parts = result.sch.split(loop, factors);
-    for (std::size_t n = 0; n < levels.size(); ++n) result.levels[levels[n]].push_back(parts[n]);
+    const std::vector<LoopRV> parts = sch.split(loop, factors);
+    for (std::size_t n = 0; n < levels.size(); ++n) result[levels[n]].push_back(parts[n]);
   }
   std::vector<LoopRV> order;
-  for (const std::vector<LoopRV>& level : result.levels)
+  for (const std::vector<LoopRV>& level : result)
     order.insert(order.end(), level.begin(), level.end());
-  result.sch.reorder(order);
+  sch.reorder(order);
   return result;
 }
 
-FusedReduction fused_reduction(Schedule& sch, s_tir::BlockRV block) {
+std::pair<LoopRV, int> fuse_reduction(Schedule& sch, s_tir::BlockRV block) {
   std::vector<LoopRV> spatial, reduction;
   const std::vector<LoopRV> loops = sch.get_loops(block);
   const tir::BlockRealize realize = sch.get(block);
@@ -57,6 +57,12 @@ FusedReduction fused_reduction(Schedule& sch, s_tir::BlockRV block) {
   order.insert(order.end(), reduction.begin(), reduction.end());
   if (order.size() > 1) sch.reorder(order);
   return {sch.fuse(reduction), static_cast<int>(spatial.size())};
+}
+
+s_tir::ExprRV sample_uniform(Schedule& sch, const std::vector<std::int64_t>& candidates) {
+  const auto count = candidates.size();
+  return sch.sample_categorical(candidates,
+                                std::vector<double>(count, 1.0 / static_cast<double>(count)));
 }
 
 void compute_by_intrinsic(Schedule& sch, s_tir::BlockRV block, const std::string& intrinsic) {
@@ -78,13 +84,14 @@ bool passes_results_on(const Schedule& sch, BlockRV consumer) {
 
 /// Returns one design per write-back level: `writer` is computed at the end of that level's tile.
 /// `block` accumulates its results in its own buffer until then.
-std::vector<Schedule> with_writer(const Tiled& own, BlockRV writer, const TilingOptions& options) {
+std::vector<Schedule> with_writer(const Schedule& tiled, const TileLevels& levels, BlockRV writer,
+                                  const TilingOptions& options) {
   std::vector<Schedule> designs;
   for (auto level = options.write_reuse_levels.rbegin(); level != options.write_reuse_levels.rend();
        ++level) {
-    const auto& loops = own.levels[static_cast<std::size_t>(*level - 1)];
+    const auto& loops = levels[static_cast<std::size_t>(*level - 1)];
     if (loops.empty()) continue;
-    if (auto done = tried(own.sch, [&](Schedule& sch) {
+    if (auto done = tried(tiled, [&](Schedule& sch) {
           sch.reverse_compute_at(writer, loops.back(), {.preserve_unit_loops = true});
         }))
       designs.push_back(std::move(*done));
@@ -92,20 +99,20 @@ std::vector<Schedule> with_writer(const Tiled& own, BlockRV writer, const Tiling
   return designs;
 }
 
-std::vector<Schedule> with_write_reuse(Tiled own, BlockRV block, const TilingOptions& options) {
-  if (options.write_reuse_levels.empty()) return {own.sch};
-  const std::vector<BlockRV> consumers = own.sch.get_consumers(block);
-  const Schedule plain = own.sch;
+std::vector<Schedule> with_write_reuse(Schedule tiled, const TileLevels& levels, BlockRV block,
+                                       const TilingOptions& options) {
+  if (options.write_reuse_levels.empty()) return {tiled};
+  const std::vector<BlockRV> consumers = tiled.get_consumers(block);
   std::vector<Schedule> designs;
-  if (consumers.size() == 1 && passes_results_on(own.sch, consumers.front())) {
-    designs = with_writer(own, consumers.front(), options);
+  if (consumers.size() == 1 && passes_results_on(tiled, consumers.front())) {
+    designs = with_writer(tiled, levels, consumers.front(), options);
   } else if (auto cached = tried(
-                 own.sch, [&](Schedule& sch) { sch.cache_write(block, 0, options.write_scope); })) {
+                 tiled, [&](Schedule& sch) { sch.cache_write(block, 0, options.write_scope); })) {
     // The new block is the only reader of the buffer that the block now writes.
     const BlockRV writer(cached->trace().steps.back().outputs.front().number);
-    designs = with_writer({*cached, own.levels}, writer, options);
+    designs = with_writer(*cached, levels, writer, options);
   }
-  designs.push_back(plain);
+  designs.push_back(tiled);
   return designs;
 }
 
@@ -119,7 +126,7 @@ std::int64_t bytes_of(const tir::Buffer& buffer) {
 /// another dimension. The rows of a tile are then far from each other in memory.
 bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) {
   const auto uses = [&](const tir::Range& range, tir::IterKind kind) {
-    return std::any_of(block.iters.begin(), block.iters.end(), [&](const tir::IterVar& iter) {
+    return std::ranges::any_of(block.iters, [&](const tir::IterVar& iter) {
       return iter.kind() == kind && tir::uses_var(range.min, iter.var());
     });
   };
@@ -152,19 +159,20 @@ std::optional<Schedule> with_read_reuse(const Schedule& design, BlockRV block,
 }  // namespace
 
 ScheduleRule multi_level_tiling(const TilingOptions& options) {
-  return {"multi_level_tiling",
-          [options](const Schedule& sch, BlockRV block, const Target& target) {
-            if (is_root(sch, block) || !reuses_data(sch, block)) return std::vector{sch};
-            const Tiled own = tiled(sch, block, options.structure, options.max_innermost_factor);
-            std::vector<Schedule> designs = with_write_reuse(own, block, options);
-            if (!options.read_reuse_level) return designs;
-            const auto& level = own.levels[static_cast<std::size_t>(*options.read_reuse_level - 1)];
-            const std::size_t count = designs.size();
-            for (std::size_t n = 0; n < count; ++n)
-              if (auto done = with_read_reuse(designs[n], block, level, target.facts().caches.l2))
-                designs.push_back(std::move(*done));
-            return designs;
-          }};
+  return {
+      "multi_level_tiling", [options](const Schedule& sch, BlockRV block, const Target& target) {
+        if (is_root(sch, block) || !reuses_data(sch, block)) return std::vector{sch};
+        Schedule own = sch;
+        const TileLevels levels = tile(own, block, options.structure, options.max_innermost_factor);
+        std::vector<Schedule> designs = with_write_reuse(own, levels, block, options);
+        if (!options.read_reuse_level) return designs;
+        const auto& level = levels[static_cast<std::size_t>(*options.read_reuse_level - 1)];
+        const std::size_t count = designs.size();
+        for (std::size_t n = 0; n < count; ++n)
+          if (auto done = with_read_reuse(designs[n], block, level, target.facts().caches.l2))
+            designs.push_back(std::move(*done));
+        return designs;
+      }};
 }
 
 // ---- tiles that an intrinsic computes -----------------------------------------------------------
@@ -192,31 +200,23 @@ std::vector<IntrinsicLoop> loops_of(const tir::PrimFunc& description) {
 }
 
 /// Enumerates mappings from the intrinsic's loops to loops of the block that have the same kind.
-/// Inner loops are tried first. Calls `f` with each mapping until it returns true.
-class Choices {
- public:
-  Choices(const std::vector<IntrinsicLoop>& wanted, const std::vector<IntrinsicLoop>& present)
-      : wanted_(wanted), present_(present), chosen_(wanted.size()) {}
-
-  template <class F>
-  bool any(const F& f, std::size_t left) {
-    if (left == 0) return f(chosen_);
-    const IntrinsicLoop& wanted = wanted_[left - 1];
-    for (std::size_t n = present_.size(); n-- > 0;) {
-      const bool is_taken = std::find(chosen_.begin() + static_cast<std::ptrdiff_t>(left),
-                                      chosen_.end(), n) != chosen_.end();
-      if (is_taken || present_[n].kind != wanted.kind || present_[n].extent % wanted.extent != 0)
-        continue;
-      chosen_[left - 1] = n;
-      if (any(f, left - 1)) return true;
-    }
-    return false;
+/// Inner loops are tried first. Calls `f` with each mapping until it returns true. `chosen` has the
+/// loops of the block for all but the first `left` loops of the intrinsic.
+template <class F>
+bool any_mapping(const std::vector<IntrinsicLoop>& wanted,
+                 const std::vector<IntrinsicLoop>& present, std::vector<std::size_t>& chosen,
+                 std::size_t left, const F& f) {
+  if (left == 0) return f(chosen);
+  const IntrinsicLoop& loop = wanted[left - 1];
+  for (std::size_t n = present.size(); n-- > 0;) {
+    const bool is_taken = std::find(chosen.begin() + static_cast<std::ptrdiff_t>(left),
+                                    chosen.end(), n) != chosen.end();
+    if (is_taken || present[n].kind != loop.kind || present[n].extent % loop.extent != 0) continue;
+    chosen[left - 1] = n;
+    if (any_mapping(wanted, present, chosen, left - 1, f)) return true;
   }
-
- private:
-  const std::vector<IntrinsicLoop>&wanted_, &present_;
-  std::vector<std::size_t> chosen_;
-};
+  return false;
+}
 
 /// Makes a new block of the size of the intrinsic from the inner tile of the chosen loops, and
 /// returns it.
@@ -236,8 +236,8 @@ BlockRV blockized(Schedule& sch, BlockRV block, const std::vector<IntrinsicLoop>
 
 }  // namespace
 
-ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
-                                   const IntrinsicTilingOptions& options) {
+ScheduleRule tiling_with_intrinsic(const std::string& intrinsic, const std::string& structure,
+                                   int max_innermost_factor) {
   return {"tiling_with_intrinsic", [=](const Schedule& sch, BlockRV block, const Target&) {
             std::vector<Schedule> designs = {sch};
             const auto intrin = s_tir::find_tensor_intrin(intrinsic);
@@ -249,18 +249,19 @@ ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
             for (const LoopRV loop : look.get_loops(block))
               present.push_back({extent_of(look.get(loop)), class_of(realize, look.get(loop))});
             if (wanted.empty()) return designs;
-            const auto is_found = [&](const std::vector<std::size_t>& chosen) {
+            std::vector<std::size_t> chosen(wanted.size());
+            const auto is_found = [&](const std::vector<std::size_t>& mapping) {
               auto design = tried(sch, [&](Schedule& own) {
-                const BlockRV tile = blockized(own, block, wanted, chosen);
+                const BlockRV inner = blockized(own, block, wanted, mapping);
                 Schedule trial = own;
-                compute_by_intrinsic(trial, tile, intrinsic);
-                own.annotate(tile, kIntrinsicKey, intrinsic);
-                own = tiled(own, tile, options.structure, options.max_innermost_factor).sch;
+                compute_by_intrinsic(trial, inner, intrinsic);
+                own.annotate(inner, kIntrinsicKey, intrinsic);
+                tile(own, inner, structure, max_innermost_factor);
               });
               if (design) designs.push_back(std::move(*design));
               return design.has_value();
             };
-            Choices(wanted, present).any(is_found, wanted.size());
+            any_mapping(wanted, present, chosen, wanted.size(), is_found);
             return designs;
           }};
 }
@@ -270,12 +271,11 @@ ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
 namespace {
 
 /// Fuses the loops of each outer level, and binds the fused loop to the thread axis of the level.
-void bind_levels(Tiled& own, const std::vector<std::string>& thread_axes) {
+void bind_levels(Schedule& sch, TileLevels& levels, const std::vector<std::string>& thread_axes) {
   for (std::size_t n = 0; n < thread_axes.size(); ++n) {
-    std::vector<LoopRV>& loops = own.levels[n];
-    const LoopRV fused = own.sch.fuse(loops);
-    own.sch.bind(fused, thread_axes[n]);
-    loops = {fused};
+    const LoopRV fused = sch.fuse(levels[n]);
+    sch.bind(fused, thread_axes[n]);
+    levels[n] = {fused};
   }
 }
 
@@ -285,8 +285,7 @@ void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
   const BlockRV writer = sch.cache_write(block, 0, "local");
   const std::vector<BlockRV> readers = sch.get_consumers(writer);
   if (readers.size() == 1)
-    if (auto done = tried(sch, [&](Schedule& s) { s.reverse_compute_inline(readers.front()); }))
-      sch = std::move(*done);
+    replaced(sch, [&](Schedule& own) { own.reverse_compute_inline(readers.front()); });
   sch.reverse_compute_at(writer, thread, {.preserve_unit_loops = true});
 }
 
@@ -295,8 +294,6 @@ void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
 void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
                   const std::vector<std::int64_t>& vector_loads) {
   const tir::BlockRealize realize = sch.get(block);
-  const std::vector<double> alike(vector_loads.size(),
-                                  1.0 / static_cast<double>(vector_loads.size()));
   for (std::size_t n = 0; n < realize.block->reads.size(); ++n) {
     const tir::BufferRegion& read = realize.block->reads[n];
     if (read.buffer.get() == realize.block->writes.front().buffer.get()) continue;
@@ -304,8 +301,7 @@ void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
     sch.compute_at(copy, at, {.preserve_unit_loops = true});
     const std::vector<LoopRV> loops = sch.get_loops(copy);
     sch.fuse({loops.end() - static_cast<std::ptrdiff_t>(read.region.size()), loops.end()});
-    const s_tir::ExprRV length = sch.sample_categorical(vector_loads, alike);
-    sch.annotate(copy, kCooperativeFetchKey, length);
+    sch.annotate(copy, kCooperativeFetchKey, sample_uniform(sch, vector_loads));
   }
 }
 
@@ -314,15 +310,14 @@ void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
 ScheduleRule device_tiling(const DeviceTilingOptions& options) {
   return {"device_tiling", [options](const Schedule& sch, BlockRV block, const Target&) {
             if (is_root(sch, block) || !reuses_data(sch, block)) return std::vector{sch};
-            const auto made = tried(sch, [&](Schedule& result) {
-              Tiled own = tiled(sch, block, options.structure, options.max_innermost_factor);
-              bind_levels(own, options.thread_axes);
-              keep_sums(own.sch, block, own.levels[options.thread_axes.size() - 1].front());
+            const auto made = tried(sch, [&](Schedule& own) {
+              TileLevels levels = tile(own, block, options.structure, options.max_innermost_factor);
+              bind_levels(own, levels, options.thread_axes);
+              keep_sums(own, block, levels[options.thread_axes.size() - 1].front());
               const auto& shared_level =
-                  own.levels[static_cast<std::size_t>(options.read_reuse_level - 1)];
+                  levels[static_cast<std::size_t>(options.read_reuse_level - 1)];
               if (!shared_level.empty())
-                share_inputs(own.sch, block, shared_level.back(), options.vector_loads);
-              result = std::move(own.sch);
+                share_inputs(own, block, shared_level.back(), options.vector_loads);
             });
             return std::vector{made.value_or(sch)};
           }};

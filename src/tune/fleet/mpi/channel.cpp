@@ -39,9 +39,9 @@ class BoostChannel : public MpiChannel {
   void send(int to, const std::string& text) override {
     const std::scoped_lock lock(mutex_);
     forget_sent();
-    Sending& sending = sent_.emplace_back(text);
+    auto& [own, request] = sent_.emplace_back(text, mpi::request());
     try {
-      sending.request = world_.isend(to, kTag, sending.text.data(), length(sending.text));
+      request = world_.isend(to, kTag, own.data(), length(own));
     } catch (...) {
       sent_.pop_back();
       throw;
@@ -77,13 +77,6 @@ class BoostChannel : public MpiChannel {
  private:
   static constexpr int kTag = 1;
 
-  /// A text that is being sent. It must exist until the request is complete, because MPI reads it.
-  struct Sending {
-    explicit Sending(std::string own) : text(std::move(own)) {}
-    std::string text;
-    mpi::request request = {};
-  };
-
   using Clock = std::chrono::steady_clock;
   using Limit = std::chrono::time_point<Clock, std::chrono::duration<double>>;
 
@@ -112,9 +105,9 @@ class BoostChannel : public MpiChannel {
   static int length(const std::string& text) { return static_cast<int>(text.size()); }
 
   void forget_sent() {
-    std::erase_if(sent_, [](Sending& sending) {
+    std::erase_if(sent_, [](auto& sending) {
       try {
-        return sending.request.test().has_value();
+        return sending.second.test().has_value();
       } catch (const mpi::exception&) {
         return true;  // the receiver is gone
       }
@@ -124,7 +117,9 @@ class BoostChannel : public MpiChannel {
   std::unique_ptr<mpi::environment> environment_;
   mpi::communicator world_ = {};
   std::mutex mutex_ = {};
-  std::list<Sending> sent_ = {};
+  /// The texts that are being sent. A text must exist until its request is complete, because MPI
+  /// reads it.
+  std::list<std::pair<std::string, mpi::request>> sent_ = {};
 };
 
 }  // namespace

@@ -51,15 +51,12 @@ class FencedArray {
   bool is_intact() const;
 
  private:
-  struct Memory {
-    unsigned char* begin;  // begins at the first guard page
-    std::size_t size;      // includes both guard pages
-    unsigned char* data;
-    std::size_t bytes;
-  };
-  static Memory allocated(std::size_t bytes);
-
-  Memory memory_;
+  std::size_t bytes_;
+  /// The size of the memory, including both guard pages.
+  std::size_t size_;
+  /// The first guard page.
+  unsigned char* begin_;
+  unsigned char* data_;
   runtime::NDArray array_;
 };
 
@@ -76,37 +73,35 @@ std::size_t size_in_bytes(const runtime::NDArray& array) {
          static_cast<std::size_t>(array.dtype().bytes());
 }
 
-FencedArray::Memory FencedArray::allocated(std::size_t bytes) {
-  const std::size_t inner = rounded_up(std::max<std::size_t>(bytes, 1), page());
-  Memory memory{nullptr, inner + 2 * page(), nullptr, bytes};
-  void* begin =
-      mmap(nullptr, memory.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/// Allocates `size` bytes of pages for an array of `bytes` bytes.
+unsigned char* mapped(std::size_t size, std::size_t bytes) {
+  void* begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (begin == MAP_FAILED)
     throw RuntimeError("no memory for an array of " + std::to_string(bytes) + " bytes");
-  memory.begin = static_cast<unsigned char*>(begin);
-  unsigned char* end = memory.begin + page() + inner;
-  memory.data = end - rounded_up(std::max<std::size_t>(bytes, 1), kAlignment);
-  std::memset(memory.begin + page(), kUntouched, inner);
-  if (mprotect(memory.begin, page(), PROT_NONE) != 0 || mprotect(end, page(), PROT_NONE) != 0)
-    throw RuntimeError("an array cannot get guard pages");
-  return memory;
+  return static_cast<unsigned char*>(begin);
 }
 
 FencedArray::FencedArray(const runtime::NDArray& values)
-    : memory_(allocated(size_in_bytes(values))),
-      array_(runtime::NDArray::wrap(static_cast<void*>(memory_.data), values.shape(),
+    : bytes_(size_in_bytes(values)),
+      size_(rounded_up(std::max<std::size_t>(bytes_, 1), page()) + 2 * page()),
+      begin_(mapped(size_, bytes_)),
+      data_(begin_ + size_ - page() - rounded_up(std::max<std::size_t>(bytes_, 1), kAlignment)),
+      array_(runtime::NDArray::wrap(static_cast<void*>(data_), values.shape(),
                                     {.dtype = values.dtype()})) {
+  std::memset(begin_ + page(), kUntouched, size_ - 2 * page());
+  if (mprotect(begin_, page(), PROT_NONE) != 0 ||
+      mprotect(begin_ + size_ - page(), page(), PROT_NONE) != 0)
+    throw RuntimeError("an array cannot get guard pages");
   values.copy_to(array_);
 }
 
-FencedArray::~FencedArray() { munmap(memory_.begin, memory_.size); }
+FencedArray::~FencedArray() { munmap(begin_, size_); }
 
 bool FencedArray::is_intact() const {
   const auto untouched = [](const unsigned char* from, const unsigned char* to) {
     return std::all_of(from, to, [](unsigned char byte) { return byte == kUntouched; });
   };
-  return untouched(memory_.begin + page(), memory_.data) &&
-         untouched(memory_.data + memory_.bytes, memory_.begin + memory_.size - page());
+  return untouched(begin_ + page(), data_) && untouched(data_ + bytes_, begin_ + size_ - page());
 }
 
 // ---- outputs ------------------------------------------------------------------------------------
@@ -291,6 +286,16 @@ runtime::Module load(const Job& job) {
   return codegen::load(*artifact);
 }
 
+/// Returns the times of the function, one per repeat.
+std::vector<double> times_of(const Job& job, const runtime::Function& function, Device device,
+                             const std::vector<NDArray>& arrays) {
+  return function
+      .time_evaluator(
+          device, {.number = job.number, .repeat = job.repeat, .min_repeat_ms = job.min_repeat_ms})
+      .evaluate(as_call(arrays))
+      .results;
+}
+
 /// Runs a function whose arrays are on a device. These arrays have no guard pages.
 Answer run_there(const Job& job, Device device) {
   if (std::string missing = device.why_missing(); !missing.empty()) throw RuntimeError(missing);
@@ -306,12 +311,7 @@ Answer run_there(const Job& job, Device device) {
     return {.outcome = "wrong", .reason = *wrong};
   if (job.slow_seconds > 0 && first > job.slow_seconds)
     return {.outcome = "measured", .seconds = {first}};
-  const runtime::Timing timing = function
-                                     .time_evaluator(device, {.number = job.number,
-                                                              .repeat = job.repeat,
-                                                              .min_repeat_ms = job.min_repeat_ms})
-                                     .evaluate(as_call(arrays));
-  return {.outcome = "measured", .seconds = timing.results};
+  return {.outcome = "measured", .seconds = times_of(job, function, device, arrays)};
 }
 
 Answer run(const Job& job) {
@@ -347,19 +347,14 @@ Answer run(const Job& job) {
   // Uses ordinary arrays for the measurement, because guard pages change the mapping of arrays to
   // cache sets.
   const std::vector<NDArray> own = initial_arrays(job);
-  const runtime::Timing timing = function
-                                     .time_evaluator(cpu(0), {.number = job.number,
-                                                              .repeat = job.repeat,
-                                                              .min_repeat_ms = job.min_repeat_ms})
-                                     .evaluate(as_call(own));
+  const Answer measured{.outcome = "measured", .seconds = times_of(job, function, cpu(0), own)};
   // If the function accumulates into its results, their values depend on the number of calls and
   // are not checked.
   for (const JobArgument& argument : job.arguments)
-    if (argument.is_read && argument.is_written)
-      return {.outcome = "measured", .seconds = timing.results};
+    if (argument.is_read && argument.is_written) return measured;
   if (const auto wrong = fault(job, own, expected))
     return {.outcome = "wrong", .reason = *wrong + ", when it ran again"};
-  return {.outcome = "measured", .seconds = timing.results};
+  return measured;
 }
 
 }  // namespace
