@@ -68,6 +68,9 @@ inline tir::Stmt allocated(const tir::Buffer& buffer, const tir::Stmt& body) {
       tir::Allocate{buffer->data, buffer->dtype, buffer->shape, tir::make_true(), body});
 }
 
+/// Returns the type of a value in memory, where bools are bytes.
+inline DataType stored_type(DataType type) { return type.is_bool() ? Int(8, type.lanes) : type; }
+
 /// Returns the thread axis that `s` launches; null if `s` is not a launch.
 inline const tir::IterVar* launched_axis(const tir::Stmt& s) {
   const tir::Attr* attr = s.as<tir::Attr>();

@@ -57,9 +57,6 @@ std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr
   return mapped(reducer.result, [&](const Expr& e) { return substitute(e, map); });
 }
 
-/// Returns the type in memory, where bools are bytes.
-DataType in_memory(DataType type) { return type.is_bool() ? Int(8, type.lanes) : type; }
-
 class KernelReductions {
  public:
   explicit KernelReductions(int warp_size) : warp_size_(warp_size) {}
@@ -203,7 +200,7 @@ class KernelReductions {
   GroupMemory level(const Reduction& r, std::int64_t size, int number) {
     GroupMemory result{{}, size};
     for (std::size_t k = 0; k < r.values.size(); ++k) {
-      const DataType type = in_memory(r.values[k].dtype());
+      const DataType type = stored_type(r.values[k].dtype());
       const auto key =
           std::tuple(k, number, r.groups.extent * size, static_cast<int>(type.code), type.bits);
       auto found = levels_.find(key);
@@ -338,7 +335,7 @@ class KernelReductions {
   static std::vector<Buffer> variables(const Reduction& r, const std::string& name) {
     std::vector<Buffer> list;
     for (std::size_t k = 0; k < r.values.size(); ++k)
-      list.push_back(decl_buffer({Expr(1)}, in_memory(r.values[k].dtype()),
+      list.push_back(decl_buffer({Expr(1)}, stored_type(r.values[k].dtype()),
                                  {.name = name + std::to_string(k), .scope = "local"}));
     return list;
   }

@@ -28,10 +28,6 @@ struct Usage {
   bool mixed = false;
 };
 
-DataType stored_as(DataType type) {
-  return type.is_bool() || type.element().is_bool() ? Int(8, type.lanes) : type;
-}
-
 class UsageFinder {
  public:
   explicit UsageFinder(const Stmt& body) {
@@ -48,7 +44,8 @@ class UsageFinder {
  private:
   void visit(const Stmt& s) {
     if (const Allocate* n = s.as<Allocate>()) {
-      usages_.insert_or_assign(&n->data.node(), Usage{stored_as(n->dtype), n->extents.back(), {}});
+      usages_.insert_or_assign(&n->data.node(),
+                               Usage{stored_type(n->dtype), n->extents.back(), {}});
     } else if (const Store* n = s.as<Store>()) {
       access(n->buffer->data, n->value.dtype(), n->indices.back());
     }
@@ -74,7 +71,7 @@ class UsageFinder {
     const auto it = usages_.find(&data.node());
     if (it == usages_.end()) return;
     Usage& usage = it->second;
-    const DataType accessed = stored_as(type).with_lanes(lanes_of(usage, last_index));
+    const DataType accessed = stored_type(type).with_lanes(lanes_of(usage, last_index));
     if (usage.access && *usage.access != accessed) usage.mixed = true;
     usage.access = accessed;
   }
