@@ -155,11 +155,12 @@ class DoubleBufferPlanner {
     });
     // The filling statement must not use anything that other statements of the loop compute or
     // define. It must not write any other memory.
-    return !is_exposed && std::ranges::all_of(inside.used, [&](Node node) {
+    const auto may_use = [&](Node node) {
       return is_own(node) || !(outside.written.contains(node) || outside.defined.contains(node));
-    }) && std::ranges::all_of(inside.written, [&](Node node) {
-      return is_own(node) || inside.defined.contains(node);
-    });
+    };
+    const auto may_write = [&](Node node) { return is_own(node) || inside.defined.contains(node); };
+    return !is_exposed && std::ranges::all_of(inside.used, may_use) &&
+           std::ranges::all_of(inside.written, may_write);
   }
 
   static void add_outside(const Stmt& s, const Stmt& filling, Footprint& footprint) {
