@@ -1,6 +1,7 @@
 // Helpers of passes that rewrite programs.
 #pragma once
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -49,6 +50,11 @@ std::vector<tir::Expr> mapped(const std::vector<tir::Expr>& list, F f) {
   result.reserve(list.size());
   for (const tir::Expr& e : list) result.push_back(f(e));
   return result;
+}
+
+/// Whether two lists consist of the same nodes.
+inline bool are_same(const std::vector<tir::Expr>& a, const std::vector<tir::Expr>& b) {
+  return std::ranges::equal(a, b, &tir::Expr::same_as);
 }
 
 /// Hashes and compares expressions by structure.

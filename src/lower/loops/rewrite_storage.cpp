@@ -722,8 +722,7 @@ class StorageRewriter {
       const Expr value = expr(n->value);
       std::vector<Expr> indices = exprs(n->indices);
       const Buffer buffer = moved(n->buffer);
-      if (buffer.same_as(n->buffer) && value.same_as(n->value) &&
-          std::ranges::equal(indices, n->indices, &Expr::same_as))
+      if (buffer.same_as(n->buffer) && value.same_as(n->value) && are_same(indices, n->indices))
         return s;
       return make_store(buffer, value, std::move(indices));
     }
@@ -763,8 +762,7 @@ class StorageRewriter {
     if (const Load* n = e.as<Load>()) {
       std::vector<Expr> indices = exprs(n->indices);
       const Buffer buffer = moved(n->buffer);
-      if (buffer.same_as(n->buffer) && std::ranges::equal(indices, n->indices, &Expr::same_as))
-        return e;
+      if (buffer.same_as(n->buffer) && are_same(indices, n->indices)) return e;
       return make_load(buffer, std::move(indices));
     }
     if (e.as<VarNode>()) {
