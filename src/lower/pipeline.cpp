@@ -284,13 +284,13 @@ PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const PassOptions& opt
                     tir::print_function(after));
 }
 
-using Vars = std::unordered_set<const tir::ExprNode*>;
+using VarSet = std::unordered_set<const tir::ExprNode*>;
 
 /// Returns the variables that are already undefined before the first pass, such as a thread that
 /// the schedule names but does not bind. `lower` accepts such programs, but the code generators
 /// refuse them.
-Vars undefined_vars(const PrimFunc& func) {
-  Vars vars;
+VarSet undefined_vars(const PrimFunc& func) {
+  VarSet vars;
   for (const tir::Violation& violation : tir::verify(func, func.form))
     if (violation.undefined) vars.insert(&violation.undefined->node());
   return vars;
@@ -312,7 +312,8 @@ bool comes_again(const Pass& pass, std::span<const Pass> later) {
 }
 
 /// Checks the result of a pass, except for uses of variables in `undefined`.
-void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after, const Vars& undefined) {
+void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
+           const VarSet& undefined) {
   if (same_function(before, after)) return;
   std::vector<tir::Violation> violations = tir::verify(after, pass.gives);
   std::erase_if(violations, [&](const tir::Violation& violation) {
@@ -373,7 +374,7 @@ PrimFunc run_in_order(std::span<const Pass> passes, PrimFunc func, const Pipelin
                       bool checks_each_pass) {
   const PassOptions& how = options.passes;
   const arith::SimplifierMemory memory;
-  const Vars undefined = checks_each_pass ? undefined_vars(func) : Vars();
+  const VarSet undefined = checks_each_pass ? undefined_vars(func) : VarSet();
   // Passes with a function that they left unchanged. If such a pass occurs again in the table, it
   // is skipped for the same function.
   std::vector<std::pair<PassFunction*, PrimFunc>> settled;
