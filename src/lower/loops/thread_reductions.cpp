@@ -186,12 +186,10 @@ class Reduction {
   /// reduction, so it is read before any thread stores the total.
   Expr begin(const Expr& condition) const {
     if (block_.init) return identity_;
-    Expr is_first = condition;
+    std::vector<Expr> is_first = {condition};
     for (const For* loop : outer_)
-      if (is_reducing_thread(*loop))
-        is_first = is_true(is_first) ? loop->var == loop->min
-                                     : make_binary(BinaryOp::And, is_first, loop->var == loop->min);
-    return if_then_else(is_first, make_load(store_.buffer, store_.indices), identity_);
+      if (is_reducing_thread(*loop)) is_first.push_back(loop->var == loop->min);
+    return if_then_else(conjunction(is_first), make_load(store_.buffer, store_.indices), identity_);
   }
 
   Expr combined_with(const Expr& element, const Expr& value) const {
