@@ -77,11 +77,15 @@ inline tir::Stmt allocated(const tir::Buffer& buffer, const tir::Stmt& body) {
 /// Returns the type of a value in memory, where bools are bytes.
 inline DataType stored_type(DataType type) { return type.is_bool() ? Int(8, type.lanes) : type; }
 
+/// Returns the attribute that launches a thread axis; null if `s` is not a launch.
+inline const tir::Attr* thread_attr(const tir::Stmt& s) {
+  const tir::Attr* attr = s.as<tir::Attr>();
+  return attr && attr->kind == tir::AttrKind::ThreadExtent ? attr : nullptr;
+}
 /// Returns the thread axis that `s` launches; null if `s` is not a launch.
 inline const tir::IterVar* launched_axis(const tir::Stmt& s) {
-  const tir::Attr* attr = s.as<tir::Attr>();
-  return attr && attr->kind == tir::AttrKind::ThreadExtent ? &std::get<tir::IterVar>(attr->subject)
-                                                           : nullptr;
+  const tir::Attr* attr = thread_attr(s);
+  return attr ? &std::get<tir::IterVar>(attr->subject) : nullptr;
 }
 
 /// Returns a copy of `buffer`, changed by `edit`. `copies` memoizes it, so each buffer has one

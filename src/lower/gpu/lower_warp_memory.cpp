@@ -38,7 +38,7 @@ class WarpMemory {
  public:
   Stmt stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) return threads(s, *n);
+    if (const Attr* n = thread_attr(s)) return threads(s, *n);
     if (const Allocate* n = s.as<Allocate>(); n && is_of_a_warp(n->data)) return memory(*n);
     return map_statements(s, [&](const Stmt& child) { return stmt(child); });
   }

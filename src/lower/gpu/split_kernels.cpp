@@ -68,8 +68,7 @@ class Limits {
  public:
   Limits(const PrimFunc& kernel, const TargetFacts& target, const VarMap& lets)
       : kernel_(kernel), target_(target), lets_(lets) {
-    for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
-         n = n->body.as<Attr>()) {
+    for (const Attr* n = thread_attr(kernel_.body); n; n = thread_attr(n->body)) {
       const Var& var = std::get<IterVar>(n->subject).var();
       facts_.bind(var,
                   Range::from_min_extent(make_int(var.dtype(), 0), cast(var.dtype(), n->value)));
@@ -118,8 +117,7 @@ class Limits {
   void threads() {
     Expr all = make_int(Int(64), 1);
     std::string product;
-    for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
-         n = n->body.as<Attr>()) {
+    for (const Attr* n = thread_attr(kernel_.body); n; n = thread_attr(n->body)) {
       const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
       const int dim = tag.dim.value_or(0);
       const std::string what = stages_of(kernel_) + ": the extent of `" + tag.str() + "` is ";
@@ -278,11 +276,6 @@ class MemoryOfBlocks {
 };
 
 // ---- kernels ------------------------------------------------------------------------------------
-
-const Attr* thread_attr(const Stmt& s) {
-  const Attr* n = s.as<Attr>();
-  return n && n->kind == AttrKind::ThreadExtent ? n : nullptr;
-}
 
 const PointerType* pointer_of(const Expr& var) {
   const VarNode* n = var.as<VarNode>();

@@ -45,7 +45,7 @@ class ChoiceGuard {
     if (const For* n = s.as<For>())
       facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
     if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index()) let(*n);
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent)
+    if (const Attr* n = thread_attr(s))
       facts_.bind(std::get<IterVar>(n->subject).var(), Range(0, n->value), true);
     return map_children(
         s, [&](const Expr& e) { return whole(e); }, [&](const Stmt& child) { return stmt(child); });
