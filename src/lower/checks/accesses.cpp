@@ -75,8 +75,7 @@ std::optional<std::pair<Expr, Expr>> ends_of(const Expr& index) {
   return *stride < 0 ? std::pair(end, n->base) : std::pair(n->base, end);
 }
 
-Expr product_of(const std::vector<Expr>& extents) {
-  Expr product = make_int(Int(32), 1);
+Expr product_of(const std::vector<Expr>& extents, Expr product = 1) {
   for (const Expr& extent : extents) product = product * extent;
   return product;
 }
@@ -845,8 +844,7 @@ class Instrumenter {
 
   /// Returns the number of elements of type `element` that fit in the memory.
   static Expr size_of(const Allocate& memory, DataType element) {
-    Expr size = memory.dtype.lanes;
-    for (const Expr& extent : memory.extents) size = size * extent;
+    const Expr size = product_of(memory.extents, memory.dtype.lanes);
     const int own = memory.dtype.element().bytes(), other = element.bytes();
     return own == other ? size : floordiv(size * own, other);
   }
