@@ -321,6 +321,14 @@ class BlockBufferPlanner {
   const For* loop_of(std::size_t scope) const {
     return std::get_if<For>(&scopes_[scope].stmt->value);
   }
+  /// Returns the loops around the scope that are inside `place`, innermost first; all loops if
+  /// `place` is kNone.
+  std::vector<const For*> loops_inside(std::size_t place, std::size_t scope) const {
+    std::vector<const For*> loops;
+    for (; scope != place && scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope)) loops.push_back(loop);
+    return loops;
+  }
   const Let* let_of(std::size_t scope) const {
     return std::get_if<Let>(&scopes_[scope].stmt->value);
   }
@@ -345,9 +353,8 @@ class BlockBufferPlanner {
 
   /// Whether the scope may run more than once in one run of `owner`.
   bool is_repeated(std::size_t scope, std::size_t owner) const {
-    for (; scope != owner; scope = parent(scope))
-      if (const For* loop = loop_of(scope); loop && !is_one(loop->extent)) return true;
-    return false;
+    return std::ranges::any_of(loops_inside(owner, scope),
+                               [](const For* loop) { return !is_one(loop->extent); });
   }
 
   // ---- sizes ----
@@ -419,16 +426,14 @@ class BlockBufferPlanner {
   /// Whether the store fills a whole box: over the loops inside of `place`, its indices take every
   /// value between those of the first and the last iteration.
   bool is_dense(const BlockAccess& store, std::size_t place) const {
+    const std::vector<const For*> loops = loops_inside(place, store.scope);
     // If two indices depend on the same loop, the loop only fills a diagonal.
-    for (std::size_t scope = store.scope; scope != place; scope = parent(scope)) {
-      const For* loop = loop_of(scope);
+    for (const For* loop : loops) {
       const auto depends = [&](const Expr& index) { return uses_var(index, loop->var); };
-      if (loop && std::ranges::count_if(*store.first, depends) > 1) return false;
+      if (std::ranges::count_if(*store.first, depends) > 1) return false;
     }
     const auto is_inner = [&](const Expr& var) {
-      for (std::size_t scope = store.scope; scope != place; scope = parent(scope))
-        if (const For* loop = loop_of(scope); loop && loop->var.same_as(var)) return true;
-      return false;
+      return std::ranges::any_of(loops, [&](const For* loop) { return loop->var.same_as(var); });
     };
     return std::ranges::none_of(*store.first, [&](const Expr& index) {
       return any_node(index, [&](const Binary& n) {
@@ -538,21 +543,19 @@ class BlockBufferPlanner {
   /// initializes, to the minimum of the loop.
   VarMap beginning(const BlockAccess& store, std::size_t place) const {
     VarMap result;
-    for (std::size_t scope = store.scope; scope != place && scope != kNone; scope = parent(scope))
-      if (const For* loop = loop_of(scope))
-        for (const Condition& condition : store.conditions)
-          if (condition.is_beginning && uses_var(condition.holds, loop->var))
-            set(result, loop->var, loop->min);
+    for (const For* loop : loops_inside(place, store.scope))
+      for (const Condition& condition : store.conditions)
+        if (condition.is_beginning && uses_var(condition.holds, loop->var))
+          set(result, loop->var, loop->min);
     return result;
   }
 
   /// Whether an enclosing loop provably has no iterations. The extents of loops inside it are then
   /// meaningless.
   bool never_runs(const BlockAccess& access) const {
-    for (std::size_t scope = access.scope; scope != kNone; scope = parent(scope))
-      if (const For* loop = loop_of(scope); loop && constant_int(loop->extent).value_or(1) < 1)
-        return true;
-    return false;
+    return std::ranges::any_of(loops_inside(kNone, access.scope), [](const For* loop) {
+      return constant_int(loop->extent).value_or(1) < 1;
+    });
   }
 
   std::vector<Range> box(const Allocated& a, std::size_t place) const {
