@@ -4,6 +4,7 @@
 #include <ranges>
 #include <unordered_map>
 
+#include "lower/loops/thread_reductions.h"
 #include "lower/passes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/compute.h"
@@ -609,17 +610,12 @@ void require_inits(const Stmt& s, arith::IterationBox::Loops& around,
   if (const For* n = s.as<For>())
     around.emplace_back(n->var, Range::from_min_extent(n->min, n->extent));
   if (const BlockRealize* n = s.as<BlockRealize>(); n && n->block->init) {
-    const auto is_reduced = [&](const auto& loop) {
-      for (std::size_t k = 0; k < n->values.size(); ++k)
-        if (n->block->iters[k].kind() == IterKind::Reduce && uses_var(n->values[k], loop.first))
-          return true;
-      return false;
-    };
     arith::IterationBox::Loops others;
-    std::ranges::copy_if(around, std::back_inserter(others), std::not_fn(is_reduced));
+    std::ranges::copy_if(around, std::back_inserter(others),
+                         [&](const auto& loop) { return !is_reduced(*n, loop.first); });
     const arith::IterationBox box(std::move(others));
     for (const auto& loop : around)
-      if (is_reduced(loop) && !constant_int(loop.second.extent))
+      if (is_reduced(*n, loop.first) && !constant_int(loop.second.extent))
         arith::add_condition(
             conditions,
             {box.or_empty(arith::wide_position(loop.second.extent) >= 1), std::nullopt,

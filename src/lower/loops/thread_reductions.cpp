@@ -52,13 +52,6 @@ Nest nest_at(const Stmt& s) {
   return nest;
 }
 
-bool is_reduced(const BlockRealize& realize, const Var& var) {
-  const Block& block = *realize.block;
-  for (std::size_t n = 0; n < block.iters.size(); ++n)
-    if (block.iters[n].kind() == IterKind::Reduce && uses_var(realize.values[n], var)) return true;
-  return false;
-}
-
 void split_conjunction(const Expr& condition, std::vector<Expr>& parts) {
   const Binary* both = condition.as<Binary>();
   if (!both || both->op != BinaryOp::And) {
@@ -363,6 +356,13 @@ class Rewriter {
 };
 
 }  // namespace
+
+bool is_reduced(const BlockRealize& realize, const Var& var) {
+  const Block& block = *realize.block;
+  for (std::size_t n = 0; n < block.iters.size(); ++n)
+    if (block.iters[n].kind() == IterKind::Reduce && uses_var(realize.values[n], var)) return true;
+  return false;
+}
 
 Stmt reduce_across_threads(const Stmt& body) { return Rewriter().stmt(body); }
 
