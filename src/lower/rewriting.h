@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tenon/arith/dependence.h"
@@ -57,6 +59,13 @@ inline bool are_same(const std::vector<tir::Expr>& a, const std::vector<tir::Exp
   return std::ranges::equal(a, b, &tir::Expr::same_as);
 }
 
+/// Returns the value of a float constant or of a broadcast one; nullopt for other expressions.
+inline std::optional<double> float_constant(const tir::Expr& e) {
+  if (const auto* n = e.as<tir::Broadcast>()) return float_constant(n->value);
+  if (const auto* n = e.as<tir::FloatImm>()) return n->value;
+  return std::nullopt;
+}
+
 /// Hashes and compares expressions by structure.
 struct Structural {
   std::size_t operator()(const tir::Expr& e) const { return e.node().hash; }
@@ -100,6 +109,24 @@ const tir::Buffer& copy_once(std::unordered_map<const tir::BufferNode*, tir::Buf
     copy->second = tir::make_buffer(std::move(node));
   }
   return copy->second;
+}
+
+/// Rewrites each load and store of the memory `data`. access(buffer, indices) returns the buffer
+/// and the indices of the new access.
+template <class F>
+tir::Stmt with_accesses(const tir::Stmt& body, const tir::Var& data, F access) {
+  return tir::rewrite(
+      body,
+      [&](const tir::Load& n, const tir::Expr&) -> std::optional<tir::Expr> {
+        if (!n.buffer->data.same_as(data)) return std::nullopt;
+        auto [buffer, indices] = access(n.buffer, n.indices);
+        return tir::make_load(buffer, std::move(indices));
+      },
+      [&](const tir::Store& n, const tir::Stmt&) -> std::optional<tir::Stmt> {
+        if (!n.buffer->data.same_as(data)) return std::nullopt;
+        auto [buffer, indices] = access(n.buffer, n.indices);
+        return tir::make_store(buffer, n.value, std::move(indices));
+      });
 }
 
 /// Whether the operation is an integer division or remainder, which is undefined for a zero

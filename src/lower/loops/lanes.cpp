@@ -57,29 +57,17 @@ std::optional<int> access_width(const Stmt& body, const Var& data) {
 /// are interleaved: `width` elements of one lane are followed by those of the next lane.
 Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes, int width) {
   std::unordered_map<const BufferNode*, Buffer> spread;
-  auto buffer_of = [&](const Buffer& buffer) {
-    return copy_once(spread, buffer, [&](BufferNode& node) {
-      node.shape.back() = arith::simplify(node.shape.back() * lanes);
-      node.strides.clear();
-    });
-  };
-  auto index_of = [&](std::vector<Expr> indices) {
+  return with_accesses(body, data, [&](const Buffer& buffer, std::vector<Expr> indices) {
     const Ramp* ramp = indices.back().as<Ramp>();
     const Expr one = ramp ? ramp->base : indices.back();
     const Expr first = arith::simplify(one * lanes + cast(one.dtype(), lane) * width);
     indices.back() = ramp ? make_ramp(first, ramp->stride, width) : first;
-    return indices;
-  };
-  return rewrite(
-      body,
-      [&](const Load& load, const Expr&) -> std::optional<Expr> {
-        if (!load.buffer->data.same_as(data)) return std::nullopt;
-        return make_load(buffer_of(load.buffer), index_of(load.indices));
-      },
-      [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
-        if (!store.buffer->data.same_as(data)) return std::nullopt;
-        return make_store(buffer_of(store.buffer), store.value, index_of(store.indices));
-      });
+    const Buffer& own = copy_once(spread, buffer, [&](BufferNode& node) {
+      node.shape.back() = arith::simplify(node.shape.back() * lanes);
+      node.strides.clear();
+    });
+    return std::pair(own, std::move(indices));
+  });
 }
 
 // ---- from iterations to lanes -------------------------------------------------------------------

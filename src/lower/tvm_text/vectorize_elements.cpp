@@ -194,17 +194,9 @@ namespace {
 
 /// Gives each access of one allocation its own buffer object.
 Stmt with_own_buffers(const Stmt& body, const Var& data) {
-  const auto copy = [](const Buffer& buffer) { return make_buffer(BufferNode(*buffer.get())); };
-  return rewrite(
-      body,
-      [&](const Load& load, const Expr&) -> std::optional<Expr> {
-        if (!load.buffer->data.same_as(data)) return std::nullopt;
-        return make_load(copy(load.buffer), load.indices);
-      },
-      [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
-        if (!store.buffer->data.same_as(data)) return std::nullopt;
-        return make_store(copy(store.buffer), store.value, store.indices);
-      });
+  return with_accesses(body, data, [](const Buffer& buffer, const std::vector<Expr>& indices) {
+    return std::pair(make_buffer(BufferNode(*buffer.get())), indices);
+  });
 }
 
 Stmt part(const Stmt& s, bool has_lanes) {
