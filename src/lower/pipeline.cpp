@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <tuple>
 #include <unordered_set>
 
 #include "lower/checks/barrier_hazards.h"
@@ -283,23 +284,17 @@ PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const PassOptions& opt
                     tir::print_function(after));
 }
 
-/// The variables that are already undefined before the first pass, such as a thread that the
-/// schedule names but does not bind. `lower` accepts such programs, but the code generators refuse
-/// them.
-class UndefinedVars {
- public:
-  explicit UndefinedVars(const PrimFunc& func) {
-    for (const tir::Violation& violation : tir::verify(func, func.form))
-      if (violation.undefined) vars_.insert(&violation.undefined->node());
-  }
+using VarSet = std::unordered_set<const tir::ExprNode*>;
 
-  bool excuse(const tir::Violation& violation) const {
-    return violation.undefined && vars_.contains(&violation.undefined->node());
-  }
-
- private:
-  std::unordered_set<const tir::ExprNode*> vars_;
-};
+/// Returns the variables that are already undefined before the first pass, such as a thread that
+/// the schedule names but does not bind. `lower` accepts such programs, but the code generators
+/// refuse them.
+VarSet undefined_vars(const PrimFunc& func) {
+  VarSet vars;
+  for (const tir::Violation& violation : tir::verify(func, func.form))
+    if (violation.undefined) vars.insert(&violation.undefined->node());
+  return vars;
+}
 
 /// Whether both functions are the same in everything that passes and `verify` inspect.
 bool same_function(const PrimFunc& before, const PrimFunc& after) {
@@ -312,35 +307,18 @@ bool same_function(const PrimFunc& before, const PrimFunc& after) {
          std::ranges::equal(before.buffers, after.buffers, same_array);
 }
 
-/// The functions that a pass left unchanged. If the pass occurs again in the table, it is skipped
-/// for the same function.
-class FixedPoints {
- public:
-  bool contains(const Pass& pass, const PrimFunc& func) const {
-    return std::ranges::any_of(entries_, [&](const Entry& entry) {
-      return entry.run == pass.run && same_function(entry.func, func);
-    });
-  }
-  void add(const Pass& pass, const PrimFunc& func) { entries_.push_back({pass.run, func}); }
-
- private:
-  struct Entry {
-    decltype(Pass::run) run;
-    PrimFunc func;
-  };
-  std::vector<Entry> entries_;
-};
-
 bool comes_again(const Pass& pass, std::span<const Pass> later) {
   return std::ranges::any_of(later, [&](const Pass& other) { return other.run == pass.run; });
 }
 
+/// Checks the result of a pass, except for uses of variables in `undefined`.
 void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
-           const UndefinedVars& undefined) {
+           const VarSet& undefined) {
   if (same_function(before, after)) return;
   std::vector<tir::Violation> violations = tir::verify(after, pass.gives);
-  std::erase_if(violations,
-                [&](const tir::Violation& violation) { return undefined.excuse(violation); });
+  std::erase_if(violations, [&](const tir::Violation& violation) {
+    return violation.undefined && undefined.contains(&violation.undefined->node());
+  });
   if (!violations.empty()) fail(pass, violations, before, after);
 }
 
@@ -374,37 +352,32 @@ void check_form(const Pass& pass, const PrimFunc& func) {
 
 /// Throws LowerError for an option out of its range, naming the option and the range.
 void check_options(const PassOptions& options) {
-  struct Row {
-    const char* name;
-    int value;
-    int least;
-  };
   const tir::VectorRegisters registers = options.vector_registers.value_or(tir::VectorRegisters{});
-  for (const Row& row : {Row{"unroll.auto_max_step", options.unroll.auto_max_step, 0},
-                         Row{"unroll.auto_max_depth", options.unroll.auto_max_depth, 0},
-                         Row{"unroll.auto_max_extent", options.unroll.auto_max_extent, 0},
-                         Row{"unroll.max_statements", options.unroll.max_statements, 1},
-                         Row{"partition.max_growth", options.partition.max_growth, 1},
-                         Row{"vector_registers.bits", registers.bits, 0},
-                         Row{"vector_registers.for_sums", registers.for_sums, 0}})
-    if (row.value < row.least)
-      throw LowerError(std::string("option passes.") + row.name + " is " +
-                       std::to_string(row.least) + " or more, got " + std::to_string(row.value));
+  for (const auto& [name, value, least] :
+       {std::tuple("unroll.auto_max_step", options.unroll.auto_max_step, 0),
+        std::tuple("unroll.auto_max_depth", options.unroll.auto_max_depth, 0),
+        std::tuple("unroll.auto_max_extent", options.unroll.auto_max_extent, 0),
+        std::tuple("unroll.max_statements", options.unroll.max_statements, 1),
+        std::tuple("partition.max_growth", options.partition.max_growth, 1),
+        std::tuple("vector_registers.bits", registers.bits, 0),
+        std::tuple("vector_registers.for_sums", registers.for_sums, 0)})
+    if (value < least)
+      throw LowerError(std::string("option passes.") + name + " is " + std::to_string(least) +
+                       " or more, got " + std::to_string(value));
   const int split = options.double_buffer_split;
   if (split != 0 && split != 1 && split % 2 != 0)
     throw LowerError("double buffers: the loop can be split by 0, 1 or an even number, got " +
                      std::to_string(split));
 }
 
-enum class Checks : std::uint8_t { None, EachPass };
-
 PrimFunc run_in_order(std::span<const Pass> passes, PrimFunc func, const PipelineOptions& options,
-                      Checks checks) {
+                      bool checks_each_pass) {
   const PassOptions& how = options.passes;
   const arith::SimplifierMemory memory;
-  std::optional<UndefinedVars> undefined;
-  if (checks == Checks::EachPass) undefined.emplace(func);
-  FixedPoints settled;
+  const VarSet undefined = checks_each_pass ? undefined_vars(func) : VarSet();
+  // Passes with a function that they left unchanged. If such a pass occurs again in the table, it
+  // is skipped for the same function.
+  std::vector<std::pair<PassFunction*, PrimFunc>> settled;
   for (std::size_t n = 0; n < passes.size(); ++n) {
     const Pass& pass = passes[n];
     check_form(pass, func);
@@ -415,12 +388,15 @@ PrimFunc run_in_order(std::span<const Pass> passes, PrimFunc func, const Pipelin
       continue;
     }
     const auto start = std::chrono::steady_clock::now();
-    PrimFunc result = settled.contains(pass, func) ? func : run_pass(pass, func, how);
+    const bool is_settled = std::ranges::any_of(settled, [&](const auto& entry) {
+      return entry.first == pass.run && same_function(entry.second, func);
+    });
+    PrimFunc result = is_settled ? func : run_pass(pass, func, how);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     result.form = pass.gives;
     if (comes_again(pass, passes.subspan(n + 1)) && same_function(func, result))
-      settled.add(pass, result);
-    if (undefined) check(pass, func, result, *undefined);
+      settled.emplace_back(pass.run, result);
+    if (checks_each_pass) check(pass, func, result, undefined);
     if (how.verify && pass.name == "synchronize-threads") check_barriers(pass, func, result);
     if (how.on_pass) how.on_pass({pass.name, func, result, time.count()});
     func = std::move(result);
@@ -451,18 +427,17 @@ PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineO
   PipelineOptions how = options;
   how.passes.keep_buffer_sizes |= options.instrument_bounds;
   check_options(how.passes);
-  if (!how.passes.verify) return run_in_order(passes, std::move(func), how, Checks::None);
-  if (how.passes.verify_each_pass)
-    return run_in_order(passes, std::move(func), how, Checks::EachPass);
+  if (!how.passes.verify) return run_in_order(passes, std::move(func), how, false);
+  if (how.passes.verify_each_pass) return run_in_order(passes, std::move(func), how, true);
   // Verifying only the final result costs a fraction of verifying after each pass. If the result is
   // malformed, the passes run again with verification to find the one at fault.
   const auto find_pass_at_fault = [&] {
     how.passes.on_pass = {};
-    run_in_order(passes, func, how, Checks::EachPass);
+    run_in_order(passes, func, how, true);
   };
   std::optional<PrimFunc> result;
   try {
-    result = run_in_order(passes, func, how, Checks::None);
+    result = run_in_order(passes, func, how, false);
   } catch (...) {
     find_pass_at_fault();
     throw;

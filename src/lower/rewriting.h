@@ -1,7 +1,10 @@
 // Helpers of passes that rewrite programs.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tenon/arith/dependence.h"
@@ -51,6 +54,18 @@ std::vector<tir::Expr> mapped(const std::vector<tir::Expr>& list, F f) {
   return result;
 }
 
+/// Whether two lists consist of the same nodes.
+inline bool are_same(const std::vector<tir::Expr>& a, const std::vector<tir::Expr>& b) {
+  return std::ranges::equal(a, b, &tir::Expr::same_as);
+}
+
+/// Returns the value of a float constant or of a broadcast one; nullopt for other expressions.
+inline std::optional<double> float_constant(const tir::Expr& e) {
+  if (const auto* n = e.as<tir::Broadcast>()) return float_constant(n->value);
+  if (const auto* n = e.as<tir::FloatImm>()) return n->value;
+  return std::nullopt;
+}
+
 /// Hashes and compares expressions by structure.
 struct Structural {
   std::size_t operator()(const tir::Expr& e) const { return e.node().hash; }
@@ -68,11 +83,18 @@ inline tir::Stmt allocated(const tir::Buffer& buffer, const tir::Stmt& body) {
       tir::Allocate{buffer->data, buffer->dtype, buffer->shape, tir::make_true(), body});
 }
 
+/// Returns the type of a value in memory, where bools are bytes.
+inline DataType stored_type(DataType type) { return type.is_bool() ? Int(8, type.lanes) : type; }
+
+/// Returns the attribute that launches a thread axis; null if `s` is not a launch.
+inline const tir::Attr* thread_attr(const tir::Stmt& s) {
+  const tir::Attr* attr = s.as<tir::Attr>();
+  return attr && attr->kind == tir::AttrKind::ThreadExtent ? attr : nullptr;
+}
 /// Returns the thread axis that `s` launches; null if `s` is not a launch.
 inline const tir::IterVar* launched_axis(const tir::Stmt& s) {
-  const tir::Attr* attr = s.as<tir::Attr>();
-  return attr && attr->kind == tir::AttrKind::ThreadExtent ? &std::get<tir::IterVar>(attr->subject)
-                                                           : nullptr;
+  const tir::Attr* attr = thread_attr(s);
+  return attr ? &std::get<tir::IterVar>(attr->subject) : nullptr;
 }
 
 /// Returns a copy of `buffer`, changed by `edit`. `copies` memoizes it, so each buffer has one
@@ -87,6 +109,24 @@ const tir::Buffer& copy_once(std::unordered_map<const tir::BufferNode*, tir::Buf
     copy->second = tir::make_buffer(std::move(node));
   }
   return copy->second;
+}
+
+/// Rewrites each load and store of the memory `data`. access(buffer, indices) returns the buffer
+/// and the indices of the new access.
+template <class F>
+tir::Stmt with_accesses(const tir::Stmt& body, const tir::Var& data, F access) {
+  return tir::rewrite(
+      body,
+      [&](const tir::Load& n, const tir::Expr&) -> std::optional<tir::Expr> {
+        if (!n.buffer->data.same_as(data)) return std::nullopt;
+        auto [buffer, indices] = access(n.buffer, n.indices);
+        return tir::make_load(buffer, std::move(indices));
+      },
+      [&](const tir::Store& n, const tir::Stmt&) -> std::optional<tir::Stmt> {
+        if (!n.buffer->data.same_as(data)) return std::nullopt;
+        auto [buffer, indices] = access(n.buffer, n.indices);
+        return tir::make_store(buffer, n.value, std::move(indices));
+      });
 }
 
 /// Whether the operation is an integer division or remainder, which is undefined for a zero

@@ -4,6 +4,7 @@
 #include <ranges>
 #include <unordered_map>
 
+#include "lower/loops/thread_reductions.h"
 #include "lower/passes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/compute.h"
@@ -75,8 +76,7 @@ std::optional<std::pair<Expr, Expr>> ends_of(const Expr& index) {
   return *stride < 0 ? std::pair(end, n->base) : std::pair(n->base, end);
 }
 
-Expr product_of(const std::vector<Expr>& extents) {
-  Expr product = make_int(Int(32), 1);
+Expr product_of(const std::vector<Expr>& extents, Expr product = 1) {
   for (const Expr& extent : extents) product = product * extent;
   return product;
 }
@@ -610,17 +610,12 @@ void require_inits(const Stmt& s, arith::IterationBox::Loops& around,
   if (const For* n = s.as<For>())
     around.emplace_back(n->var, Range::from_min_extent(n->min, n->extent));
   if (const BlockRealize* n = s.as<BlockRealize>(); n && n->block->init) {
-    const auto is_reduced = [&](const auto& loop) {
-      for (std::size_t k = 0; k < n->values.size(); ++k)
-        if (n->block->iters[k].kind() == IterKind::Reduce && uses_var(n->values[k], loop.first))
-          return true;
-      return false;
-    };
     arith::IterationBox::Loops others;
-    std::ranges::copy_if(around, std::back_inserter(others), std::not_fn(is_reduced));
+    std::ranges::copy_if(around, std::back_inserter(others),
+                         [&](const auto& loop) { return !is_reduced(*n, loop.first); });
     const arith::IterationBox box(std::move(others));
     for (const auto& loop : around)
-      if (is_reduced(loop) && !constant_int(loop.second.extent))
+      if (is_reduced(*n, loop.first) && !constant_int(loop.second.extent))
         arith::add_condition(
             conditions,
             {box.or_empty(arith::wide_position(loop.second.extent) >= 1), std::nullopt,
@@ -845,8 +840,7 @@ class Instrumenter {
 
   /// Returns the number of elements of type `element` that fit in the memory.
   static Expr size_of(const Allocate& memory, DataType element) {
-    Expr size = memory.dtype.lanes;
-    for (const Expr& extent : memory.extents) size = size * extent;
+    const Expr size = product_of(memory.extents, memory.dtype.lanes);
     const int own = memory.dtype.element().bytes(), other = element.bytes();
     return own == other ? size : floordiv(size * own, other);
   }

@@ -186,7 +186,7 @@ class Follower {
 };
 
 void follow_kernels(const Stmt& s, int loops, std::vector<Violation>& violations) {
-  if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
+  if (thread_attr(s)) {
     std::vector<Violation> found = Follower(s, loops).violations;
     violations.insert(violations.end(), found.begin(), found.end());
     return;

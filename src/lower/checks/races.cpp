@@ -179,7 +179,17 @@ class RegionChecker {
  public:
   RegionChecker(const PrimFunc& func, const arith::WrittenMemory& memory)
       : func_(func), memory_(memory) {}
-  void check(const Stmt& body) { stmt(body); }
+
+  void check(const Stmt& s) {
+    if (const For* n = s.as<For>()) return loop(*n);
+    if (const Store* n = s.as<Store>()) store(*n);
+    if (const Allocate* n = s.as<Allocate>()) private_.push_back(n->data);
+    if (const Evaluate* n = s.as<Evaluate>()) call(n->value);
+    for_each_child(
+        s, [&](const Expr& e) { read(e); }, [&](const Stmt& child) { check(child); });
+    if (const Attr* n = s.as<Attr>(); n && is_pragma(*n, PragmaKey::ParallelBarrierWhenFinish))
+      since_barrier_.clear();
+  }
 
  private:
   /// The enclosing serial loops, outermost first. The flag is true during the second visit of the
@@ -191,26 +201,15 @@ class RegionChecker {
     SerialLoops around;
   };
 
-  void stmt(const Stmt& s) {
-    if (const For* n = s.as<For>()) return loop(*n);
-    if (const Store* n = s.as<Store>()) store(*n);
-    if (const Allocate* n = s.as<Allocate>()) private_.push_back(n->data);
-    if (const Evaluate* n = s.as<Evaluate>()) call(n->value);
-    for_each_child(
-        s, [&](const Expr& e) { read(e); }, [&](const Stmt& child) { stmt(child); });
-    if (const Attr* n = s.as<Attr>(); n && is_pragma(*n, PragmaKey::ParallelBarrierWhenFinish))
-      since_barrier_.clear();
-  }
-
   void loop(const For& n) {
     read(n.min), read(n.extent);
     if (n.kind == ForKind::Parallel) return shared_loop(n);
     // The body is visited twice, for two iterations, because the end of one may conflict with the
     // start of a later one.
     around_.emplace_back(&n, false);
-    stmt(n.body);
+    check(n.body);
     around_.back().second = true;
-    stmt(n.body);
+    check(n.body);
     around_.pop_back();
   }
 
@@ -421,8 +420,7 @@ struct Launch {
   Stmt body;
 
   explicit Launch(const Stmt& kernel) : body(kernel) {
-    while (const Attr* n = body.as<Attr>()) {
-      if (n->kind != AttrKind::ThreadExtent) break;
+    while (const Attr* n = thread_attr(body)) {
       const IterVar& axis = std::get<IterVar>(n->subject);
       const DataType type = axis.var().dtype();
       const Range range = Range::from_min_extent(make_int(type, 0), tir::cast(type, n->value));
@@ -720,24 +718,21 @@ class BlockRaces {
 
   // ---- one block ----
 
-  /// The writes to `data` that are identical in all blocks along `axis`.
-  struct WritesOfAll {
-    Var data;
-    std::size_t axis;
-  };
+  /// Throws if a block may write an element after reading it. `write` is identical in all blocks
+  /// along `axis`.
   void refuse_write_after_read(const Access& write, std::size_t axis) {
     if (!has_write_order_.emplace(write.memory_key(), axis).second) return;
     arith::Facts facts = arith::facts_of_arguments(func_);
     for (const std::pair<IterVar, Range>& block : blocks_)
       facts.bind(block.first.var(), block.second);
-    const WritesOfAll all{write.memory.value_or(write.buffer->data), axis};
-    if (const auto conflict = write_after_read(body_, all, facts))
+    const Var data = write.memory.value_or(write.buffer->data);
+    if (const auto conflict = write_after_read(body_, data, axis, facts))
       refuse(conflict->second, conflict->first, blocks_[axis].first);
   }
 
-  /// Returns the accesses of `all.data` within the statement, under the enclosing conditions: first
-  /// the reads, then the writes that `all` describes.
-  std::pair<Footprint, Footprint> uses_in(const Stmt& s, const WritesOfAll& all) const {
+  /// Returns the accesses of `data` within the statement, under the enclosing conditions: first the
+  /// reads, then the writes that are identical in all blocks along `axis`.
+  std::pair<Footprint, Footprint> uses_in(const Stmt& s, const Var& data, std::size_t axis) const {
     const auto under_conditions = [&](Stmt inside) {
       for (const Expr& condition : conditions_)
         inside = make_stmt(If{condition, inside, std::nullopt});
@@ -745,12 +740,10 @@ class BlockRaces {
     };
     const auto is_of_all = [&](const Stmt& leaf) {
       const auto own = own_axes_.find(&leaf.node());
-      return own != own_axes_.end() && (own->second >> all.axis & 1U) == 0;
+      return own != own_axes_.end() && (own->second >> axis & 1U) == 0;
     };
     Footprint reads = under_conditions(s), writes = under_conditions(leaves_where(s, is_of_all));
-    const auto is_other = [&](const Access& access) {
-      return access.memory_key() != &all.data.node();
-    };
+    const auto is_other = [&](const Access& access) { return access.memory_key() != &data.node(); };
     std::erase_if(reads.accesses,
                   [&](const Access& access) { return access.is_write() || is_other(access); });
     std::erase_if(writes.accesses,
@@ -758,11 +751,11 @@ class BlockRaces {
     return {std::move(reads), std::move(writes)};
   }
 
-  /// Finds a read of `all.data` that is followed by a write of the same block that may touch the
-  /// same element.
-  std::optional<Conflict> write_after_read(const Stmt& s, const WritesOfAll& all,
+  /// Finds a read of `data` that is followed by a write of the same block that may touch the same
+  /// element (see uses_in).
+  std::optional<Conflict> write_after_read(const Stmt& s, const Var& data, std::size_t axis,
                                            arith::Facts& facts) {
-    const auto [all_reads, all_writes] = uses_in(s, all);
+    const auto [all_reads, all_writes] = uses_in(s, data, axis);
     if (all_writes.accesses.empty() || all_reads.accesses.empty()) return std::nullopt;
     const auto conflict = [&](const Footprint& reads, const Footprint& writes,
                               const Relation& relation) {
@@ -771,10 +764,10 @@ class BlockRaces {
     // The statement's own expressions are evaluated before its children.
     Footprint before;
     for_each_expression(
-        s, [&](const Expr& e) { append(before, uses_in(make_evaluate(e), all).first); });
+        s, [&](const Expr& e) { append(before, uses_in(make_evaluate(e), data, axis).first); });
     auto found = conflict(before, all_writes, Relation::same_iteration());
     if (const For* n = s.as<For>(); n && !found) {
-      const auto [reads, writes] = uses_in(n->body, all);
+      const auto [reads, writes] = uses_in(n->body, data, axis);
       found = conflict(reads, writes, Relation::later_iteration(*n));
       facts.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
     }
@@ -783,7 +776,7 @@ class BlockRaces {
     if (const Seq* n = s.as<Seq>(); n && !found) {
       Footprint earlier;
       for (const Stmt& child : n->stmts) {
-        const auto [reads, writes] = uses_in(child, all);
+        const auto [reads, writes] = uses_in(child, data, axis);
         if (!found) found = conflict(earlier, writes, Relation::same_iteration());
         append(earlier, reads);
       }
@@ -794,7 +787,7 @@ class BlockRaces {
       if (branches)
         conditions_.push_back(child.same_as(branches->then_case) ? branches->condition
                                                                  : make_not(branches->condition));
-      found = write_after_read(child, all, facts);
+      found = write_after_read(child, data, axis, facts);
       if (branches) conditions_.pop_back();
     });
     return found;
@@ -826,6 +819,17 @@ class BlockRaces {
 bool is_shared_by_threads(const Buffer& buffer) {
   const StorageScope scope = memory_scope(buffer->data);
   return scope == StorageScope::Global || is_shared_memory(scope);
+}
+
+/// Returns the memory that calls may write through their arguments, as an all-reduce over threads
+/// does.
+Memories filled_by_calls(const Stmt& body) {
+  Memories filled;
+  walk(body, [&](const Evaluate& n) {
+    if (effect_of(n.value) == Effect::UpdateState)
+      walk(n.value, [&](const Load& load) { filled.insert(&load.buffer->data.node()); });
+  });
+  return filled;
 }
 
 /// Finds statements in which one thread reads an element that another thread of the same block
@@ -936,7 +940,7 @@ class StatementRaces {
 class ThreadValues {
  public:
   ThreadValues(const IterVar& axis, const Stmt& body)
-      : axis_(axis), dependent_{&axis.var().node()} {
+      : axis_(axis), dependent_{&axis.var().node()}, filled_(filled_by_calls(body)) {
     std::unordered_map<const ExprNode*, std::vector<const Store*>> stores;
     std::vector<const Let*> lets;
     walk(
@@ -944,11 +948,6 @@ class ThreadValues {
         [&](const Store& n) {
           written_.insert(&n.buffer->data.node());
           if (!is_shared_by_threads(n.buffer)) stores[&n.buffer->data.node()].push_back(&n);
-        },
-        [&](const Evaluate& n) {
-          // The call may write buffers among its arguments, as an all-reduce over threads does.
-          if (effect_of(n.value) == Effect::UpdateState)
-            walk(n.value, [&](const Load& load) { filled_.insert(&load.buffer->data.node()); });
         });
     uses_var(body, [&](const Expr& var) {
       filled_.insert(&var.node());
@@ -1021,7 +1020,7 @@ class ThreadValues {
   /// `dependent_`: the axis, and all variables and memory whose values depend on it. `written_`:
   /// the memory that the kernel stores to. `filled_`: the memory whose address is used. The sets
   /// are never iterated, because their elements are addresses.
-  std::unordered_set<const ExprNode*> dependent_, written_, filled_;
+  Memories dependent_, written_, filled_;
 };
 
 /// Finds reads of an element that the same thread, warp or block never writes, in memory of which
@@ -1038,11 +1037,7 @@ class OwnCopies {
     const Stmt body = without_allocations(launch_.body);
     const Footprint uses = arith::footprint(body, arith::WrittenMemory(body));
     if (uses.is_opaque) return;
-    walk(body, [&](const Evaluate& n) {
-      // The call may write buffers among its arguments, as an all-reduce over threads does.
-      if (effect_of(n.value) == Effect::UpdateState)
-        walk(n.value, [&](const Load& load) { filled_.insert(&load.buffer->data.node()); });
-    });
+    filled_ = filled_by_calls(body);
     for (const Allocate* memory : memories) {
       try {
         check(*memory, uses);
@@ -1153,7 +1148,7 @@ class OwnCopies {
 
   const Launch& launch_;
   /// The memory that calls may write. Never iterated, because the elements are addresses.
-  std::unordered_set<const ExprNode*> filled_;
+  Memories filled_;
   Values values_;
   std::int64_t elements_ = 0;
 };

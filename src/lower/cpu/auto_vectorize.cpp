@@ -30,6 +30,7 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "lower/cpu/loop_body.h"
@@ -218,12 +219,6 @@ Stmt with_chosen_terms(const Stmt& body, const arith::Facts& facts, const Stored
 //   for (i, 0, 1) { B[i] = 0 }
 //   for (i, 1, 16) { B[i] = if_then_else(c, A[i - 1], 0) }
 
-/// The loop over the iterations before the split point, and the loop over the remaining ones.
-/// Either loop may be empty.
-struct PartedLoop {
-  For before, after;
-};
-
 constexpr std::size_t kMaxNodesOfPartedLoop = 400;
 
 struct Boundary {
@@ -313,13 +308,9 @@ Stmt given_comparison(const Stmt& body, const Expr& comparison, bool holds) {
       body,
       [&](const Binary& n, const Expr& self) -> std::optional<Expr> {
         if (structural_equal(self, comparison)) return holds ? make_true() : make_false();
-        if (n.op != BinaryOp::And && n.op != BinaryOp::Or) return std::nullopt;
-        const bool is_and = n.op == BinaryOp::And;
-        if (is_true(n.a)) return is_and ? n.b : n.a;
-        if (is_false(n.a)) return is_and ? n.a : n.b;
-        if (is_true(n.b)) return is_and ? n.a : n.b;
-        if (is_false(n.b)) return is_and ? n.b : n.a;
-        return std::nullopt;
+        const bool is_logic = n.op == BinaryOp::And || n.op == BinaryOp::Or;
+        if (!is_logic || (!is_constant(n.a) && !is_constant(n.b))) return std::nullopt;
+        return fold(n.op, n.a, n.b);
       },
       [&](const Not& n, const Expr&) -> std::optional<Expr> {
         if (is_true(n.a)) return make_false();
@@ -341,9 +332,10 @@ Stmt given_comparison(const Stmt& body, const Expr& comparison, bool holds) {
 }
 
 /// Splits at the first comparison that changes its value at most once and guards a branch or a
-/// choice. Returns nullopt if there is no such comparison, or if the body exceeds a few hundred
-/// nodes. `facts` hold around the loop.
-std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts& facts) {
+/// choice. Returns the loop over the iterations before the split point and the loop over the
+/// remaining ones; either loop may be empty. Returns nullopt if there is no such comparison, or if
+/// the body exceeds a few hundred nodes. `facts` hold around the loop.
+std::optional<std::array<For, 2>> part_at_condition(const For& loop, const arith::Facts& facts) {
   if (node_count(loop.body) > kMaxNodesOfPartedLoop) return std::nullopt;
   const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
   if (!boundary) return std::nullopt;
@@ -356,7 +348,7 @@ std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts&
         fresh_copy(make_stmt(For{loop.var, from, arith::simplify(to - from), loop.kind, body}));
     return *copy.as<For>();
   };
-  return PartedLoop{made(loop.min, point, before), made(point, end, after)};
+  return std::array{made(loop.min, point, before), made(point, end, after)};
 }
 
 /// The minimum width: shorter vectors gain less than their setup costs.
@@ -376,47 +368,32 @@ constexpr int kOperationsPerGather = 4;
 /// requests it, and if an iteration has at least this number of operations.
 constexpr int kOperationsPerBranch = 8;
 
+/// Returns the values of the lets in the statement, inlined into each other.
+VarMap values_of_lets(const Stmt& s) {
+  VarMap lets;
+  walk(s, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); });
+  return lets;
+}
+
 /// An accumulation, and the local memory in which each lane accumulates separately.
-struct LaneAccumulator {
-  Accumulation target;
-  Buffer memory;
-};
+using LaneAccumulator = std::pair<Accumulation, Buffer>;
 
 /// Redirects the accumulations of a loop body to the element `lane` of the lanes' memory.
-class AccumulatorSplitter {
- public:
-  AccumulatorSplitter(const std::vector<LaneAccumulator>& accumulators, Expr lane)
-      : accumulators_(accumulators), lane_(std::move(lane)) {}
-
-  Stmt stmt(const Stmt& s) {
-    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
-    const Store* n = s.as<Store>();
-    if (!n) return map_statements(s, [&](const Stmt& child) { return stmt(child); });
-    const Expr index = substitute(n->indices[0], lets_);
-    for (const auto& [target, memory] : accumulators_) {
-      if (!target.buffer->data.same_as(n->buffer->data) || !structural_equal(target.index, index))
+Stmt redirected(const Stmt& body, const std::vector<LaneAccumulator>& accumulators,
+                const Expr& lane) {
+  const VarMap lets = values_of_lets(body);
+  return rewrite(body, [&](const Store& n, const Stmt&) -> std::optional<Stmt> {
+    const Expr index = substitute(n.indices[0], lets);
+    for (const auto& [target, memory] : accumulators) {
+      if (!target.buffer->data.same_as(n.buffer->data) || !structural_equal(target.index, index))
         continue;
-      const AccumulationStep step = *read_accumulation(*n, lets_);
-      return make_store(memory, make_binary(step.target.op, make_load(memory, {lane_}), step.term),
-                        {lane_});
+      const AccumulationStep step = *read_accumulation(n, lets);
+      return make_store(memory, make_binary(step.target.op, make_load(memory, {lane}), step.term),
+                        {lane});
     }
-    return s;
-  }
-
- private:
-  const std::vector<LaneAccumulator>& accumulators_;
-  Expr lane_;
-  VarMap lets_;
-};
-
-/// A run of consecutive vectors: `count` vectors of `lanes` iterations each, starting at iteration
-/// `begin`.
-struct VectorChunk {
-  int lanes;
-  Expr begin;
-  Expr count;
-  ForKind kind;
-};
+    return std::nullopt;
+  });
+}
 
 class LoopVectorizer {
  public:
@@ -518,8 +495,7 @@ class LoopVectorizer {
   /// fill each other's gaps. An example of such a loop:
   ///   for (c, 0, 3) { B[i*3 + c] = ... }
   static Stmt with_unrolled_channels(const For& loop) {
-    VarMap lets;
-    walk(loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); });
+    const VarMap lets = values_of_lets(loop.body);
     return rewrite(loop.body, [&](const For& inner, const Stmt&) -> std::optional<Stmt> {
       const std::int64_t channels = constant_int(inner.extent).value_or(0);
       if (inner.kind != ForKind::Serial || channels < 2 || channels > 4) return std::nullopt;
@@ -545,7 +521,7 @@ class LoopVectorizer {
   /// Only variables defined outside of all loops and lets, such as array strides, qualify.
   std::vector<Var> strides_of(const For& loop) const {
     std::vector<Var> strides;
-    VarMap lets;
+    const VarMap lets = values_of_lets(loop.body);
     // A copied loop has new inner loop variables, which `defined_` does not contain.
     std::unordered_set<const ExprNode*> inner;
     walk(loop.body, [&](const For& n) { inner.insert(&n.var.node()); });
@@ -559,8 +535,7 @@ class LoopVectorizer {
       if (!is_known) strides.push_back(Var::of(*step));
     };
     walk(
-        loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); },
-        [&](const Load& load) { note(load.indices.back()); },
+        loop.body, [&](const Load& load) { note(load.indices.back()); },
         [&](const Store& store) { note(store.indices.back()); });
     return strides;
   }
@@ -583,15 +558,15 @@ class LoopVectorizer {
 
   /// Splits the loop where a condition changes. Returns nullopt if neither part can be vectorized.
   std::optional<Stmt> in_parts(const For& loop, int parted) {
-    const std::optional<PartedLoop> halves = part_at_condition(loop, facts_);
+    const auto halves = part_at_condition(loop, facts_);
     if (!halves) return std::nullopt;
     bool has_vectors = false;
     std::vector<Stmt> parts;
-    for (const For* half : {&halves->before, &halves->after}) {
-      if (constant_int(half->extent).value_or(1) <= 0) continue;
-      std::optional<Stmt> vectors = vectorized(*half, parted + 1);
+    for (const For& half : *halves) {
+      if (constant_int(half.extent).value_or(1) <= 0) continue;
+      std::optional<Stmt> vectors = vectorized(half, parted + 1);
       has_vectors |= vectors.has_value();
-      parts.push_back(vectors ? std::move(*vectors) : make_stmt(*half));
+      parts.push_back(vectors ? std::move(*vectors) : make_stmt(half));
     }
     return has_vectors ? std::optional(make_seq(std::move(parts))) : std::nullopt;
   }
@@ -656,7 +631,7 @@ class LoopVectorizer {
       if (is_zero(count)) continue;
       // The tail of a parallel loop is short, so the thread that started the loop runs it.
       const ForKind kind = parts.empty() ? loop.kind : ForKind::Serial;
-      parts.push_back(stretch(loop, plain, {width, begin, count, kind}));
+      parts.push_back(stretch(loop, plain, width, begin, count, kind));
       const Expr done = count * make_int(type, width);
       begin = arith::simplify(begin + done);
       left = arith::simplify(left - done);
@@ -667,37 +642,39 @@ class LoopVectorizer {
     return make_seq(std::move(parts));
   }
 
-  static Stmt stretch(const For& loop, const ScalarLoop& plain, const VectorChunk& part) {
+  /// Returns the code of consecutive vectors: `count` vectors of `lanes` iterations each, starting
+  /// at iteration `begin`. `kind` is the kind of the loop over the vectors.
+  static Stmt stretch(const For& loop, const ScalarLoop& plain, int lanes, const Expr& begin,
+                      const Expr& count, ForKind kind) {
     std::vector<LaneAccumulator> accumulators;
     for (const Accumulation& target : plain.accumulations)
-      accumulators.push_back(
-          {target, decl_buffer({Expr(part.lanes)}, target.buffer->dtype.element(),
-                               {.name = "lanes", .scope = "local"})});
+      accumulators.emplace_back(target, decl_buffer({Expr(lanes)}, target.buffer->dtype.element(),
+                                                    {.name = "lanes", .scope = "local"}));
     const DataType type = loop.var.dtype();
     const Var round = loop.var.fresh();
-    const bool is_once = is_one(part.count);
-    const Expr first = is_once ? part.begin : Expr(round) * make_int(type, part.lanes) + part.begin;
-    const Stmt body = AccumulatorSplitter(accumulators, loop.var - first).stmt(loop.body);
-    const std::optional<Stmt> lanes = in_lanes(
-        body, {loop.var, first, part.lanes}, {.masks_branches = true, .simplifies_indices = true});
-    internal_check(lanes.has_value(), "a scalar loop that lanes cannot run");
-    Stmt result = fresh_copy(*lanes);
-    if (!is_once) result = make_stmt(For{round, make_int(type, 0), part.count, part.kind, result});
-    for (const LaneAccumulator& one : accumulators) result = accumulated(one, result, part);
+    const bool is_once = is_one(count);
+    const Expr first = is_once ? begin : Expr(round) * make_int(type, lanes) + begin;
+    const std::optional<Stmt> vectors =
+        in_lanes(redirected(loop.body, accumulators, loop.var - first), {loop.var, first, lanes},
+                 {.masks_branches = true, .simplifies_indices = true});
+    internal_check(vectors.has_value(), "a scalar loop that lanes cannot run");
+    Stmt result = fresh_copy(*vectors);
+    if (!is_once) result = make_stmt(For{round, make_int(type, 0), count, kind, result});
+    for (const LaneAccumulator& one : accumulators) result = accumulated(one, result, lanes);
     // A chunk without iterations must not access the accumulated element, which may not exist.
-    if (!accumulators.empty() && !constant_int(part.count))
-      result = make_stmt(If{part.count > make_int(type, 0), result, std::nullopt});
+    if (!accumulators.empty() && !constant_int(count))
+      result = make_stmt(If{count > make_int(type, 0), result, std::nullopt});
     return result;
   }
 
   /// Adds to `s` the allocation and initialization of an accumulator before it, and the final
   /// combination after it.
-  static Stmt accumulated(const LaneAccumulator& one, const Stmt& s, const VectorChunk& part) {
+  static Stmt accumulated(const LaneAccumulator& one, const Stmt& s, int lanes) {
     const auto& [target, memory] = one;
     const DataType element = memory->dtype;
-    const Expr all = make_ramp(Expr(0), Expr(1), part.lanes);
+    const Expr all = make_ramp(Expr(0), Expr(1), lanes);
     const Stmt start =
-        make_store(memory, make_broadcast(identity_of(target.op, element), part.lanes), {all});
+        make_store(memory, make_broadcast(identity_of(target.op, element), lanes), {all});
     const Stmt end = combined(target, make_load(memory, {all}));
     return allocated(memory, make_seq({start, s, end}));
   }

@@ -22,13 +22,6 @@ using namespace tir;
 
 namespace {
 
-/// Returns the value of a float constant or of a broadcast one.
-std::optional<double> float_constant(const Expr& e) {
-  if (const Broadcast* n = e.as<Broadcast>()) return float_constant(n->value);
-  if (const FloatImm* n = e.as<FloatImm>()) return n->value;
-  return std::nullopt;
-}
-
 bool is_zero_float(const Expr& e) { return float_constant(e) == 0; }
 
 /// Whether the product of `e` with zero may be folded. Infinite and NaN constants are kept because
@@ -60,10 +53,9 @@ std::optional<Expr> folded(const Binary& n) {
 bool keeps_memory(const Store& store) {
   const Load* load = store.value.as<Load>();
   if (!load || !load->buffer.same_as(store.buffer)) return false;
-  return std::equal(load->indices.begin(), load->indices.end(), store.indices.begin(),
-                    store.indices.end(), [](const Expr& a, const Expr& b) {
-                      return structural_equal(a, b) && effect_of(a) != Effect::UpdateState;
-                    });
+  return std::ranges::equal(load->indices, store.indices, [](const Expr& a, const Expr& b) {
+    return structural_equal(a, b) && effect_of(a) != Effect::UpdateState;
+  });
 }
 
 class FloatIdentities {

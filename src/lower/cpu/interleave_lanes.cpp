@@ -23,6 +23,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <span>
 
 #include "lower/cpu/loop_body.h"
@@ -51,12 +52,6 @@ Expr interleaved(const std::vector<Expr>& vectors) {
       picks.emplace_back(static_cast<int>(n) * lanes + lane);
   return make_shuffle(vectors, picks);
 }
-
-/// A vector of indices: a scalar base and one constant offset per lane.
-struct Positions {
-  Expr base;
-  std::vector<std::int64_t> offsets;
-};
 
 class Interleaver {
  public:
@@ -120,11 +115,7 @@ class Interleaver {
     if (channels == 0 || stmts.size() < static_cast<std::size_t>(channels)) return std::nullopt;
     const Store& first = *stmts.front().as<Store>();
     const Ramp& first_place = *place_of(stmts.front());
-    struct Channel {
-      std::int64_t offset;
-      const Store* store;
-    };
-    std::vector<Channel> all;
+    std::map<std::int64_t, const Store*> by_offset;
     for (const Stmt& s : stmts.first(static_cast<std::size_t>(channels))) {
       const Ramp* place = place_of(s);
       if (channels_of(s) != channels || place->lanes != first_place.lanes) return std::nullopt;
@@ -133,15 +124,14 @@ class Interleaver {
       const std::optional<std::int64_t> offset = constant_int(arith::simplify(
           substitute(place->base, lets_) - substitute(first_place.base, lets_), facts_));
       if (!offset) return std::nullopt;
-      all.push_back({*offset, &store});
+      by_offset.emplace(*offset, &store);
     }
-    std::ranges::sort(all, {}, &Channel::offset);
+    // The offsets must be distinct and consecutive.
+    const std::int64_t span = by_offset.rbegin()->first - by_offset.begin()->first + 1;
+    if (span != channels || static_cast<int>(by_offset.size()) != channels) return std::nullopt;
     std::vector<Expr> values;
-    for (std::size_t n = 0; n < all.size(); ++n) {
-      if (all[n].offset != all[0].offset + static_cast<std::int64_t>(n)) return std::nullopt;
-      values.push_back(all[n].store->value);
-    }
-    const Ramp& lowest = *all[0].store->indices[0].as<Ramp>();
+    for (const auto& [offset, store] : by_offset) values.push_back(store->value);
+    const Ramp& lowest = *by_offset.begin()->second->indices[0].as<Ramp>();
     return make_store(
         first.buffer, interleaved(values),
         {make_ramp(lowest.base, make_int(lowest.base.dtype(), 1), first_place.lanes * channels)});
@@ -177,31 +167,31 @@ class Interleaver {
     return result;
   }
 
-  /// Returns the index of each lane relative to a base; nullopt if the distances between the lanes
-  /// are not constant.
-  std::optional<Positions> positions_of(const Expr& index) const {
-    std::optional<Positions> result;
+  /// Returns the index of the first lane, and the constant offset of each lane from it; nullopt if
+  /// the distances between the lanes are not constant.
+  std::optional<std::pair<Expr, std::vector<std::int64_t>>> positions_of(const Expr& index) const {
+    const std::optional<Expr> base = lane_value(index, Expr(0));
+    std::vector<std::int64_t> offsets;
     for (int lane = 0; lane < index.dtype().lanes; ++lane) {
-      const std::optional<Expr> value = lane_value(index, Expr(lane));
-      if (!value) return std::nullopt;
-      if (!result) result = Positions{*value, {}};
+      const std::optional<Expr> value = base ? lane_value(index, Expr(lane)) : std::nullopt;
       const std::optional<std::int64_t> offset =
-          constant_int(arith::simplify(*value - result->base, facts_));
+          value ? constant_int(arith::simplify(*value - *base, facts_)) : std::nullopt;
       if (!offset) return std::nullopt;
-      result->offsets.push_back(*offset);
+      offsets.push_back(*offset);
     }
-    return result;
+    return std::pair(*base, std::move(offsets));
   }
 
   /// Returns a load whose elements lie within one vector as a shuffle of dense loads.
   std::optional<Expr> neighbours(const Buffer& buffer, const Expr& index) const {
-    const std::optional<Positions> positions = positions_of(index);
+    const auto positions = positions_of(index);
     if (!positions) return std::nullopt;
+    const auto& [base, offsets] = *positions;
     const int lanes = index.dtype().lanes;
-    const auto [first, last] = std::ranges::minmax(positions->offsets);
+    const auto [first, last] = std::ranges::minmax(offsets);
     if (last - first >= lanes) return std::nullopt;
-    const DataType type = positions->base.dtype();
-    const Expr begin = arith::simplify(positions->base + make_int(type, first));
+    const DataType type = base.dtype();
+    const Expr begin = arith::simplify(base + make_int(type, first));
     const int span = static_cast<int>(last - first) + 1;
     if (span == 1) return make_broadcast(make_load(buffer, {begin}), lanes);
     // Uses two overlapping loads of a power-of-two width, because code generators would split loads
@@ -215,7 +205,7 @@ class Interleaver {
     if (width < span) vectors.push_back(vector_at(span - width));
     bool is_in_order = width == lanes;
     std::vector<Expr> picks;
-    for (const std::int64_t offset : positions->offsets) {
+    for (const std::int64_t offset : offsets) {
       const int element = static_cast<int>(offset - first);
       is_in_order = is_in_order && element == static_cast<int>(picks.size());
       picks.emplace_back(element < width ? element : element - (span - width) + width);

@@ -217,12 +217,11 @@ class ScalarLoopReader : BodyReader {
     if (const If* n = s.as<If>()) {
       if (!value(n->condition)) return false;
       count_operations(n->condition);
-      const Evaluated outer = when_;
-      if (varies(n->condition)) when_ = Evaluated::Sometimes;
+      const bool outer = std::exchange(is_masked_, is_masked_ || varies(n->condition));
       ++conditions_;
       const bool fine = stmt(n->then_case) && (!n->else_case || stmt(*n->else_case));
       --conditions_;
-      when_ = outer;
+      is_masked_ = outer;
       return fine;
     }
     const For* n = s.as<For>();
@@ -244,7 +243,7 @@ class ScalarLoopReader : BodyReader {
     if (!value(n.value)) return false;
     count_operations(n.value);
     measure(n.value.dtype());
-    if (when_ == Evaluated::Sometimes) note_masked(n.buffer);
+    if (is_masked_) note_masked(n.buffer);
     add(arith::AccessKind::Write, n.buffer, index);
     return count_access(n.buffer, index, true);
   }
@@ -271,12 +270,9 @@ class ScalarLoopReader : BodyReader {
   bool value(const Expr& e) {
     if (nodes_ += node_count(e); nodes_ > kMaxNodesOfScalarLoop) return false;
     certain_.clear();
-    if (when_ == Evaluated::Always) note_certain(e);
-    return can_be_lanes(e, when_);
+    if (!is_masked_) note_certain(e);
+    return can_be_lanes(e, is_masked_);
   }
-
-  /// Whether all lanes evaluate the expression, or only those that take a branch or choose a side.
-  enum class Evaluated : std::uint8_t { Always, Sometimes };
 
   void note_certain(const Expr& e) {
     if (const Load* n = e.as<Load>())
@@ -285,34 +281,35 @@ class ScalarLoopReader : BodyReader {
         e, [&](const Expr& operand) { note_certain(operand); }, [](const Expr&, const Expr&) {});
   }
 
-  bool can_be_lanes(const Expr& e, Evaluated when) {
+  /// Whether the expression is a computation that lanes can perform. `is_masked`: only the lanes
+  /// that take a branch or choose a side evaluate it.
+  bool can_be_lanes(const Expr& e, bool is_masked) {
     if (e.as<LetExpr>() || e.as<Ramp>() || e.as<Broadcast>() || e.as<Shuffle>()) return false;
-    if (const Load* n = e.as<Load>(); n && !load(*n, when)) return false;
+    if (const Load* n = e.as<Load>(); n && !load(*n, is_masked)) return false;
     if (const Call* n = e.as<Call>(); n && !call(*n)) return false;
     bool can_be = true;
     for_each_operand(
-        e, [&](const Expr& operand) { can_be = can_be && can_be_lanes(operand, when); },
+        e, [&](const Expr& operand) { can_be = can_be && can_be_lanes(operand, is_masked); },
         [&](const Expr& condition, const Expr& operand) {
           // A choice whose condition is the same for all lanes remains a choice. A logical
           // operation becomes a vector operation if either operand varies.
-          const bool is_sometimes = varies(e.as<Binary>() ? e : condition);
-          can_be = can_be && can_be_lanes(operand, is_sometimes ? Evaluated::Sometimes : when);
+          const bool differs = varies(e.as<Binary>() ? e : condition);
+          can_be = can_be && can_be_lanes(operand, is_masked || differs);
         });
     return can_be;
   }
 
   bool call(const Call& n) const {
-    bool varies_in = false;
-    for (const Expr& arg : n.args) varies_in |= varies(arg);
-    if (varies_in) return n.is(Intrin::if_then_else) || has_vector_form(n);
+    if (std::ranges::any_of(n.args, [&](const Expr& arg) { return varies(arg); }))
+      return n.is(Intrin::if_then_else) || has_vector_form(n);
     const Intrin* intrin = std::get_if<Intrin>(&n.callee);
     return intrin && effect_of(*intrin) == Effect::Pure;
   }
 
-  bool load(const Load& n, Evaluated when) {
+  bool load(const Load& n, bool is_masked) {
     if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return false;
     const Expr index = flat(n.indices[0]);
-    if (when == Evaluated::Sometimes && !is_there(n.buffer, index)) note_masked(n.buffer);
+    if (is_masked && !is_there(n.buffer, index)) note_masked(n.buffer);
     if (!is_stable(index)) return false;
     add(arith::AccessKind::Read, n.buffer, index);
     if (!varies(n.indices[0])) return true;
@@ -424,7 +421,7 @@ class ScalarLoopReader : BodyReader {
   std::vector<std::pair<Buffer, Expr>> certain_;
   /// The number of enclosing conditions, and whether one of them differs between lanes.
   int conditions_ = 0;
-  Evaluated when_ = Evaluated::Always;
+  bool is_masked_ = false;
   std::size_t nodes_ = 0;
   /// The loop variable and the lets whose values differ between iterations.
   std::unordered_set<const ExprNode*> varying_;

@@ -102,9 +102,8 @@ class Packer {
   }
 
   std::optional<Expr> rolled_operands(const LaneValues& lanes) {
-    std::vector<LaneValues> operands(lanes.size());
-    for (std::size_t n = 0; n < lanes.size(); ++n)
-      for_each_child(lanes[n], [&](const Expr& child) { operands[n].push_back(child); });
+    std::vector<LaneValues> operands;
+    for (const Expr& e : lanes) operands.push_back(children_of(e));
     std::size_t at = 0;
     bool is_rolled = true;
     const Expr result = map_children(lanes[0], [&](const Expr& child) {

@@ -49,13 +49,8 @@ struct Read {
 };
 
 bool divides_by_variable(const Expr& e) {
-  bool found = false;
-  walk(e, [&](const Binary& n) {
-    const bool divides = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod ||
-                         n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod;
-    found |= divides && !constant_int(n.b);
-  });
-  return found;
+  return any_node(e,
+                  [](const Binary& n) { return is_integer_division(n.op) && !constant_int(n.b); });
 }
 
 /// The reads in a loop, and the memory that the loop writes. Reads are recorded if the index
@@ -105,13 +100,6 @@ class Reads {
   std::vector<Stmt> path_;
 };
 
-/// The panels of a buffer: the first element of the next panel, and the number of elements per
-/// panel.
-struct Panels {
-  Expr next;
-  std::int64_t count;
-};
-
 /// Returns the number of consecutive iterations that read one panel: 14 for floordiv(j, 14).
 std::int64_t iterations_of_a_panel(const Expr& index, const Var& loop) {
   std::int64_t divisor = 1;
@@ -122,10 +110,12 @@ std::int64_t iterations_of_a_panel(const Expr& index, const Var& loop) {
   return divisor;
 }
 
-/// Returns nullopt unless all reads of an iteration lie in one panel and consecutive panels are
-/// adjacent in memory.
-std::optional<Panels> panels_of(const For& loop, const std::vector<Read>& reads,
-                                std::int64_t repeats) {
+/// Returns the first element of the next panel, and the number of elements per panel. Returns
+/// nullopt unless all reads of an iteration lie in one panel and consecutive panels are adjacent in
+/// memory.
+std::optional<std::pair<Expr, std::int64_t>> panels_of(const For& loop,
+                                                       const std::vector<Read>& reads,
+                                                       std::int64_t repeats) {
   arith::Facts facts;
   facts.bind(loop.var, Range::from_min_extent(loop.min, loop.extent));
   const VarMap next = {{&loop.var.node(), loop.var + make_int(loop.var.dtype(), repeats)}};
@@ -150,7 +140,7 @@ std::optional<Panels> panels_of(const For& loop, const std::vector<Read>& reads,
     last = std::max(last.value_or(*ends.max + read.count - 1), *ends.max + read.count - 1);
   }
   if (*last - *first >= *size) return std::nullopt;
-  return Panels{substitute(start, next) + make_int(start.dtype(), *first), *last - *first + 1};
+  return std::pair(substitute(start, next) + make_int(start.dtype(), *first), *last - *first + 1);
 }
 
 class PanelPrefetcher {
@@ -204,14 +194,15 @@ class PanelPrefetcher {
       if (!is_usual || !extent || __builtin_mul_overflow(shares, *extent, &shares)) return;
       share = share * constant(*extent) + (loop->var - loop->min);
     }
-    const std::optional<Panels> found = panels_of(panels, reads, repeats);
+    const auto found = panels_of(panels, reads, repeats);
     if (!found || shares < 1) return;
+    const auto& [next, count] = *found;
     const DataType element = read.buffer->dtype;
     const std::int64_t of_a_line = kLineBytes / element.bytes();
-    const std::int64_t lines = (found->count - 1) / of_a_line + 1, each = (lines - 1) / shares + 1;
+    const std::int64_t lines = (count - 1) / of_a_line + 1, each = (lines - 1) / shares + 1;
     if (each > kMaxLines) return;
     for (std::int64_t line = 0; line < each; ++line) {
-      const Expr at = found->next + (share * constant(each) + constant(line)) * constant(of_a_line);
+      const Expr at = next + (share * constant(each) + constant(line)) * constant(of_a_line);
       const Expr address =
           make_call(Handle(), Intrin::address_of, {make_load(read.buffer, {arith::simplify(at)})});
       prefetches_[&read.path.back().node()].push_back(

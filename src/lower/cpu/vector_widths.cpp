@@ -112,8 +112,8 @@ class WideSplitter {
 
   Stmt stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) {
-      std::optional<Stmt> parts = store(*n);
-      return parts ? std::move(*parts) : under_mask(s, mask_);
+      const std::optional<Stmt> parts = is_wide(*n) ? stored_in_parts(*n) : std::nullopt;
+      return parts ? *parts : under_mask(s, mask_);
     }
     if (const Let* n = s.as<Let>()) {
       if (std::optional<Stmt> result = let(*n)) return std::move(*result);
@@ -166,6 +166,18 @@ class WideSplitter {
 
   static Expr all_of(DataType type) { return make_ramp(Expr(0), Expr(1), type.lanes); }
 
+  /// Stores the vector in a temporary, in parts. The statement use(load of the vector) follows.
+  /// Returns nullopt if the vector cannot be computed in parts, or if `use` returns nullopt.
+  template <class F>
+  std::optional<Stmt> with_temporary(const Expr& vector, const F& use) {
+    const Expr place = all_of(vector.dtype());
+    const Buffer whole = memory_for(vector.dtype());
+    const std::optional<Stmt> compute = in_parts({whole, vector, {place}});
+    if (!compute) return std::nullopt;
+    const std::optional<Stmt> rest = use(make_load(whole, {place}));
+    return rest ? std::optional(allocated(whole, make_seq({*compute, *rest}))) : std::nullopt;
+  }
+
   /// Splits the stores under a vector condition. The condition is computed before the stores.
   Stmt under_lanes(const Stmt& s, const If& n) {
     bool has_wide_store = false, has_only_stores = !mask_ && !n.else_case;
@@ -177,41 +189,29 @@ class WideSplitter {
     };
     look(n.then_case);
     if (!has_wide_store || !has_only_stores) return s;
-    const Expr place = all_of(n.condition.dtype());
-    const Buffer whole = memory_for(n.condition.dtype());
-    const std::optional<Stmt> compute = in_parts({whole, n.condition, {place}});
-    if (!compute) return s;
-    mask_ = make_load(whole, {place});
-    const Stmt body = stmt(n.then_case);
-    mask_.reset();
-    return allocated(whole, make_seq({*compute, body}));
+    const std::optional<Stmt> parts = with_temporary(n.condition, [&](const Expr& mask) {
+      mask_ = mask;
+      const Stmt body = stmt(n.then_case);
+      mask_.reset();
+      return body;
+    });
+    return parts.value_or(s);
   }
 
   static Stmt under_mask(const Stmt& s, const std::optional<Expr>& mask) {
     return mask ? make_stmt(If{*mask, s, {}}) : s;
   }
 
-  std::optional<Stmt> store(const Store& n) {
-    return is_wide(n) ? stored_in_parts(n) : std::nullopt;
-  }
-
   /// Splits the store into parts, none of which reads an element that an earlier part stores.
   std::optional<Stmt> stored_in_parts(const Store& n) {
-    const Expr place = all_of(n.value.dtype());
-    if (reads_what_it_stores(n, n.indices[0])) {
-      const Buffer places = memory_for(n.indices[0].dtype());
-      const std::optional<Stmt> compute = in_parts({places, n.indices[0], {place}});
-      const std::optional<Stmt> parts =
-          stored_in_parts({n.buffer, n.value, {make_load(places, {place})}});
-      return compute && parts ? std::optional(allocated(places, make_seq({*compute, *parts})))
-                              : std::nullopt;
-    }
+    if (reads_what_it_stores(n, n.indices[0]))
+      return with_temporary(n.indices[0], [&](const Expr& places) {
+        return stored_in_parts({n.buffer, n.value, {places}});
+      });
     if (!reads_what_it_stores(n, n.value)) return in_parts(n);
-    const Buffer whole = memory_for(n.value.dtype());
-    const std::optional<Stmt> compute = in_parts({whole, n.value, {place}});
-    const std::optional<Stmt> copy = in_parts({n.buffer, make_load(whole, {place}), n.indices});
-    return compute && copy ? std::optional(allocated(whole, make_seq({*compute, *copy})))
-                           : std::nullopt;
+    return with_temporary(n.value, [&](const Expr& whole) {
+      return in_parts({n.buffer, whole, n.indices});
+    });
   }
 
   /// Whether some part of `e` may read an element that an earlier part stores. It may not if each
@@ -256,12 +256,9 @@ class WideSplitter {
   /// Stores the vector in a temporary and replaces its uses by loads.
   std::optional<Stmt> let(const Let& n) {
     if (!in_parts_.contains(&n.var.node())) return std::nullopt;
-    const Expr place = all_of(n.value.dtype());
-    const Buffer whole = memory_for(n.value.dtype());
-    const std::optional<Stmt> compute = in_parts({whole, n.value, {place}});
-    if (!compute) return std::nullopt;
-    const Stmt body = substitute(n.body, {{&n.var.node(), make_load(whole, {place})}});
-    return allocated(whole, make_seq({*compute, stmt(body)}));
+    return with_temporary(n.value, [&](const Expr& whole) {
+      return stmt(substitute(n.body, {{&n.var.node(), whole}}));
+    });
   }
 
   int bits_;
@@ -299,74 +296,66 @@ PrimFunc split_wide_vectors(const PrimFunc& func, const PassOptions& options) {
 
 namespace {
 
-class LoopWidener {
- public:
-  explicit LoopWidener(int vector_bits) : vector_bits_(vector_bits) {}
+/// Returns the maximum power of two by which the loop can be widened. It divides the extent or
+/// leaves a short tail, and every widened vector fits in a register.
+int factor_for(std::int64_t extent, bool may_leave_tail, const Stmt& body, int vector_bits) {
+  int widest = 0;
+  const auto measure = [&](DataType type) { widest = std::max(widest, type.bits * type.lanes); };
+  walk(
+      body, [&](const Store& store) { measure(store.value.dtype()); },
+      [&](const Load& load) {
+        measure(load.buffer->dtype.element().with_lanes(load.indices[0].dtype().lanes));
+      });
+  int factor = 1;
+  const auto fits = [&](int wider) {
+    return extent % wider == 0 || (may_leave_tail && extent >= kMinRoundsBeforeTail * wider);
+  };
+  while (widest * factor * 2 <= vector_bits && fits(factor * 2)) factor *= 2;
+  return factor;
+}
 
-  Stmt stmt(const Stmt& s) const {
-    // The condition of a vector branch fixes the number of lanes, so the branch is not widened.
-    if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
-    Stmt inside = map_statements(s, [&](const Stmt& child) { return stmt(child); });
-    if (const For* loop = inside.as<For>()) {
-      if (std::optional<Stmt> wide = widened(*loop)) return std::move(*wide);
-    }
-    return inside;
-  }
+std::optional<Stmt> widened(const For& loop, int vector_bits) {
+  const std::optional<std::int64_t> extent = constant_int(loop.extent);
+  const bool is_serial = loop.kind == ForKind::Serial;
+  if ((!is_serial && loop.kind != ForKind::Parallel) || !extent || !constant_int(loop.min))
+    return std::nullopt;
+  if (!is_serial && *extent < kMinParallelIterations) return std::nullopt;
+  const std::optional<VectorBody> body = read_vector_body(loop.body);
+  if (!body) return std::nullopt;
+  // A loop with sums is not widened if it needs a tail, because the tail would need sums of another
+  // width in registers.
+  const int factor = factor_for(*extent, is_serial && body->sums.empty(), loop.body, vector_bits);
+  if (factor < 2 || !has_independent_iterations(loop, *body)) return std::nullopt;
+  const DataType type = loop.var.dtype();
+  const Var round = loop.var.fresh();
+  const Expr first = loop.min + round * make_int(type, factor);
+  const std::optional<Stmt> wide =
+      in_lanes(loop.body, {loop.var, first, factor}, {.choice = LaneOptions::Choice::Keep});
+  if (!wide) return std::nullopt;
+  const Stmt main =
+      make_stmt(For{round, make_int(type, 0), make_int(type, *extent / factor), loop.kind, *wide});
+  const std::int64_t left = *extent % factor;
+  if (left == 0) return main;
+  const Expr begin = arith::simplify(loop.min + make_int(type, *extent - left));
+  return make_seq({main, fresh_copy(make_stmt(
+                             For{loop.var, begin, make_int(type, left), loop.kind, loop.body}))});
+}
 
- private:
-  std::optional<Stmt> widened(const For& loop) const {
-    const std::optional<std::int64_t> extent = constant_int(loop.extent);
-    const bool is_serial = loop.kind == ForKind::Serial;
-    if ((!is_serial && loop.kind != ForKind::Parallel) || !extent || !constant_int(loop.min))
-      return std::nullopt;
-    if (!is_serial && *extent < kMinParallelIterations) return std::nullopt;
-    const std::optional<VectorBody> body = read_vector_body(loop.body);
-    if (!body) return std::nullopt;
-    // A loop with sums is not widened if it needs a tail, because the tail would need sums of
-    // another width in registers.
-    const int factor = factor_for(*extent, is_serial && body->sums.empty(), loop.body);
-    if (factor < 2 || !has_independent_iterations(loop, *body)) return std::nullopt;
-    const DataType type = loop.var.dtype();
-    const Var round = loop.var.fresh();
-    const Expr first = loop.min + round * make_int(type, factor);
-    const std::optional<Stmt> wide =
-        in_lanes(loop.body, {loop.var, first, factor}, {.choice = LaneOptions::Choice::Keep});
-    if (!wide) return std::nullopt;
-    const Stmt main = make_stmt(
-        For{round, make_int(type, 0), make_int(type, *extent / factor), loop.kind, *wide});
-    const std::int64_t left = *extent % factor;
-    if (left == 0) return main;
-    const Expr begin = arith::simplify(loop.min + make_int(type, *extent - left));
-    return make_seq({main, fresh_copy(make_stmt(
-                               For{loop.var, begin, make_int(type, left), loop.kind, loop.body}))});
-  }
-
-  /// Returns the maximum power of two by which the loop can be widened. It divides the extent or
-  /// leaves a short tail, and every widened vector fits in a register.
-  int factor_for(std::int64_t extent, bool may_leave_tail, const Stmt& body) const {
-    int widest = 0;
-    const auto measure = [&](DataType type) { widest = std::max(widest, type.bits * type.lanes); };
-    walk(
-        body, [&](const Store& store) { measure(store.value.dtype()); },
-        [&](const Load& load) {
-          measure(load.buffer->dtype.element().with_lanes(load.indices[0].dtype().lanes));
-        });
-    int factor = 1;
-    const auto fits = [&](int wider) {
-      return extent % wider == 0 || (may_leave_tail && extent >= kMinRoundsBeforeTail * wider);
-    };
-    while (widest * factor * 2 <= vector_bits_ && fits(factor * 2)) factor *= 2;
-    return factor;
-  }
-
-  int vector_bits_;
-};
+/// Widens the vectors of all loops in the statement, innermost loops first.
+Stmt with_widened_loops(const Stmt& s, int vector_bits) {
+  // The condition of a vector branch fixes the number of lanes, so the branch is not widened.
+  if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
+  const Stmt inside =
+      map_statements(s, [&](const Stmt& child) { return with_widened_loops(child, vector_bits); });
+  const For* loop = inside.as<For>();
+  return loop ? widened(*loop, vector_bits).value_or(inside) : inside;
+}
 
 }  // namespace
 
 PrimFunc widen_vectors(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  return with_body(func, LoopWidener(options.vector_registers->bits).stmt(func.body));
+  return with_body(func, with_widened_loops(func.body, options.vector_registers->bits));
 }
 
 }  // namespace tenon::lowering

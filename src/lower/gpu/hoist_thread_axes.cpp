@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ranges>
 
 #include "lower/gpu/matrix_operations.h"
 #include "lower/hoisted_extents.h"
@@ -52,10 +53,11 @@ class HoistedAxes {
  public:
   explicit HoistedAxes(const Stmt& s) {
     collect(s, 0);
-    for (std::size_t tag = 0; tag < kTags; ++tag)
-      if (axes_[tag]) axes_[tag]->launched = launched(tag);
-    for (auto& axis : axes_)
-      if (axis) all_ |= 1u << number_of(*axis->axis.thread());
+    for (std::size_t tag = 0; tag < kTags; ++tag) {
+      if (!axes_[tag]) continue;
+      axes_[tag]->launched = launched(tag);
+      all_ |= 1u << tag;
+    }
     Stmt body = place(s, {});
     for (std::size_t tag = kTags; tag-- > 0;)
       if (axes_[tag])
@@ -214,8 +216,8 @@ class HoistedAxes {
         if (const Call* call = as_call(n->value, Intrin::tvm_thread_allreduce))
           return reduce_where(*call, *conditions);
       Stmt result = s;
-      for (std::size_t k = conditions->size(); k-- > 0;)
-        result = make_stmt(If{(*conditions)[k], result, std::nullopt});
+      for (const Expr& condition : *conditions | std::views::reverse)
+        result = make_stmt(If{condition, result, std::nullopt});
       return result;
     }
     return around(s, at, [&](const Stmt& child) { return guarded(child, at); });

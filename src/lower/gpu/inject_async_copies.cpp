@@ -34,31 +34,27 @@ namespace {
 
 constexpr std::int64_t kMaxCopyBytes = 16, kMinCopyBytes = 4;
 
-/// Contiguous elements of a buffer.
-struct Piece {
-  Buffer buffer;
-  /// The index of the first element, counted in scalars.
-  Expr first;
-  std::int64_t count;
-};
-
-std::optional<Piece> piece_of(const Buffer& buffer, const std::vector<Expr>& indices) {
+/// Returns the scalars that an access loads or stores, counted in scalars; nullopt if they are not
+/// contiguous.
+std::optional<Elements> scalars_of(const Buffer& buffer, const std::vector<Expr>& indices,
+                                   bool is_store) {
   if (indices.size() != 1) return std::nullopt;
   const Ramp* ramp = indices[0].as<Ramp>();
   if (ramp && !is_one(ramp->stride)) return std::nullopt;
   if (!ramp && !indices[0].dtype().is_scalar()) return std::nullopt;
   const Expr& first = ramp ? ramp->base : indices[0];
   const int lanes = buffer->dtype.lanes;
-  return Piece{buffer, lanes > 1 ? first * make_int(first.dtype(), lanes) : first,
-               std::int64_t{lanes} * (ramp ? ramp->lanes : 1)};
+  return Elements{buffer, lanes > 1 ? first * make_int(first.dtype(), lanes) : first,
+                  std::int64_t{lanes} * (ramp ? ramp->lanes : 1), is_store};
 }
 
-Expr address(const Piece& piece, std::int64_t behind, std::int64_t count, int mask) {
-  const DataType index = piece.first.dtype();
-  return make_call(
-      Handle(), Intrin::tvm_access_ptr,
-      {make_call(piece.buffer->dtype.element(), Intrin::type_annotation, {}), piece.buffer->data,
-       piece.first + make_int(index, behind), make_int(index, count), make_int(Int(32), mask)});
+/// Returns the address of `count` of the scalars, beginning with scalar `begin`.
+Expr address(const Elements& scalars, std::int64_t begin, std::int64_t count) {
+  const DataType index = scalars.first.dtype();
+  return make_call(Handle(), Intrin::tvm_access_ptr,
+                   {make_call(scalars.buffer->dtype.element(), Intrin::type_annotation, {}),
+                    scalars.buffer->data, scalars.first + make_int(index, begin),
+                    make_int(index, count), make_int(Int(32), scalars.is_store ? 2 : 1)});
 }
 
 Stmt call(Intrin intrin, std::vector<Expr> args) {
@@ -138,7 +134,8 @@ class AsyncCopies {
         !is_shared_memory(n.buffer->scope()) || load->buffer->scope() != StorageScope::Global)
       return std::nullopt;
     const DataType element = n.buffer->dtype.element();
-    const auto to = piece_of(n.buffer, n.indices), from = piece_of(load->buffer, load->indices);
+    const auto to = scalars_of(n.buffer, n.indices, true),
+               from = scalars_of(load->buffer, load->indices, false);
     if (!to || !from || to->count != from->count || load->buffer->dtype.element() != element)
       return std::nullopt;
     const std::int64_t each = element.bytes();
@@ -148,9 +145,9 @@ class AsyncCopies {
     if (bytes < kMinCopyBytes) return std::nullopt;
     std::vector<Stmt> copies;
     for (std::int64_t at = 0; at < to->count; at += bytes / each)
-      copies.push_back(call(Intrin::ptx_cp_async,
-                            {address(*to, at, bytes / each, 2), address(*from, at, bytes / each, 1),
-                             make_int(Int(32), bytes)}));
+      copies.push_back(
+          call(Intrin::ptx_cp_async, {address(*to, at, bytes / each),
+                                      address(*from, at, bytes / each), make_int(Int(32), bytes)}));
     ++copies_;
     return make_seq(std::move(copies));
   }
@@ -171,9 +168,7 @@ class AsyncCopies {
 };
 
 Stmt kernels(const Stmt& s) {
-  const Attr* n = s.as<Attr>();
-  if (n && n->kind == AttrKind::ThreadExtent) return AsyncCopies(s).together(s);
-  return map_statements(s, kernels);
+  return thread_attr(s) ? AsyncCopies(s).together(s) : map_statements(s, kernels);
 }
 
 /// Whether barriers make the copies safe. A copy is in flight from one barrier to the next. If two

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 #include "lower/rewriting.h"
@@ -57,9 +58,6 @@ std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr
   return mapped(reducer.result, [&](const Expr& e) { return substitute(e, map); });
 }
 
-/// Returns the type in memory, where bools are bytes.
-DataType in_memory(DataType type) { return type.is_bool() ? Int(8, type.lanes) : type; }
-
 class KernelReductions {
  public:
   explicit KernelReductions(int warp_size) : warp_size_(warp_size) {}
@@ -67,14 +65,13 @@ class KernelReductions {
   /// Rewrites a kernel. Precondition: the thread axes are outermost.
   Stmt kernel(const Stmt& s) {
     if (const IterVar* axis = launched_axis(s)) {
-      const Attr& n = *s.as<Attr>();
       if (axis->thread()->is_thread())
-        axes_.push_back({axis->var(), axis->thread()->dim.value_or(0), n.value});
-      return make_stmt(Attr{n.kind, n.subject, n.key, n.value, kernel(n.body)});
+        axes_.push_back({axis->var(), axis->thread()->dim.value_or(0), s.as<Attr>()->value});
+      return map_statements(s, [&](const Stmt& body) { return kernel(body); });
     }
     std::ranges::sort(axes_, [](const Axis& a, const Axis& b) { return a.dim > b.dim; });
     Stmt body = stmt(s);
-    for (std::size_t k = memory_.size(); k-- > 0;) body = allocated(memory_[k], body);
+    for (const Buffer& buffer : memory_ | std::views::reverse) body = allocated(buffer, body);
     return body;
   }
 
@@ -172,29 +169,23 @@ class KernelReductions {
   Stmt by_tree(const Reduction& r) {
     std::vector<Stmt> steps;
     GroupMemory level = this->level(r, r.reduced.extent, 0);
-    steps.push_back(stores(level, position(level, r, r.reduced.index), r.values));
+    steps.push_back(stores(level.buffers, position(level, r, r.reduced.index), r.values));
     for (int number = 1; level.size > 1; ++number) {
       const GroupMemory next = this->level(r, (level.size + 1) / 2, number);
       const Expr first = r.reduced.index * 2;
-      std::vector<Expr> left, right;
-      for (std::size_t k = 0; k < r.values.size(); ++k) {
-        left.push_back(element(level, k, position(level, r, first), r));
-        right.push_back(element(level, k, position(level, r, first + 1), r));
-      }
+      const std::vector<Expr> left = loads(level.buffers, position(level, r, first), r),
+                              right = loads(level.buffers, position(level, r, first + 1), r);
       std::vector<Expr> both = combine(*reducer_, left, right);
       if (level.size % 2 != 0)
         for (std::size_t k = 0; k < both.size(); ++k)
           both[k] = if_then_else(first + 1 < make_int(Int(32), level.size), both[k], left[k]);
-      Stmt step = stores(next, position(next, r, r.reduced.index), both);
+      Stmt step = stores(next.buffers, position(next, r, r.reduced.index), both);
       if (next.size < r.reduced.extent)
         step = make_stmt(If{r.reduced.index < make_int(Int(32), next.size), step, std::nullopt});
       steps.push_back(std::move(step));
       level = next;
     }
-    std::vector<Expr> totals;
-    for (std::size_t k = 0; k < r.values.size(); ++k)
-      totals.push_back(element(level, k, position(level, r, Expr(0)), r));
-    steps.push_back(results(r, totals));
+    steps.push_back(results(r, loads(level.buffers, position(level, r, Expr(0)), r)));
     return make_seq(std::move(steps));
   }
 
@@ -203,7 +194,7 @@ class KernelReductions {
   GroupMemory level(const Reduction& r, std::int64_t size, int number) {
     GroupMemory result{{}, size};
     for (std::size_t k = 0; k < r.values.size(); ++k) {
-      const DataType type = in_memory(r.values[k].dtype());
+      const DataType type = stored_type(r.values[k].dtype());
       const auto key =
           std::tuple(k, number, r.groups.extent * size, static_cast<int>(type.code), type.bits);
       auto found = levels_.find(key);
@@ -225,20 +216,24 @@ class KernelReductions {
     return r.groups.index * make_int(Int(32), level.size) + index;
   }
 
-  static Expr element(const GroupMemory& level, std::size_t k, const Expr& at, const Reduction& r) {
-    const Expr value = make_load(level.buffers[k], {at});
-    return value.dtype() == r.values[k].dtype() ? value : cast(r.values[k].dtype(), value);
+  /// Returns the values of the reduction that the buffers hold at an index.
+  static std::vector<Expr> loads(const std::vector<Buffer>& buffers, const Expr& at,
+                                 const Reduction& r) {
+    std::vector<Expr> values;
+    for (std::size_t k = 0; k < buffers.size(); ++k)
+      values.push_back(cast(r.values[k].dtype(), make_load(buffers[k], {at})));
+    return values;
   }
 
   static Stmt store(const Buffer& buffer, const Expr& at, const Expr& value) {
-    return make_store(buffer, value.dtype() == buffer->dtype ? value : cast(buffer->dtype, value),
-                      {at});
+    return make_store(buffer, cast(buffer->dtype, value), {at});
   }
 
-  static Stmt stores(const GroupMemory& level, const Expr& at, const std::vector<Expr>& values) {
+  static Stmt stores(const std::vector<Buffer>& buffers, const Expr& at,
+                     const std::vector<Expr>& values) {
     std::vector<Stmt> list;
     for (std::size_t k = 0; k < values.size(); ++k)
-      list.push_back(store(level.buffers[k], at, values[k]));
+      list.push_back(store(buffers[k], at, values[k]));
     return make_seq(std::move(list));
   }
 
@@ -254,8 +249,8 @@ class KernelReductions {
   bool fits_warps(const Reduction& r) const {
     const std::int64_t extent = r.reduced.extent;
     if (!r.is_contiguous || extent < 2) return false;
-    for (const Expr& value : r.values)
-      if (value.dtype().lanes != 1) return false;
+    if (std::ranges::any_of(r.values, [](const Expr& e) { return e.dtype().lanes != 1; }))
+      return false;
     const bool is_part = extent <= warp_size_ && warp_size_ % extent == 0;
     const bool are_whole = extent % warp_size_ == 0 && extent <= warp_size_ * warp_size_;
     return is_part || are_whole;
@@ -263,9 +258,7 @@ class KernelReductions {
 
   Stmt by_warps(const Reduction& r) {
     const auto own = variables(r, "red"), other = variables(r, "other");
-    std::vector<Stmt> steps;
-    for (std::size_t k = 0; k < own.size(); ++k)
-      steps.push_back(store(own[k], Expr(0), r.values[k]));
+    std::vector<Stmt> steps = {stores(own, Expr(0), r.values)};
     const std::int64_t width = std::min<std::int64_t>(r.reduced.extent, warp_size_);
     in_one_warp(r, own, other, width, steps);
     if (r.reduced.extent > warp_size_) {
@@ -274,27 +267,21 @@ class KernelReductions {
       const Expr lane = floormod(r.reduced.index, make_int(Int(32), warp_size_));
       const Expr warp = floordiv(r.reduced.index, make_int(Int(32), warp_size_));
       const GroupMemory level = this->level(r, warps, 0);
-      std::vector<Expr> totals, parts;
-      for (std::size_t k = 0; k < own.size(); ++k) totals.push_back(value_of(own[k], k, r));
-      steps.push_back(
-          make_stmt(If{lane == 0, stores(level, position(level, r, warp), totals), std::nullopt}));
-      for (std::size_t k = 0; k < own.size(); ++k) {
-        const Expr part = element(level, k, position(level, r, lane), r);
-        steps.push_back(
-            store(own[k], Expr(0),
-                  if_then_else(lane < make_int(Int(32), warps), part, reducer_->identity[k])));
-      }
+      const Stmt share = stores(level.buffers, position(level, r, warp), loads(own, Expr(0), r));
+      steps.push_back(make_stmt(If{lane == 0, share, std::nullopt}));
+      std::vector<Expr> parts = loads(level.buffers, position(level, r, lane), r);
+      for (std::size_t k = 0; k < own.size(); ++k)
+        parts[k] = if_then_else(lane < make_int(Int(32), warps), parts[k], reducer_->identity[k]);
+      steps.push_back(stores(own, Expr(0), parts));
       std::int64_t lanes = 1;
       while (lanes < warps) lanes *= 2;
       in_one_warp(r, own, other, lanes, steps);
     }
-    std::vector<Expr> totals;
-    for (std::size_t k = 0; k < own.size(); ++k) {
-      steps.push_back(store(other[k], Expr(0),
-                            exchanged(Intrin::tvm_warp_shuffle, value_of(own[k], k, r), 0, width)));
-      totals.push_back(value_of(other[k], k, r));
-    }
-    steps.push_back(results(r, totals));
+    const std::vector<Expr> totals = mapped(loads(own, Expr(0), r), [&](const Expr& total) {
+      return exchanged(Intrin::tvm_warp_shuffle, total, 0, width);
+    });
+    steps.push_back(stores(other, Expr(0), totals));
+    steps.push_back(results(r, loads(other, Expr(0), r)));
     Stmt body = make_seq(std::move(steps));
     for (const auto& list : {own, other})
       for (const Buffer& buffer : list) body = allocated(buffer, body);
@@ -307,16 +294,12 @@ class KernelReductions {
                    const std::vector<Buffer>& other, std::int64_t width,
                    std::vector<Stmt>& steps) const {
     for (std::int64_t distance = 1; distance < width; distance *= 2) {
-      std::vector<Expr> left, right;
-      for (std::size_t k = 0; k < own.size(); ++k) {
-        left.push_back(value_of(own[k], k, r));
-        right.push_back(value_of(other[k], k, r));
-        steps.push_back(
-            store(other[k], Expr(0),
-                  exchanged(Intrin::tvm_warp_shuffle_down, left.back(), distance, width)));
-      }
-      const std::vector<Expr> both = combine(*reducer_, left, right);
-      steps.push_back(store_all(own, both));
+      const std::vector<Expr> left = loads(own, Expr(0), r), right = loads(other, Expr(0), r);
+      const std::vector<Expr> shifted = mapped(left, [&](const Expr& e) {
+        return exchanged(Intrin::tvm_warp_shuffle_down, e, distance, width);
+      });
+      steps.push_back(stores(other, Expr(0), shifted));
+      steps.push_back(store_all(own, combine(*reducer_, left, right)));
     }
   }
 
@@ -338,14 +321,9 @@ class KernelReductions {
   static std::vector<Buffer> variables(const Reduction& r, const std::string& name) {
     std::vector<Buffer> list;
     for (std::size_t k = 0; k < r.values.size(); ++k)
-      list.push_back(decl_buffer({Expr(1)}, in_memory(r.values[k].dtype()),
+      list.push_back(decl_buffer({Expr(1)}, stored_type(r.values[k].dtype()),
                                  {.name = name + std::to_string(k), .scope = "local"}));
     return list;
-  }
-
-  static Expr value_of(const Buffer& variable, std::size_t k, const Reduction& r) {
-    const Expr value = make_load(variable, {Expr(0)});
-    return value.dtype() == r.values[k].dtype() ? value : cast(r.values[k].dtype(), value);
   }
 
   /// Returns a call with the arguments (mask, value, lane or distance, width, warp size).

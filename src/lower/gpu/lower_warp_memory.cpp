@@ -38,7 +38,7 @@ class WarpMemory {
  public:
   Stmt stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) return threads(s, *n);
+    if (const Attr* n = thread_attr(s)) return threads(s, *n);
     if (const Allocate* n = s.as<Allocate>(); n && is_of_a_warp(n->data)) return memory(*n);
     return map_statements(s, [&](const Stmt& child) { return stmt(child); });
   }
@@ -65,14 +65,7 @@ class WarpMemory {
                      PointerType{n.data.as<VarNode>()->pointer->element, StorageScope::Shared});
     // Each old buffer has exactly one new buffer, so that equal accesses stay equal.
     std::unordered_map<const BufferNode*, Buffer> buffers;
-    const auto buffer_of = [&](const Buffer& buffer) {
-      return copy_once(buffers, buffer, [&](BufferNode& node) {
-        node.data = shared;
-        node.shape = {make_int(Int(32), size * warps)};
-        node.strides = {};
-      });
-    };
-    const auto indices_of = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
+    const auto access = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
       if (indices.size() != 1)
         throw LowerError("memory `" + n.data.name() +
                          "` of a warp has several physical dimensions, and only flat memory can be "
@@ -81,20 +74,15 @@ class WarpMemory {
       const std::int64_t scale = n.dtype.lanes;
       const std::int64_t elements = size * scale / buffer->dtype.lanes;
       const Expr offset = warp * make_int(Int(32), elements);
+      const Buffer& own = copy_once(buffers, buffer, [&](BufferNode& node) {
+        node.data = shared;
+        node.shape = {make_int(Int(32), size * warps)};
+        node.strides = {};
+      });
       const DataType type = indices[0].dtype();
-      return std::vector<Expr>{indices[0] + cast(type, offset)};
+      return std::pair(own, std::vector<Expr>{indices[0] + cast(type, offset)});
     };
-    const Stmt body = rewrite(
-        stmt(n.body),
-        [&](const Load& load, const Expr&) -> std::optional<Expr> {
-          if (!load.buffer->data.same_as(n.data)) return std::nullopt;
-          return make_load(buffer_of(load.buffer), indices_of(load.buffer, load.indices));
-        },
-        [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
-          if (!store.buffer->data.same_as(n.data)) return std::nullopt;
-          return make_store(buffer_of(store.buffer), store.value,
-                            indices_of(store.buffer, store.indices));
-        });
+    const Stmt body = with_accesses(stmt(n.body), n.data, access);
     if (uses_var(body, n.data))
       throw LowerError(
           "memory `" + n.data.name() +

@@ -73,8 +73,7 @@ class MatrixOperations {
     constexpr int kFirst = 70;
     if (compute_capability(target_) < kFirst)
       throw LowerError(what + target_.arch + " has none; they require sm_70 or later (-arch=)");
-    for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
-         n = n->body.as<Attr>()) {
+    for (const Attr* n = thread_attr(kernel_.body); n; n = thread_attr(n->body)) {
       const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
       if (!tag.is_thread() || tag.dim != 0) continue;
       const auto extent = constant_int(n->value);
@@ -185,16 +184,12 @@ class MatrixOperations {
       if (t == Float(32) || t == Float(16) || t == Int(32)) return;
       throw LowerError(what + "sums must be float32, float16 or int32, not " + t.str());
     }
-    struct Factor {
-      DataType type;
-      int capability;
-    };
-    for (const Factor& factor :
-         {Factor{Float(16), 70}, Factor{BFloat(16), 80}, Factor{Int(8), 72}, Factor{UInt(8), 72}}) {
-      if (factor.type != t) continue;
-      if (compute_capability(target_) >= factor.capability) return;
+    for (const auto& [type, capability] : {std::pair(Float(16), 70), std::pair(BFloat(16), 80),
+                                           std::pair(Int(8), 72), std::pair(UInt(8), 72)}) {
+      if (type != t) continue;
+      if (compute_capability(target_) >= capability) return;
       throw LowerError(what + target_.arch + " multiplies no " + t.str() + "; sm_" +
-                       std::to_string(factor.capability) + " and later can");
+                       std::to_string(capability) + " and later can");
     }
     throw LowerError(what + "factors must be float16, bfloat16, int8 or uint8, not " + t.str());
   }

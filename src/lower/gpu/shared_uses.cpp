@@ -56,7 +56,7 @@ SharedUses::SharedUses(const Stmt& kernel, int loops_around) {
 void SharedUses::read_definitions(const Stmt& s, int depth) {
   int inside = depth;
   if (const Let* n = s.as<Let>()) set(values_, n->var, substitute(n->value, values_));
-  if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
+  if (const Attr* n = thread_attr(s)) {
     const IterVar& axis = std::get<IterVar>(n->subject);
     if (axis.thread()->is_thread()) add_thread(axis, n->value);
   }

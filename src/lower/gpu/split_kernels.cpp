@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,8 @@ namespace {
 
 // Limits of a kernel launch: threads per block, blocks per grid, bytes of shared memory, registers.
 
-/// A condition on the kernel's parameters that is checked at the launch.
-struct LaunchCheck {
-  tir::Expr condition;
-  std::string message;
-};
+/// A condition on the kernel's parameters that is checked at the launch, with the error message.
+using LaunchCheck = std::pair<Expr, std::string>;
 
 /// Returns "stage `C`" or "stages `C`, `D`": the stages that the kernel computes.
 std::string stages_of(const PrimFunc& kernel) {
@@ -70,8 +68,7 @@ class Limits {
  public:
   Limits(const PrimFunc& kernel, const TargetFacts& target, const VarMap& lets)
       : kernel_(kernel), target_(target), lets_(lets) {
-    for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
-         n = n->body.as<Attr>()) {
+    for (const Attr* n = thread_attr(kernel_.body); n; n = thread_attr(n->body)) {
       const Var& var = std::get<IterVar>(n->subject).var();
       facts_.bind(var,
                   Range::from_min_extent(make_int(var.dtype(), 0), cast(var.dtype(), n->value)));
@@ -107,8 +104,8 @@ class Limits {
           what + "`" + print_expr(amount) + "`" + unit +
           ", which differs between blocks, but all blocks get the same amount; bind an axis for "
           "which the producer's part always has the same size");
-    checks_.push_back({amount <= make_int(amount.dtype(), most),
-                       what + "`" + print_expr(amount) + "`" + unit + limit});
+    checks_.emplace_back(amount <= make_int(amount.dtype(), most),
+                         what + "`" + print_expr(amount) + "`" + unit + limit);
   }
 
   std::string number(const Expr& value) const {
@@ -120,8 +117,7 @@ class Limits {
   void threads() {
     Expr all = make_int(Int(64), 1);
     std::string product;
-    for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
-         n = n->body.as<Attr>()) {
+    for (const Attr* n = thread_attr(kernel_.body); n; n = thread_attr(n->body)) {
       const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
       const int dim = tag.dim.value_or(0);
       const std::string what = stages_of(kernel_) + ": the extent of `" + tag.str() + "` is ";
@@ -227,10 +223,8 @@ class MemoryOfBlocks {
 
   Stmt body(const Stmt& s) {
     Stmt result = without(s);
-    for (std::size_t k = found_.size(); k-- > 0;) {
-      const Allocate& n = found_[k];
+    for (const Allocate& n : found_ | std::views::reverse)
       result = make_stmt(Allocate{n.data, n.dtype, n.extents, n.condition, result, false});
-    }
     return result;
   }
 
@@ -283,11 +277,6 @@ class MemoryOfBlocks {
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-const Attr* thread_attr(const Stmt& s) {
-  const Attr* n = s.as<Attr>();
-  return n && n->kind == AttrKind::ThreadExtent ? n : nullptr;
-}
-
 const PointerType* pointer_of(const Expr& var) {
   const VarNode* n = var.as<VarNode>();
   return n && n->pointer ? &*n->pointer : nullptr;
@@ -307,8 +296,8 @@ class Splitter {
   DeviceProgram run() {
     PrimFunc host = func_;
     host.body = outside(func_.body);
-    for (std::size_t k = checks_.size(); k-- > 0;)
-      host.body = make_stmt(Assert{checks_[k].condition, checks_[k].message, host.body});
+    for (const auto& [condition, message] : checks_ | std::views::reverse)
+      host.body = make_stmt(Assert{condition, message, host.body});
     return {std::move(host), std::move(kernels_)};
   }
 
@@ -387,9 +376,8 @@ class Splitter {
       inside = &n->body;
     }
     Stmt body = MemoryOfBlocks(nest).body(*inside);
-    for (std::size_t k = nest.size(); k-- > 0;)
-      body = make_stmt(
-          Attr{AttrKind::ThreadExtent, nest[k]->subject, nest[k]->key, nest[k]->value, body});
+    for (const Attr* axis : nest | std::views::reverse)
+      body = make_stmt(Attr{AttrKind::ThreadExtent, axis->subject, axis->key, axis->value, body});
 
     PrimFunc kernel = function(body);
     const std::vector<LaunchCheck> checks = Limits(kernel, target_, lets_).run();
@@ -405,13 +393,13 @@ class Splitter {
   /// Adds the run-time checks of a launch. A check that uses only the function's arguments runs at
   /// the function's entry.
   Stmt checked(const std::vector<LaunchCheck>& checks, Stmt launch) {
-    for (const LaunchCheck& check : checks) {
-      const bool is_late = uses_var(
-          check.condition, [&](const Expr& var) { return defined_.contains(&var.node()); });
+    for (const auto& [condition, message] : checks) {
+      const bool is_late =
+          uses_var(condition, [&](const Expr& var) { return defined_.contains(&var.node()); });
       if (is_late)
-        launch = make_stmt(Assert{check.condition, check.message, launch});
+        launch = make_stmt(Assert{condition, message, launch});
       else
-        checks_.push_back(check);
+        checks_.emplace_back(condition, message);
     }
     return launch;
   }
@@ -558,71 +546,62 @@ PrimFunc join_kernels(const DeviceProgram& program) {
 
 namespace {
 
-class KernelVerifier {
- public:
-  std::vector<Violation> run(const PrimFunc& kernel) {
-    for (const Var& param : kernel.params) known_.insert(&param.node());
-    if (kernel.params.size() < kernel.buffers.size())
-      report("pointers that are not parameters", "");
-    for (std::size_t k = 0; k < std::min(kernel.params.size(), kernel.buffers.size()); ++k)
-      if (!kernel.params[k].same_as(kernel.buffers[k].buffer->data))
-        report("a pointer that follows the numbers, or has no buffer", kernel.params[k].name());
-    const Stmt* s = &kernel.body;
-    std::vector<ThreadTag> tags;
-    for (const Attr* n = thread_attr(*s); n; n = thread_attr(*s)) {
-      const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
-      if (std::ranges::find(tags, tag) != tags.end())
-        report("a thread axis that is entered twice", tag.str());
-      tags.push_back(tag);
-      for (const Var& var : free_vars(n->value))
-        if (!known_.contains(&var.node()))
-          report("an extent that is not made of parameters", var.name());
-      s = &n->body;
-    }
-    if (tags.empty()) report("no thread axis", "");
-    for (const Allocate* n = s->as<Allocate>(); n; n = s->as<Allocate>()) s = &n->body;
-    inside(*s);
-    for (const Var& var : free_vars(kernel.body))
-      if (!known_.contains(&var.node())) report("a variable that is not a parameter", var.name());
-    walk(kernel.body, [&](const Allocate& n) {
-      if (memory_scope(n.data) == StorageScope::Global)
-        report("global memory that is allocated inside", n.data.name());
-    });
-    return std::move(violations_);
-  }
+using Report = FunctionRef<void(std::string what, std::string where)>;
 
- private:
-  /// Verifies the statements inside the thread axes and the allocations of block memory.
-  void inside(const Stmt& s) {
-    walk(
-        s,
-        [&](const Attr& n) {
-          if (n.kind == AttrKind::ThreadExtent) report("a thread axis inside", attr_text(n));
-        },
-        [&](const Allocate& n) {
-          if (is_shared_memory(memory_scope(n.data)))
-            report("memory of the block that is allocated inside", n.data.name());
-        },
-        [&](const For& n) {
-          if (n.kind == ForKind::Parallel) report("a parallel loop", n.var.name());
-        },
-        [&](const Call& n) {
-          if (n.is(Intrin::launch_kernel)) report("a launch inside of a kernel", "");
-        });
-  }
-
-  void report(std::string what, std::string where) {
-    violations_.push_back({std::move(what), std::move(where)});
-  }
-
-  std::unordered_set<const ExprNode*> known_;
-  std::vector<Violation> violations_;
-};
+/// Verifies the statements inside the thread axes and the allocations of block memory.
+void verify_inside(const Stmt& s, Report report) {
+  walk(
+      s,
+      [&](const Attr& n) {
+        if (n.kind == AttrKind::ThreadExtent) report("a thread axis inside", attr_text(n));
+      },
+      [&](const Allocate& n) {
+        if (is_shared_memory(memory_scope(n.data)))
+          report("memory of the block that is allocated inside", n.data.name());
+      },
+      [&](const For& n) {
+        if (n.kind == ForKind::Parallel) report("a parallel loop", n.var.name());
+      },
+      [&](const Call& n) {
+        if (n.is(Intrin::launch_kernel)) report("a launch inside of a kernel", "");
+      });
+}
 
 }  // namespace
 
 std::vector<Violation> verify_kernel(const PrimFunc& kernel) {
-  return KernelVerifier().run(kernel);
+  std::vector<Violation> violations;
+  const auto report = [&](std::string what, std::string where) {
+    violations.push_back({std::move(what), std::move(where)});
+  };
+  std::unordered_set<const ExprNode*> known;
+  for (const Var& param : kernel.params) known.insert(&param.node());
+  if (kernel.params.size() < kernel.buffers.size()) report("pointers that are not parameters", "");
+  for (std::size_t k = 0; k < std::min(kernel.params.size(), kernel.buffers.size()); ++k)
+    if (!kernel.params[k].same_as(kernel.buffers[k].buffer->data))
+      report("a pointer that follows the numbers, or has no buffer", kernel.params[k].name());
+  const Stmt* s = &kernel.body;
+  std::vector<ThreadTag> tags;
+  while (const Attr* n = thread_attr(*s)) {
+    const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
+    if (std::ranges::find(tags, tag) != tags.end())
+      report("a thread axis that is entered twice", tag.str());
+    tags.push_back(tag);
+    for (const Var& var : free_vars(n->value))
+      if (!known.contains(&var.node()))
+        report("an extent that is not made of parameters", var.name());
+    s = &n->body;
+  }
+  if (tags.empty()) report("no thread axis", "");
+  while (const Allocate* n = s->as<Allocate>()) s = &n->body;
+  verify_inside(*s, report);
+  for (const Var& var : free_vars(kernel.body))
+    if (!known.contains(&var.node())) report("a variable that is not a parameter", var.name());
+  walk(kernel.body, [&](const Allocate& n) {
+    if (memory_scope(n.data) == StorageScope::Global)
+      report("global memory that is allocated inside", n.data.name());
+  });
+  return violations;
 }
 
 }  // namespace tenon::lowering

@@ -25,6 +25,7 @@
 #include "lower/rewriting.h"
 #include "tenon/lower/checks.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/each_of.h"
 #include "tenon/tir/memory_scope.h"
 
 namespace tenon::lowering {
@@ -106,8 +107,8 @@ class Synchronizer {
           part.is_uniform = uses_.is_uniform(n.condition);
           condition = &n.condition;
         },
-        [](const Let&) {}, [](const Assert&) {}, [](const Attr&) {}, [](const Allocate&) {},
-        [](const Seq&) {}, [](const Realize&) { refuse("a realize"); },
+        each_of<Let, Assert, Attr, Allocate, Seq>([] {}),
+        [](const Realize&) { refuse("a realize"); },
         [](const BufferView&) { refuse("a buffer view"); },
         [](const Prefetch&) { refuse("a prefetch"); },
         [](const BlockRealize&) { refuse("a block"); });
@@ -247,7 +248,7 @@ class Kernels {
   explicit Kernels(const PrimFunc& func) : func_(func) {}
 
   Stmt stmt(const Stmt& s, int loops) {
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
+    if (thread_attr(s)) {
       if (!shared_outside_.empty()) check_memory(s);
       refuse_launch_races(s, func_);
       return Synchronizer(s, loops).run();

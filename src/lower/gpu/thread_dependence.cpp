@@ -1,5 +1,7 @@
 #include "lower/gpu/thread_dependence.h"
 
+#include <algorithm>
+
 #include "lower/rewriting.h"
 #include "tenon/tir/walk.h"
 
@@ -23,10 +25,7 @@ ThreadDependence::ThreadDependence(const Stmt& body, const Var& thread) {
 bool ThreadDependence::depends(const Expr& e) const {
   std::vector<Node> used;
   sources(e, used);
-  for (Node node : used) {
-    if (dependent_.contains(node)) return true;
-  }
-  return false;
+  return std::ranges::any_of(used, [&](Node node) { return dependent_.contains(node); });
 }
 
 void ThreadDependence::sources(const Expr& e, std::vector<Node>& result) const {

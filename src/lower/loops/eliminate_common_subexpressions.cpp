@@ -31,6 +31,7 @@
 
 #include "lower/rewriting.h"
 #include "tenon/support/dense_map.h"
+#include "tenon/support/each_of.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
@@ -55,9 +56,8 @@ bool same_head(const ExprNode& a, const ExprNode& b) {
                std::bit_cast<std::uint64_t>(std::get<FloatImm>(b.value).value);
       },
       [&](const StringImm& x) { return x.value == std::get<StringImm>(b.value).value; },
-      [&](const VarNode&) { return &a == &b; }, [&](const Cast&) { return true; },
       [&](const Binary& x) { return x.op == std::get<Binary>(b.value).op; },
-      [&](const Not&) { return true; }, [&](const Select&) { return true; },
+      each_of<Cast, Not, Select>([] { return true; }),
       [&](const Ramp& x) { return x.lanes == std::get<Ramp>(b.value).lanes; },
       [&](const Broadcast& x) { return x.lanes == std::get<Broadcast>(b.value).lanes; },
       [&](const Shuffle& x) {
@@ -74,7 +74,7 @@ bool same_head(const ExprNode& a, const ExprNode& b) {
         return f.name == g.name && f.pure == g.pure;
       },
       [&](const Load& x) { return x.buffer.same_as(std::get<Load>(b.value).buffer); },
-      [&](const ProducerLoad&) { return &a == &b; }, [&](const Reduce&) { return &a == &b; });
+      each_of<VarNode, ProducerLoad, Reduce>([&] { return &a == &b; }));
 }
 
 bool may_be_zero(const Expr& divisor) {
@@ -302,15 +302,10 @@ class ComputationCounter {
  public:
   explicit ComputationCounter(ComputationPool& pool) : pool_(pool) {}
 
-  ComputationTable table_of(const Expr& e) {
+  template <class Tree>
+  ComputationTable table_of(const Tree& tree) {
     ComputationTable table;
-    add(e, table);
-    return table;
-  }
-
-  ComputationTable table_of(const Stmt& s) {
-    ComputationTable table;
-    add(s, table);
+    add(tree, table);
     return table;
   }
 
@@ -352,9 +347,9 @@ class ComputationCounter {
   /// Returns the computations that occur in at least two parts of `s`. The count of each is the sum
   /// over the parts.
   const ComputationTable& common_of(const Stmt& s) {
-    if (auto found = common_.find(&s.node()); found != common_.end()) return found->second.table;
+    if (auto found = common_.find(&s.node()); found != common_.end()) return found->second.second;
     ComputationTable table = make_common(s);
-    return common_.emplace(&s.node(), Remembered{s, std::move(table)}).first->second.table;
+    return common_.emplace(&s.node(), std::pair(s, std::move(table))).first->second.second;
   }
 
   ComputationTable make_common(const Stmt& s) {
@@ -400,11 +395,8 @@ class ComputationCounter {
   std::vector<ComputationId> order_;
   std::vector<double> occurrences_;
   std::vector<bool> is_certain_;
-  struct Remembered {
-    Stmt stmt;  // keeps the key alive
-    ComputationTable table;
-  };
-  std::unordered_map<const StmtNode*, Remembered> common_;
+  /// The results of common_of, each with its statement, which keeps the key alive.
+  std::unordered_map<const StmtNode*, std::pair<Stmt, ComputationTable>> common_;
 };
 
 // ---- elimination ----
@@ -444,15 +436,11 @@ class Context {
   DenseMap<ComputationId, std::vector<Var>> lets_;
 };
 
-struct NewLet {
-  Var var;
-  Expr value;
-};
-
 /// The result of one search for repeated computations in a statement or an expression.
 struct Choice {
-  /// The new lets in order of creation. Each let encloses the earlier ones.
-  std::vector<NewLet> lets;
+  /// The variables and values of the new lets in order of creation. Each let encloses the earlier
+  /// ones.
+  std::vector<std::pair<Var, Expr>> lets;
   DenseMap<ComputationId, Var> replacements;
   /// Repeated computations that cannot be bound here because they use variables of inner scopes,
   /// indexed by these variables.
@@ -584,7 +572,7 @@ class Eliminator {
       }
       if (!in_scope) return false;
       const Var var = new_variable(pool_.expr(id));
-      choice.lets.push_back({var, pool_.expr(id)});
+      choice.lets.emplace_back(var, pool_.expr(id));
       choice.replacements.try_emplace(id, var);
       return true;
     });
@@ -650,17 +638,16 @@ class Eliminator {
   Stmt apply(const Choice& choice, const Stmt& s) {
     Replacer replacer(pool_, choice);
     Stmt result = replacer.stmt(s);
-    for (const NewLet& let : choice.lets) {
-      result = make_stmt(Let{let.var, replacer.below(let.value), result});
-    }
+    for (const auto& [var, value] : choice.lets)
+      result = make_stmt(Let{var, replacer.below(value), result});
     return result;
   }
 
   Expr apply(const Choice& choice, const Expr& e) {
     Replacer replacer(pool_, choice);
     Expr result = replacer.expr(e);
-    for (const NewLet& let : choice.lets)
-      result = make_let(let.var, replacer.below(let.value), result);
+    for (const auto& [var, value] : choice.lets)
+      result = make_let(var, replacer.below(value), result);
     return result;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
@@ -95,15 +96,13 @@ Expr merge_quotients(const Expr& sum) {
   return e;
 }
 
-struct SignedTerm {
-  Expr e;
-  bool is_added;
-};
+/// A term of a sum, and whether it is added or subtracted.
+using SignedTerm = std::pair<Expr, bool>;
 
 void collect_signed(const Expr& e, bool is_added, std::vector<SignedTerm>& terms) {
   const Binary* n = e.as<Binary>();
   if (!n || (n->op != BinaryOp::Add && n->op != BinaryOp::Sub)) {
-    terms.push_back({e, is_added});
+    terms.emplace_back(e, is_added);
     return;
   }
   collect_signed(n->a, is_added, terms);
@@ -117,26 +116,20 @@ Expr without_cancelled_terms(const Expr& e) {
   if (!as_binary(e, BinaryOp::Add) && !as_binary(e, BinaryOp::Sub)) return e;
   std::vector<SignedTerm> terms, kept;
   collect_signed(e, true, terms);
-  for (const SignedTerm& term : terms) {
-    if (is_zero(term.e)) continue;
+  for (const auto& [term, is_added] : terms) {
+    if (is_zero(term)) continue;
     const auto opposite = std::ranges::find_if(kept, [&](const SignedTerm& other) {
-      return other.is_added != term.is_added && structural_equal(other.e, term.e);
+      return other.second != is_added && structural_equal(other.first, term);
     });
-    if (opposite == kept.end()) {
-      kept.push_back(term);
-    } else {
+    if (opposite == kept.end())
+      kept.emplace_back(term, is_added);
+    else
       kept.erase(opposite);
-    }
   }
   if (kept.size() == terms.size()) return e;
   std::optional<Expr> sum;
-  for (const auto& [term, is_added] : kept) {
-    if (is_added) {
-      sum = plus(sum, term);
-    } else {
-      sum = sum.value_or(make_int(term.dtype(), 0)) - term;
-    }
-  }
+  for (const auto& [term, is_added] : kept)
+    sum = is_added ? plus(sum, term) : sum.value_or(make_int(term.dtype(), 0)) - term;
   return sum.value_or(make_int(e.dtype(), 0));
 }
 
@@ -232,7 +225,7 @@ std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indic
 
 Buffer flat_buffer(const Buffer& buffer) {
   BufferNode node = *flattened(widened_if_large(buffer)).get();
-  if (node.dtype.is_bool()) node.dtype = Int(8, node.dtype.lanes);
+  node.dtype = stored_type(node.dtype);
   return make_buffer(std::move(node));
 }
 
@@ -304,7 +297,7 @@ class Binder {
                              print_expr(formal) + ", but the memory bound to it has " +
                              print_expr(actual);
     if (is_false(simple)) throw LowerError(text);
-    result_.checks.push_back({simple, text});
+    result_.checks.emplace_back(simple, text);
   }
 
   /// Binds a size, and checks that it fits the type of the declared variable.
@@ -338,13 +331,8 @@ class Binder {
   ViewBinding result_;
 };
 
-/// Returns the type of the elements in memory: bools are bytes there.
-DataType type_in_memory(const Buffer& buffer) {
-  return buffer->dtype.is_bool() ? Int(8, buffer->dtype.lanes) : buffer->dtype;
-}
-
 void check_kind(const Buffer& declared, const Buffer& piece) {
-  if (type_in_memory(declared) != type_in_memory(piece))
+  if (stored_type(declared->dtype) != stored_type(piece->dtype))
     throw LowerError("buffer `" + declared->name + "` of " + declared->dtype.str() +
                      " cannot be bound to `" + piece->name + "` of " + piece->dtype.str());
   const std::optional<PointerType>& pointer = declared->data.as<VarNode>()->pointer;

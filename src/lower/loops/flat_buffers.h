@@ -41,14 +41,10 @@ int alignment_of_temporary(DataType type, const std::vector<tir::Expr>& shape);
 //   bind_view(...)                                           // s1 = 64, off = j*1024; no checks
 
 struct ViewBinding {
-  struct Check {
-    tir::Expr condition;
-    std::string message;
-  };
   /// The variables of the declaration, each with its value.
   std::vector<std::pair<tir::Var, tir::Expr>> values;
-  /// Conditions that could not be proved and must be checked at run time.
-  std::vector<Check> checks;
+  /// Conditions that could not be proved and must be checked at run time, with error messages.
+  std::vector<std::pair<tir::Expr, std::string>> checks;
   /// The offset of the piece, if the declared offset is a variable of a narrower type. The value of
   /// this variable in `values` is truncated.
   std::optional<tir::Expr> wide_offset;

@@ -18,6 +18,8 @@
 //   access.
 #include "lower/passes.h"
 
+#include <ranges>
+
 #include "lower/loops/flat_buffers.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
@@ -35,15 +37,11 @@ struct Home {
   /// The buffer before flattening, with the shape, strides and scope of the memory.
   Buffer shaped;
   Buffer flat;
-};
-
-/// How accesses of a buffer map to its home, per dimension: the home's index is index - origin, or
-/// begin + index for a view. A view may have fewer dimensions than its home; `begins` then starts
-/// with the indices of the leading dimensions.
-struct HomeAccess {
-  Home home;
-  std::vector<Expr> origin;
-  std::vector<Expr> begins;
+  /// How accesses map to the memory, per dimension: its index is index - origin, or begin + index
+  /// for a view. A view may have fewer dimensions than its memory; `begins` then starts with the
+  /// indices of the leading dimensions.
+  std::vector<Expr> origin = {};
+  std::vector<Expr> begins = {};
 };
 
 /// Programs nest as deep as they have stages, so the recursive functions need small stack frames.
@@ -61,8 +59,8 @@ class Flattener {
       }
       parameters_.insert(param.declared.get());
       known_pointers_.insert(&param.declared->data.node());
-      accesses_.insert_or_assign(param.declared.get(), HomeAccess{home, {}, {}});
-      accesses_.insert_or_assign(param.buffer.get(), HomeAccess{home, {}, {}});
+      homes_.insert_or_assign(param.declared.get(), home);
+      homes_.insert_or_assign(param.buffer.get(), home);
       flat_params_.push_back({param.param, param.declared, home.flat});
     }
   }
@@ -138,21 +136,20 @@ class Flattener {
 
   // ---- accesses ---------------------------------------------------------------------------------
 
-  const HomeAccess& access_of(const Buffer& buffer) {
-    auto found = accesses_.find(buffer.get());
-    if (found != accesses_.end()) return found->second;
+  const Home& home_of(const Buffer& buffer) {
+    auto found = homes_.find(buffer.get());
+    if (found != homes_.end()) return found->second;
     // A buffer without a Realize refers to existing memory, such as memory allocated in the body of
     // an extern operation.
     const Buffer made = over_memory(buffer);
     if (!known_pointers_.contains(&made->data.node()))
       internal_error("an access of buffer `" + buffer->name + "` outside the scope of its memory");
     if (!made.same_as(buffer)) aliases_.push_back(buffer);
-    return accesses_.insert_or_assign(buffer.get(), HomeAccess{{made, flat_buffer(made)}, {}, {}})
-        .first->second;
+    return homes_.insert_or_assign(buffer.get(), Home{made, flat_buffer(made)}).first->second;
   }
 
   void forget_aliases(std::size_t count) {
-    for (; aliases_.size() > count; aliases_.pop_back()) accesses_.erase(aliases_.back().get());
+    for (; aliases_.size() > count; aliases_.pop_back()) homes_.erase(aliases_.back().get());
   }
 
   /// Returns `buffer` with its data pointer replaced by the memory that the pointer is an alias of.
@@ -167,12 +164,11 @@ class Flattener {
     return make_buffer(std::move(node));
   }
 
-  std::vector<Expr> shift(const HomeAccess& access, std::vector<Expr> indices) {
-    for (std::size_t n = 0; n < access.origin.size(); ++n)
-      indices[n] = indices[n] - access.origin[n];
-    if (access.begins.empty()) return indices;
-    const std::size_t missing = access.begins.size() - indices.size();
-    std::vector<Expr> result(access.begins.begin(), access.begins.end());
+  static std::vector<Expr> shift(const Home& home, std::vector<Expr> indices) {
+    for (std::size_t n = 0; n < home.origin.size(); ++n) indices[n] = indices[n] - home.origin[n];
+    if (home.begins.empty()) return indices;
+    const std::size_t missing = home.begins.size() - indices.size();
+    std::vector<Expr> result = home.begins;
     for (std::size_t n = 0; n < indices.size(); ++n)
       result[n + missing] = result[n + missing] + indices[n];
     return result;
@@ -180,20 +176,19 @@ class Flattener {
 
   Expr element(const Load& load) {
     const std::vector<Expr> indices = exprs(load.indices);
-    const HomeAccess& access = access_of(load.buffer);
-    note_size(access.home.shaped);
-    return make_load(access.home.flat, flat_index(access.home.shaped, shift(access, indices)));
+    const Home& home = home_of(load.buffer);
+    note_size(home.shaped);
+    return make_load(home.flat, flat_index(home.shaped, shift(home, indices)));
   }
 
   [[gnu::noinline]] Stmt flatten(const Store& store) {
     touched_.clear();
     Expr value = expr(store.value);
     const std::vector<Expr> indices = exprs(store.indices);
-    const HomeAccess& access = access_of(store.buffer);
+    const Home& home = home_of(store.buffer);
     if (value.dtype().is_bool()) value = make_cast(Int(8, value.dtype().lanes), value);
-    note_size(access.home.shaped);
-    Stmt s =
-        make_store(access.home.flat, value, flat_index(access.home.shaped, shift(access, indices)));
+    note_size(home.shaped);
+    Stmt s = make_store(home.flat, value, flat_index(home.shaped, shift(home, indices)));
     for (const Buffer& buffer : touched_) s = with_size(buffer, s);
     return s;
   }
@@ -217,8 +212,8 @@ class Flattener {
     if (is_of_stages_) node.data_alignment = alignment_of_temporary(node.dtype, shape);
     node.data = data_pointer(realize);
     const Buffer shaped = make_buffer(std::move(node));
-    const Home home{shaped, flat_buffer(shaped)};
-    accesses_.insert_or_assign(realize.buffer.get(), HomeAccess{home, std::move(origin), {}});
+    const Home home{shaped, flat_buffer(shaped), std::move(origin)};
+    homes_.insert_or_assign(realize.buffer.get(), home);
     return home;
   }
 
@@ -231,7 +226,7 @@ class Flattener {
     const std::size_t outer_aliases = aliases_.size();
     const Stmt body = stmt(realize.body);
     forget_aliases(outer_aliases);
-    accesses_.erase(realize.buffer.get());
+    homes_.erase(realize.buffer.get());
     values_.erase(&old_data.node());
     known_pointers_.erase(&home.flat->data.node());
 
@@ -265,7 +260,7 @@ class Flattener {
     if (result.extents.size() > 1)
       result.extents =
           flat_buffer(decl_buffer(result.extents, allocate.dtype, {.data = allocate.data}))->shape;
-    if (result.dtype.is_bool()) result.dtype = Int(8, result.dtype.lanes);
+    result.dtype = stored_type(result.dtype);
     known_pointers_.insert(&allocate.data.node());
     result.body = stmt(allocate.body);
     known_pointers_.erase(&allocate.data.node());
@@ -295,7 +290,7 @@ class Flattener {
     PointerType type =
         data.as<VarNode>()->pointer.value_or(PointerType{realize.buffer->dtype, std::nullopt});
     const PointerType declared = type;
-    if (type.element.is_bool()) type.element = Int(8, type.element.lanes);
+    type.element = stored_type(type.element);
     if (!realize.traits.scope_is_set) type.scope = default_scope_;
     if (!type.scope) type.scope = StorageScope::Global;
     return type == declared ? data : Var(data.name(), type);
@@ -304,7 +299,7 @@ class Flattener {
   // ---- views ------------------------------------------------------------------------------------
 
   [[gnu::noinline]] Stmt flatten(const BufferView& view) {
-    const HomeAccess source = access_of(view.source);
+    const Home source = home_of(view.source);
     std::vector<Expr> begins, extents;
     for (const Range& range : view.region) {
       begins.push_back(expr(range.min));
@@ -316,20 +311,20 @@ class Flattener {
       extents.insert(extents.begin(), begins.size() - extents.size(), Expr(1));
 
     const ViewBinding binding =
-        bind_view(view.view, slice(source.home.shaped, begins, extents), values_, facts_);
+        bind_view(view.view, slice(source.shaped, begins, extents), values_, facts_);
     for (const auto& [var, value] : binding.values) set(values_, var, value);
     const Expr& offset = view.view->elem_offset;
     if (binding.wide_offset)
       wide_offsets_.insert_or_assign(&offset.node(), cast(Int(64), *binding.wide_offset));
-    accesses_.insert_or_assign(view.view.get(), HomeAccess{source.home, {}, begins});
+    homes_.insert_or_assign(view.view.get(), Home{source.shaped, source.flat, {}, begins});
     const std::size_t outer_aliases = aliases_.size();
     Stmt s = stmt(view.body);
-    accesses_.erase(view.view.get());
+    homes_.erase(view.view.get());
     forget_aliases(outer_aliases);
     for (const auto& [var, value] : binding.values) values_.erase(&var.node());
     wide_offsets_.erase(&offset.node());
-    for (auto check = binding.checks.rbegin(); check != binding.checks.rend(); ++check)
-      s = make_stmt(Assert{check->condition, check->message, s});
+    for (const auto& [condition, message] : binding.checks | std::views::reverse)
+      s = make_stmt(Assert{condition, message, s});
     return s;
   }
 
@@ -350,8 +345,7 @@ class Flattener {
       facts_.bind(std::get<IterVar>(attr.subject).var(), Range(0, attr.value), true);
     }
     if (Expr* subject = std::get_if<Expr>(&result.subject)) *subject = expr(*subject);
-    if (Buffer* subject = std::get_if<Buffer>(&result.subject))
-      *subject = access_of(*subject).home.flat;
+    if (Buffer* subject = std::get_if<Buffer>(&result.subject)) *subject = home_of(*subject).flat;
     result.value = expr(attr.value);
     result.body = stmt(attr.body);
     default_scope_ = outer_scope;
@@ -398,7 +392,7 @@ class Flattener {
   /// programs.
   bool is_of_stages_;
   arith::Facts facts_;
-  std::unordered_map<const BufferNode*, HomeAccess> accesses_;
+  std::unordered_map<const BufferNode*, Home> homes_;
   std::unordered_set<const BufferNode*> parameters_;
   /// The data pointers of parameters and of enclosing allocations.
   std::unordered_set<const ExprNode*> known_pointers_;

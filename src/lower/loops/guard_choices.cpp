@@ -45,7 +45,7 @@ class ChoiceGuard {
     if (const For* n = s.as<For>())
       facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
     if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index()) let(*n);
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent)
+    if (const Attr* n = thread_attr(s))
       facts_.bind(std::get<IterVar>(n->subject).var(), Range(0, n->value), true);
     return map_children(
         s, [&](const Expr& e) { return whole(e); }, [&](const Stmt& child) { return stmt(child); });
@@ -126,11 +126,6 @@ class ChoiceGuard {
     return expr(e);
   }
 
-  static const Binary* as_logic(const Expr& e) {
-    const Binary* n = e.as<Binary>();
-    return n && (n->op == BinaryOp::And || n->op == BinaryOp::Or) ? n : nullptr;
-  }
-
   /// Records the elements that the expression reads unconditionally.
   void note_certain(const Expr& e) {
     if (!chosen_) note_loads(e);
@@ -155,8 +150,8 @@ class ChoiceGuard {
       return make_call(e.dtype(), Intrin::if_then_else, {n->condition, n->if_true, n->if_false});
     }
     // For scalars, code generators short-circuit the right operand.
-    const Binary* n = e.dtype().is_vector() ? as_logic(result) : nullptr;
-    if (!n || !may_fault(n->b)) return result;
+    const Binary* n = result.as<Binary>();
+    if (!n || !e.dtype().is_vector() || !is_lazy(result) || !may_fault(n->b)) return result;
     const int lanes = e.dtype().lanes;
     const bool is_and = n->op == BinaryOp::And;
     return make_call(e.dtype(), Intrin::if_then_else,

@@ -11,6 +11,7 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "lower/rewriting.h"
 #include "tenon/tir/fresh_copy.h"
@@ -21,11 +22,6 @@ using namespace tir;
 
 namespace {
 
-struct Hoisted {
-  Expr condition;
-  bool has_else;
-};
-
 /// An enclosing loop, or an axis that an enclosing Attr binds.
 struct EnclosingScope {
   Var var;
@@ -33,8 +29,8 @@ struct EnclosingScope {
   /// Whether the current statement is only one part of the body. A condition must then not be
   /// hoisted out of this scope.
   bool is_closed = false;
-  /// The hoisted conditions, outermost first.
-  std::vector<Hoisted> hoisted = {};
+  /// The hoisted conditions, outermost first, and whether each of them has an `else`.
+  std::vector<std::pair<Expr, bool>> hoisted = {};
 };
 
 /// Returns the statement, given that the condition has this value. Branches on the condition,
@@ -73,17 +69,12 @@ class Hoister {
   Stmt loop(const Stmt& s, const For& n) {
     levels_.push_back({n.var, true});
     Stmt result = children(s);
-    const std::vector<Hoisted> hoisted = std::move(levels_.back().hoisted);
+    const auto hoisted = std::move(levels_.back().hoisted);
     levels_.pop_back();
-    for (auto it = hoisted.rbegin(); it != hoisted.rend(); ++it) {
-      if (!it->has_else) {
-        result = make_stmt(
-            If{it->condition, given_condition(result, it->condition, true), std::nullopt});
-      } else {
-        Stmt otherwise = fresh_copy(given_condition(result, it->condition, false));
-        result = make_stmt(
-            If{it->condition, given_condition(result, it->condition, true), std::move(otherwise)});
-      }
+    for (const auto& [condition, has_else] : hoisted | std::views::reverse) {
+      std::optional<Stmt> otherwise;
+      if (has_else) otherwise = fresh_copy(given_condition(result, condition, false));
+      result = make_stmt(If{condition, given_condition(result, condition, true), otherwise});
     }
     return result;
   }
@@ -101,7 +92,7 @@ class Hoister {
 
   Stmt condition(const Stmt& s, const If& n) {
     if (EnclosingScope* level = destination(n.condition))
-      level->hoisted.push_back({n.condition, n.else_case.has_value()});
+      level->hoisted.emplace_back(n.condition, n.else_case.has_value());
     // A condition inside one case must not guard the other case.
     if (n.else_case) return closed([&] { return children(s); });
     return children(s);

@@ -31,14 +31,33 @@ using namespace tir;
 
 namespace {
 
-bool fits_in_int32(const Expr& e, const arith::Facts& facts) {
-  if (!e.dtype().is_int() || e.dtype().bits <= 32) return true;
-  const arith::ConstBound bound = arith::const_bound(e, facts);
+bool fits_in_int32(const arith::ConstBound& bound) {
   return bound.is_at_least(std::numeric_limits<std::int32_t>::min()) &&
          bound.is_at_most(std::numeric_limits<std::int32_t>::max());
 }
 
 bool is_wide_integer(const Expr& e) { return e.dtype().is_int() && e.dtype().bits > 32; }
+
+bool fits_in_int32(const Expr& e, const arith::Facts& facts) {
+  return !is_wide_integer(e) || fits_in_int32(arith::const_bound(e, facts));
+}
+
+/// Returns the buffer with `f` applied to its extents, strides and offset; the same buffer if none
+/// of them changes.
+template <class F>
+Buffer with_sizes(const Buffer& buffer, F f) {
+  BufferNode node = *buffer.get();
+  bool is_same = true;
+  const auto renew = [&](Expr& e) {
+    const Expr renewed = f(e);
+    is_same = is_same && renewed.same_as(e);
+    e = renewed;
+  };
+  std::ranges::for_each(node.shape, renew);
+  std::ranges::for_each(node.strides, renew);
+  renew(node.elem_offset);
+  return is_same ? buffer : make_buffer(std::move(node));
+}
 
 const IterVar* thread_of(const Attr& attr) {
   const bool is_thread =
@@ -92,24 +111,22 @@ class Narrower {
 
   Stmt stmt(const Stmt& s) {
     if (const Store* store = s.as<Store>())
-      return make_stmt(Store{buffer(store->buffer), as(store->value.dtype(), expr(store->value)),
+      return make_stmt(Store{buffer(store->buffer), cast(store->value.dtype(), expr(store->value)),
                              indices(store->indices)});
     if (const For* loop = s.as<For>()) {
       const Var var = renamed(loop->var);
-      const Expr min = as(var.dtype(), expr(loop->min)),
-                 extent = as(var.dtype(), expr(loop->extent));
+      const Expr min = cast(var.dtype(), expr(loop->min)),
+                 extent = cast(var.dtype(), expr(loop->extent));
       return make_stmt(For{var, min, extent, loop->kind, stmt(loop->body)});
     }
     if (const Attr* attr = s.as<Attr>()) return this->attr(*attr);
     if (const Let* let = s.as<Let>())
-      return make_stmt(Let{let->var, as(let->var.dtype(), expr(let->value)), stmt(let->body)});
+      return make_stmt(Let{let->var, cast(let->var.dtype(), expr(let->value)), stmt(let->body)});
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
   }
 
  private:
-  static Expr as(DataType type, const Expr& e) { return e.dtype() == type ? e : cast(type, e); }
-
   Var renamed(const Var& var) {
     if (!survey_.is_narrow(var)) return var;
     const Var narrow(var.name(), Int(32));
@@ -124,7 +141,7 @@ class Narrower {
       auto known = narrowed_.find(&thread->var().node());
       const Var var = known == narrowed_.end() ? renamed(thread->var()) : Var::of(known->second);
       result.subject = IterVar(thread->dom(), var, thread->kind(), thread->thread());
-      result.value = as(Int(32), expr(attr.value));
+      result.value = cast(Int(32), expr(attr.value));
     } else {
       result.value = expr(attr.value);
     }
@@ -138,26 +155,14 @@ class Narrower {
     const auto [known, is_new] = buffers_.try_emplace(b.get(), b);
     if (!is_new) return known->second;
     const bool outer = std::exchange(in_index_, false);
-    BufferNode node = *b.get();
-    bool is_same = true;
-    const auto renew = [&](Expr& e) {
-      const Expr narrow = expr(e);
-      is_same = is_same && narrow.same_as(e);
-      e = narrow;
-    };
-    for (Expr& extent : node.shape) renew(extent);
-    for (Expr& stride : node.strides) renew(stride);
-    renew(node.elem_offset);
+    const Buffer narrow = with_sizes(b, [&](const Expr& e) { return expr(e); });
     in_index_ = outer;
-    return is_same ? b
-                   : buffers_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
+    return buffers_.insert_or_assign(b.get(), narrow).first->second;
   }
 
   std::vector<Expr> indices(const std::vector<Expr>& list) {
-    const bool outer = in_index_;
-    in_index_ = true;
-    std::vector<Expr> result;
-    for (const Expr& e : list) result.push_back(expr(e));
+    const bool outer = std::exchange(in_index_, true);
+    std::vector<Expr> result = mapped(list, [&](const Expr& e) { return expr(e); });
     in_index_ = outer;
     return result;
   }
@@ -176,16 +181,15 @@ class Narrower {
     if (const IntImm* constant = e.as<IntImm>())
       return may_narrow ? make_int(Int(32), constant->value) : e;
     if (const Load* load = e.as<Load>()) {
-      const bool outer = fits_;
-      fits_ = true;
+      const bool outer = std::exchange(fits_, true);
       const Expr result = make_load(buffer(load->buffer), indices(load->indices));
       fits_ = outer;
       return result;
     }
     if (const Cast* node = e.as<Cast>()) {
       const Expr value = expr(node->value);
-      if (may_narrow) return as(Int(32), value);
-      return value.same_as(node->value) ? e : as(e.dtype(), value);
+      if (may_narrow) return cast(Int(32), value);
+      return value.same_as(node->value) ? e : cast(e.dtype(), value);
     }
     if (const Binary* node = e.as<Binary>()) return binary(*node, e);
     if (const Select* node = e.as<Select>()) {
@@ -197,7 +201,7 @@ class Narrower {
       return make_call(arms.a.dtype(), Intrin::if_then_else, {expr(call->args[0]), arms.a, arms.b});
     }
     // Other expressions and their operands keep their types.
-    return map_children(e, [&](const Expr& c) { return as(c.dtype(), expr(c)); });
+    return map_children(e, [&](const Expr& c) { return cast(c.dtype(), expr(c)); });
   }
 
   Expr binary(const Binary& node, const Expr& self) {
@@ -238,11 +242,6 @@ namespace {
 
 bool is_int32(const Expr& e) { return e.dtype().element() == Int(32); }
 DataType widened(DataType type) { return Int(64, type.lanes); }
-
-bool fits_in_int32(const arith::ConstBound& bound) {
-  return bound.is_at_least(std::numeric_limits<std::int32_t>::min()) &&
-         bound.is_at_most(std::numeric_limits<std::int32_t>::max());
-}
 
 /// Whether some product has a large constant factor, so that it may exceed int32.
 bool has_large_factor(const Stmt& s) {
@@ -359,30 +358,21 @@ class IndexWidener {
   Buffer buffer(const Buffer& b) {
     if (wide_.empty()) return b;
     if (const auto known = buffers_.find(b.get()); known != buffers_.end()) return known->second;
-    if (std::ranges::none_of(sizes_of(b), [&](const Expr& e) { return uses_wide(e); })) return b;
-    BufferNode node = *b.get();
-    const auto widen = [&](Expr& e) {
-      if (uses_wide(e)) e = wide(e);
-    };
-    std::ranges::for_each(node.shape, widen);
-    std::ranges::for_each(node.strides, widen);
-    widen(node.elem_offset);
-    return buffers_.try_emplace(b.get(), make_buffer(std::move(node))).first->second;
+    const Buffer result = with_sizes(b, [&](const Expr& e) { return uses_wide(e) ? wide(e) : e; });
+    if (!result.same_as(b)) buffers_.emplace(b.get(), result);
+    return result;
   }
 
   /// Widens the extents of an allocation. If an extent is a product, its factors become separate
   /// extents, so that overflow of the product is checked.
   Stmt allocate(const Allocate& n) {
-    std::vector<Expr> extents;
-    for (const Expr& extent : n.extents) {
-      if (is_int32(extent) && needs_width(extent)) {
-        add_factors(extent, extents);
-      } else {
-        extents.push_back(value(extent));
-      }
-    }
     Allocate result = n;
-    result.extents = std::move(extents);
+    result.extents.clear();
+    for (const Expr& extent : n.extents)
+      if (is_int32(extent) && needs_width(extent))
+        add_factors(extent, result.extents);
+      else
+        result.extents.push_back(value(extent));
     result.condition = value(n.condition);
     result.body = stmt(n.body);
     return make_stmt(std::move(result));
@@ -450,8 +440,8 @@ class IndexWidener {
     const bool has_constant_size = std::ranges::all_of(
         accessed->shape, [](const Expr& extent) { return constant_int(extent).has_value(); });
     const bool outer = std::exchange(is_in_constant_buffer_, has_constant_size);
-    std::vector<Expr> result;
-    for (const Expr& e : list) result.push_back(is_int32(e) && needs_width(e) ? wide(e) : value(e));
+    std::vector<Expr> result = mapped(
+        list, [&](const Expr& e) { return is_int32(e) && needs_width(e) ? wide(e) : value(e); });
     is_in_constant_buffer_ = outer;
     return result;
   }

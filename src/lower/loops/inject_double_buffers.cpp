@@ -16,6 +16,7 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -38,16 +39,9 @@ namespace {
 
 // Legality analysis: finds the buffers of a loop that can be filled one iteration ahead.
 
-/// Buffers that are filled by the same statement of a loop body.
-struct DoubleBufferGroup {
-  struct Member {
-    tir::Var data;
-    /// The size of one copy, in elements. The size must not depend on variables that the loop
-    /// defines.
-    tir::Expr size;
-  };
-  std::vector<Member> members;
-};
+/// The data pointers of buffers, each with the size of one copy in elements. The sizes must not
+/// depend on variables that the loop defines.
+using Sizes = std::vector<std::pair<Var, Expr>>;
 
 /// A statement inside nested DoubleBufferWrite attributes, and the data pointers that the
 /// attributes name. The statement fills their memory.
@@ -61,43 +55,36 @@ using Node = const ExprNode*;
 bool is_mark(const Attr& attr) { return attr.kind == AttrKind::DoubleBufferWrite; }
 
 /// The memory that a statement reads and writes, and the variables that it defines.
-class Footprint {
- public:
+struct Footprint {
+  /// `used`: the used variables, including the data pointers of loads and addresses. `bare`: the
+  /// pointers that are used other than through a load, a store or an access_ptr.
+  std::unordered_set<Node> used, written, defined, bare;
+
   void add(const Stmt& s) {
-    if (const Store* n = s.as<Store>()) written_.insert(&n->buffer->data.node());
-    if (const Allocate* n = s.as<Allocate>()) defined_.insert(&n->data.node());
-    if (const For* n = s.as<For>()) defined_.insert(&n->var.node());
-    if (const Let* n = s.as<Let>()) defined_.insert(&n->var.node());
+    if (const Store* n = s.as<Store>()) written.insert(&n->buffer->data.node());
+    if (const Allocate* n = s.as<Allocate>()) defined.insert(&n->data.node());
+    if (const For* n = s.as<For>()) defined.insert(&n->var.node());
+    if (const Let* n = s.as<Let>()) defined.insert(&n->var.node());
     for_each_child(
         s, [&](const Expr& e) { add(e); }, [&](const Stmt& child) { add(child); });
   }
 
-  /// The used variables, including the data pointers of loads and addresses.
-  const std::unordered_set<Node>& used() const { return used_; }
-  const std::unordered_set<Node>& written() const { return written_; }
-  const std::unordered_set<Node>& defined() const { return defined_; }
-  /// Pointers that are used other than through a load, a store or an access_ptr.
-  const std::unordered_set<Node>& bare() const { return bare_; }
-
- private:
   void add(const Expr& e) {
-    if (const Load* n = e.as<Load>()) used_.insert(&n->buffer->data.node());
+    if (const Load* n = e.as<Load>()) used.insert(&n->buffer->data.node());
     if (e.as<VarNode>()) {
-      used_.insert(&e.node());
-      if (e.dtype().is_handle()) bare_.insert(&e.node()), written_.insert(&e.node());
+      used.insert(&e.node());
+      if (e.dtype().is_handle()) bare.insert(&e.node()), written.insert(&e.node());
     }
     if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
       const auto mask = constant_int(n->args[4]);
       const Node data = &n->args[1].node();
-      if (!mask || (*mask & 1)) used_.insert(data);
-      if (!mask || (*mask & 2)) written_.insert(data);
+      if (!mask || (*mask & 1)) used.insert(data);
+      if (!mask || (*mask & 2)) written.insert(data);
       add(n->args[2]), add(n->args[3]);
       return;
     }
     for_each_child(e, [&](const Expr& child) { add(child); });
   }
-
-  std::unordered_set<Node> used_, written_, defined_, bare_;
 };
 
 MarkedFilling marked_filling(const Attr& mark) {
@@ -110,37 +97,33 @@ MarkedFilling marked_filling(const Attr& mark) {
   return result;
 }
 
-struct Found {
-  MarkedFilling filling;
-  /// Whether the path from the loop to the filling statement has only sequences, allocations and
-  /// plain attributes.
-  bool is_plain;
-};
-
-/// Finds the groups of buffers that can be filled ahead of their use. Their marks are directly in
-/// the body of the loop, not in an inner loop.
+/// Finds the buffers that can be filled ahead of their use. Their marks are directly in the body of
+/// the loop, not in an inner loop.
 class DoubleBufferPlanner {
  public:
   explicit DoubleBufferPlanner(const For& loop) : loop_(loop) {}
 
-  std::vector<DoubleBufferGroup> run() {
+  Sizes run() {
     search(loop_.body, true);
-    std::vector<DoubleBufferGroup> groups;
-    for (const Found& found : found_) {
-      if (!found.is_plain || !can_run_ahead(found.filling)) continue;
-      if (auto group = sized(found.filling)) groups.push_back(std::move(*group));
+    Sizes result;
+    for (const MarkedFilling& filling : fillings_) {
+      if (!can_run_ahead(filling)) continue;
+      if (const auto sizes = sizes_of(filling))
+        result.insert(result.end(), sizes->begin(), sizes->end());
     }
-    return groups;
+    return result;
   }
 
  private:
+  /// `is_plain`: whether the path from the loop to the statement has only sequences, allocations
+  /// and plain attributes.
   void search(const Stmt& s, bool is_plain) {
     if (s.as<For>() || s.as<Store>() || s.as<Evaluate>()) return;
     if (const Allocate* n = s.as<Allocate>(); n && n->double_buffer)
       allocations_.emplace(&n->data.node(), n);
     if (const Attr* n = s.as<Attr>()) {
       if (is_mark(*n)) {
-        found_.push_back({marked_filling(*n), is_plain});
+        if (is_plain) fillings_.push_back(marked_filling(*n));
         return;
       }
       is_plain =
@@ -165,23 +148,19 @@ class DoubleBufferPlanner {
       return std::ranges::any_of(filling.data,
                                  [&](const Var& data) { return &data.node() == node; });
     };
-    for (const Var& data : filling.data) {
+    const bool is_exposed = std::ranges::any_of(filling.data, [&](const Var& data) {
       const Node node = &data.node();
-      if (outside.written().contains(node) || outside.bare().contains(node) ||
-          inside.bare().contains(node)) {
-        return false;
-      }
-    }
+      return outside.written.contains(node) || outside.bare.contains(node) ||
+             inside.bare.contains(node);
+    });
     // The filling statement must not use anything that other statements of the loop compute or
     // define. It must not write any other memory.
-    for (Node node : inside.used()) {
-      if (!is_own(node) && (outside.written().contains(node) || outside.defined().contains(node)))
-        return false;
-    }
-    for (Node node : inside.written()) {
-      if (!is_own(node) && !inside.defined().contains(node)) return false;
-    }
-    return true;
+    const auto may_use = [&](Node node) {
+      return is_own(node) || !(outside.written.contains(node) || outside.defined.contains(node));
+    };
+    const auto may_write = [&](Node node) { return is_own(node) || inside.defined.contains(node); };
+    return !is_exposed && std::ranges::all_of(inside.used, may_use) &&
+           std::ranges::all_of(inside.written, may_write);
   }
 
   static void add_outside(const Stmt& s, const Stmt& filling, Footprint& footprint) {
@@ -200,8 +179,8 @@ class DoubleBufferPlanner {
     }
   }
 
-  std::optional<DoubleBufferGroup> sized(const MarkedFilling& filling) const {
-    DoubleBufferGroup group;
+  std::optional<Sizes> sizes_of(const MarkedFilling& filling) const {
+    Sizes sizes;
     for (const Var& data : filling.data) {
       const auto found = allocations_.find(&data.node());
       if (found == allocations_.end() || found->second->extents.size() != 1) return std::nullopt;
@@ -212,13 +191,13 @@ class DoubleBufferPlanner {
         if (!bound) return std::nullopt;
         size = *bound;
       }
-      group.members.push_back({data, size});
+      sizes.emplace_back(data, size);
     }
-    return group;
+    return sizes;
   }
 
   const For& loop_;
-  std::vector<Found> found_;
+  std::vector<MarkedFilling> fillings_;
   std::unordered_map<Node, const Allocate*> allocations_;
 };
 
@@ -244,9 +223,8 @@ struct LoopState {
 };
 
 Stmt without_marks(const Stmt& s) {
-  if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite)
-    return without_marks(n->body);
-  return map_statements(s, [](const Stmt& child) { return without_marks(child); });
+  if (const Attr* n = s.as<Attr>(); n && is_mark(*n)) return without_marks(n->body);
+  return map_statements(s, without_marks);
 }
 
 class DoubleBufferInjector {
@@ -256,8 +234,7 @@ class DoubleBufferInjector {
   Stmt stmt(const Stmt& s) {
     if (const For* n = s.as<For>()) return loop(*n, s);
     if (const Allocate* n = s.as<Allocate>(); n && n->double_buffer) return allocate(*n);
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite)
-      return filling(*n);
+    if (const Attr* n = s.as<Attr>(); n && is_mark(*n)) return filling(*n);
     if (const Store* n = s.as<Store>()) {
       std::vector<Expr> indices = exprs(n->indices);
       const Expr value = expr(n->value);
@@ -295,9 +272,8 @@ class DoubleBufferInjector {
     const Expr next = Expr(loop.var) + make_int(loop.var.dtype(), 1);
     Stmt ahead = replace_vars(body, {{&loop.var.node(), next},
                                      {&state.write_copy.node(), floormod(state.iteration + 1, 2)}});
-    for (auto data = marked.data.rbegin(); data != marked.data.rend(); ++data) {
-      ahead = make_stmt(Attr{AttrKind::DoubleBufferWrite, Expr(*data), "", 1, std::move(ahead)});
-    }
+    for (const Var& data : marked.data | std::views::reverse)
+      ahead = make_stmt(Attr{AttrKind::DoubleBufferWrite, Expr(data), "", 1, std::move(ahead)});
     return make_stmt(If{next < loop.min + loop.extent, std::move(ahead), std::nullopt});
   }
 
@@ -308,29 +284,25 @@ class DoubleBufferInjector {
   // ---- loops ------------------------------------------------------------------------------------
 
   Stmt loop(const For& old, const Stmt& self) {
-    const std::vector<DoubleBufferGroup> groups = DoubleBufferPlanner(old).run();
+    const Sizes sizes = DoubleBufferPlanner(old).run();
     const For n{old.var, expr(old.min), expr(old.extent), old.kind, old.body};
     const Var write_copy(n.var.name() + ".db", n.var.dtype());
     const Expr iteration = Expr(n.var) - n.min;
-    for (const DoubleBufferGroup& group : groups) {
-      for (const DoubleBufferGroup::Member& member : group.members) {
-        buffers_.insert_or_assign(&member.data.node(),
-                                  DoubleBuffer{member.size, floormod(iteration, 2), write_copy});
-      }
-    }
+    for (const auto& [data, size] : sizes)
+      buffers_.insert_or_assign(&data.node(),
+                                DoubleBuffer{size, floormod(iteration, 2), write_copy});
     loops_.push_back({n, iteration, write_copy});
     const Stmt body = stmt(n.body);
     const LoopState state = std::move(loops_.back());
     loops_.pop_back();
-    if (!groups.empty()) return with_allocations(state, whole(n, state, body));
+    if (!sizes.empty()) return with_allocations(state, whole(n, state, body));
     if (body.same_as(n.body) && n.min.same_as(old.min) && n.extent.same_as(old.extent)) return self;
     return make_stmt(For{n.var, n.min, n.extent, n.kind, body});
   }
 
   static Stmt with_allocations(const LoopState& state, Stmt s) {
-    for (auto it = state.allocations.rbegin(); it != state.allocations.rend(); ++it) {
-      s = make_stmt(Allocate{it->data, it->dtype, it->extents, it->condition, std::move(s)});
-    }
+    for (const Allocate& n : state.allocations | std::views::reverse)
+      s = make_stmt(Allocate{n.data, n.dtype, n.extents, n.condition, std::move(s)});
     return s;
   }
 

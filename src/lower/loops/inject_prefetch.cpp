@@ -24,14 +24,9 @@ namespace {
 
 constexpr int kCacheLineBytes = 64;
 
-/// How a region is traversed. A cache line holds `step` elements of dimension `inner`, including
-/// all dimensions inside it.
-struct Walk {
-  int inner;
-  int step;
-};
-
-Walk walk_of(const Buffer& buffer) {
+/// Returns (inner, step): a cache line holds `step` elements of dimension `inner`, including all
+/// dimensions inside it.
+std::pair<int, int> walk_of(const Buffer& buffer) {
   const int line = std::max(1, kCacheLineBytes / buffer->dtype.bytes());
   int inner = buffer->rank() - 1;
   std::int64_t block = 1;
@@ -55,42 +50,39 @@ Stmt prefetch_of(const Buffer& buffer, const std::vector<Expr>& indices) {
 
 Expr lines(const Range& range, int step) { return truncdiv(range.extent - 1, step) + 1; }
 
-Stmt loops_around(Stmt s, const std::vector<Var>& vars, const Walk& walk,
+Stmt loops_around(Stmt s, const std::vector<Var>& vars, int inner, int step,
                   const std::vector<Range>& region) {
-  for (int dim = walk.inner; dim >= 0; --dim)
-    s = make_stmt(For{vars[dim], 0,
-                      dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
+  for (int dim = inner; dim >= 0; --dim)
+    s = make_stmt(For{vars[dim], 0, dim == inner ? lines(region[dim], step) : region[dim].extent,
                       ForKind::Serial, s});
   return s;
 }
 
 Stmt loops_of(const Buffer& buffer, const std::vector<Range>& region) {
-  const Walk walk = walk_of(buffer);
+  const auto [inner, step] = walk_of(buffer);
   std::vector<Expr> indices;
   std::vector<Var> vars;
   for (int dim = 0; dim < buffer->rank(); ++dim) {
     vars.push_back(loop_var(buffer, dim));
     const Expr& min = region[dim].min;
-    indices.push_back(dim < walk.inner    ? vars[dim] + min
-                      : dim == walk.inner ? vars[dim] * walk.step + min
-                                          : min);
+    indices.push_back(dim < inner ? vars[dim] + min : dim == inner ? vars[dim] * step + min : min);
   }
-  return loops_around(prefetch_of(buffer, indices), vars, walk, region);
+  return loops_around(prefetch_of(buffer, indices), vars, inner, step, region);
 }
 
 /// Returns the loops of TVM 0.9 text: the indices are in reverse order, and each loop has the
 /// variable of the mirrored dimension.
 Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
-  const Walk walk = walk_of(buffer);
+  const auto [inner, step] = walk_of(buffer);
   std::vector<Expr> indices;
   std::vector<Var> vars;
-  for (int dim = buffer->rank() - 1; dim > walk.inner; --dim) indices.push_back(region[dim].min);
-  for (int dim = walk.inner; dim >= 0; --dim) {
+  for (int dim = buffer->rank() - 1; dim > inner; --dim) indices.push_back(region[dim].min);
+  for (int dim = inner; dim >= 0; --dim) {
     vars.push_back(loop_var(buffer, dim));
-    indices.push_back(dim == walk.inner ? region[dim].min + walk.step * vars.back()
-                                        : vars.back() + region[dim].min);
+    indices.push_back(dim == inner ? region[dim].min + step * vars.back()
+                                   : vars.back() + region[dim].min);
   }
-  return loops_around(prefetch_of(buffer, indices), vars, walk, region);
+  return loops_around(prefetch_of(buffer, indices), vars, inner, step, region);
 }
 
 class PrefetchInjector {

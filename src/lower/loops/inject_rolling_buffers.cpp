@@ -179,11 +179,20 @@ class StoreCheck {
   bool has_store_ = false;
 };
 
+/// Plans how a realized buffer rolls. `loops` are the loops around the realize, outermost first.
+/// There are only sequences and allocations between them.
 class RollingPlanner {
  public:
   RollingPlanner(const Realize& realize, const std::vector<For>& loops, const arith::Facts& facts)
       : realize_(realize), loops_(loops), facts_(facts) {}
 
+  std::optional<RollingPlan> run() const {
+    for (std::size_t outer = 0; outer < loops_.size(); ++outer)
+      if (auto plan = around(outer)) return plan;
+    return std::nullopt;
+  }
+
+ private:
   std::optional<RollingPlan> around(std::size_t outer) const {
     RollingPlan plan{outer, {}, -1, 0, {}};
     for (std::size_t n = outer; n < loops_.size(); ++n) {
@@ -208,7 +217,6 @@ class RollingPlanner {
     return plan;
   }
 
- private:
   bool uses_inner(const Expr& e, std::size_t outer) const { return !used_loops(e, outer).empty(); }
 
   std::vector<std::size_t> used_loops(const Expr& e, std::size_t outer) const {
@@ -251,31 +259,13 @@ class RollingPlanner {
   const arith::Facts& facts_;
 };
 
-/// `loops` are the loops around the realize, outermost first. There are only sequences and
-/// allocations between them.
-std::optional<RollingPlan> plan_rolling(const Realize& realize, const std::vector<For>& loops,
-                                        const arith::Facts& facts) {
-  const RollingPlanner planner(realize, loops, facts);
-  for (std::size_t outer = 0; outer < loops.size(); ++outer) {
-    if (auto plan = planner.around(outer)) return plan;
-  }
-  return std::nullopt;
-}
-
 // ---- the pass -----------------------------------------------------------------------------------
-
-/// An allocation that waits until the loop around which it moves is rebuilt.
-struct Waiting {
-  Buffer buffer;
-  std::vector<Range> bounds;
-  Expr condition;
-  Realize::Traits traits;
-};
 
 /// An enclosing loop; nullopt represents a statement across which no buffer can roll.
 struct EnclosingLoop {
   std::optional<For> loop;
-  std::vector<Waiting> waiting = {};
+  /// The allocations that move around the loop. They are emitted when the loop is rebuilt.
+  std::vector<Realize> moved = {};
 };
 
 class Roller {
@@ -305,11 +295,11 @@ class Roller {
     facts_.bind(n.var, Range::from_min_extent(bounds.min, bounds.extent), true);
     levels_.push_back({bounds});
     Stmt result = make_stmt(For{n.var, bounds.min, bounds.extent, n.kind, stmt(n.body)});
-    const std::vector<Waiting> waiting = std::move(levels_.back().waiting);
+    const std::vector<Realize> moved = std::move(levels_.back().moved);
     levels_.pop_back();
-    for (const Waiting& each : waiting) {
-      result = make_stmt(
-          Realize{each.buffer, each.bounds, each.condition, std::move(result), each.traits});
+    for (Realize each : moved) {
+      each.body = std::move(result);
+      result = make_stmt(std::move(each));
     }
     return result;
   }
@@ -323,10 +313,10 @@ class Roller {
     std::vector<For> loops;
     for (std::size_t level = first; level < levels_.size(); ++level)
       loops.push_back(*levels_[level].loop);
-    const auto plan = plan_rolling(n, loops, facts_);
+    const auto plan = RollingPlanner(n, loops, facts_).run();
     if (!plan) return children(make_stmt(std::move(plain)));
-    levels_[first + plan->loop].waiting.push_back(
-        {n.buffer, plan->bounds, n.condition, plain.traits});
+    plain.bounds = plan->bounds;
+    levels_[first + plan->loop].moved.push_back(std::move(plain));
     plans_.insert_or_assign(n.buffer.get(), *plan);
     Stmt body = stmt(n.body);
     plans_.erase(n.buffer.get());

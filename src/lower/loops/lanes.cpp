@@ -5,6 +5,7 @@
 #include "lower/loops/accumulation.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/each_of.h"
 #include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
@@ -56,29 +57,17 @@ std::optional<int> access_width(const Stmt& body, const Var& data) {
 /// are interleaved: `width` elements of one lane are followed by those of the next lane.
 Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes, int width) {
   std::unordered_map<const BufferNode*, Buffer> spread;
-  auto buffer_of = [&](const Buffer& buffer) {
-    return copy_once(spread, buffer, [&](BufferNode& node) {
-      node.shape.back() = arith::simplify(node.shape.back() * lanes);
-      node.strides.clear();
-    });
-  };
-  auto index_of = [&](std::vector<Expr> indices) {
+  return with_accesses(body, data, [&](const Buffer& buffer, std::vector<Expr> indices) {
     const Ramp* ramp = indices.back().as<Ramp>();
     const Expr one = ramp ? ramp->base : indices.back();
     const Expr first = arith::simplify(one * lanes + cast(one.dtype(), lane) * width);
     indices.back() = ramp ? make_ramp(first, ramp->stride, width) : first;
-    return indices;
-  };
-  return rewrite(
-      body,
-      [&](const Load& load, const Expr&) -> std::optional<Expr> {
-        if (!load.buffer->data.same_as(data)) return std::nullopt;
-        return make_load(buffer_of(load.buffer), index_of(load.indices));
-      },
-      [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
-        if (!store.buffer->data.same_as(data)) return std::nullopt;
-        return make_store(buffer_of(store.buffer), store.value, index_of(store.indices));
-      });
+    const Buffer& own = copy_once(spread, buffer, [&](BufferNode& node) {
+      node.shape.back() = arith::simplify(node.shape.back() * lanes);
+      node.strides.clear();
+    });
+    return std::pair(own, std::move(indices));
+  });
 }
 
 // ---- from iterations to lanes -------------------------------------------------------------------
@@ -100,8 +89,7 @@ class Lanes {
 
   Expr expr(const Expr& e) {
     return match(
-        e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
-        [&](const StringImm&) { return e; },
+        e.node().value, each_of<IntImm, FloatImm, StringImm>([&] { return e; }),
         [&](const VarNode&) {
           if (e.same_as(var_)) return ramp_;
           if (e.same_as(lane_))
@@ -135,8 +123,8 @@ class Lanes {
           return is_same ? e : refuse(e);
         },
         [&](const LetExpr& n) { return let(n, e); }, [&](const Call& n) { return call(n, e); },
-        [&](const Load& n) { return load(n, e); }, [&](const ProducerLoad&) { return refuse(e); },
-        [&](const Reduce&) { return refuse(e); });
+        [&](const Load& n) { return load(n, e); },
+        each_of<ProducerLoad, Reduce>([&] { return refuse(e); }));
   }
 
   Stmt stmt(const Stmt& s) {
@@ -250,13 +238,9 @@ class Lanes {
   Expr call(const Call& call, const Expr& self) {
     if (call.is(Intrin::if_then_else)) return if_then_else(call, self);
     std::vector<Expr> args = exprs(call.args);
-    bool is_same = true;
     int lanes = 1;
-    for (std::size_t n = 0; n < args.size(); ++n) {
-      is_same = is_same && args[n].same_as(call.args[n]);
-      lanes = std::max(lanes, int{args[n].dtype().lanes});
-    }
-    if (is_refused_ || is_same) return self;
+    for (const Expr& arg : args) lanes = std::max(lanes, int{arg.dtype().lanes});
+    if (is_refused_ || are_same(args, call.args)) return self;
     const Intrin* intrin = std::get_if<Intrin>(&call.callee);
     const bool is_serial_in_text = is_text() && (call.is(Intrin::isnan) || call.is(Intrin::isinf) ||
                                                  call.is(Intrin::isfinite));
@@ -294,12 +278,8 @@ class Lanes {
 
   Expr load(const Load& load, const Expr& self) {
     const std::vector<Expr> indices = mapped(load.indices, [&](const Expr& e) { return index(e); });
-    bool is_same = true;
-    for (std::size_t n = 0; n < indices.size(); ++n) {
-      is_same = is_same && indices[n].same_as(load.indices[n]);
-      if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
-    }
-    if (is_refused_ || is_same) return self;
+    if (has_outer_vectors(indices)) return refuse(self);
+    if (is_refused_ || are_same(indices, load.indices)) return self;
     return has_lanes(load.buffer) ? make_load(load.buffer, indices) : refuse(self);
   }
 
@@ -317,7 +297,7 @@ class Lanes {
   Stmt by_lanes(const Stmt& s) {
     /// The expressions of these statements must be the same for all lanes, because they are
     /// evaluated once.
-    const auto once = [&](const auto&) {
+    const auto once = [&] {
       return map_children(
           s,
           [&](const Expr& e) {
@@ -330,22 +310,17 @@ class Lanes {
         s.node().value, [&](const Store& n) { return store(n, s); },
         [&](const For& n) { return loop(n, s); }, [&](const If& n) { return branch(n, s); },
         [&](const Let& n) { return let(n, s); }, [&](const Allocate& n) { return allocate(n, s); },
-        [&](const Evaluate& n) { return evaluate(n, s); }, [&](const While&) { return refuse(s); },
-        [&](const Assert&) { return refuse(s); }, [&](const Seq& n) { return once(n); },
-        [&](const Attr& n) { return once(n); }, [&](const Realize& n) { return once(n); },
-        [&](const BufferView& n) { return once(n); }, [&](const Prefetch& n) { return once(n); },
-        [&](const BlockRealize& n) { return once(n); });
+        [&](const Evaluate& n) { return evaluate(n, s); },
+        each_of<While, Assert>([&] { return refuse(s); }),
+        each_of<Seq, Attr, Realize, BufferView, Prefetch, BlockRealize>(once));
   }
 
   Stmt store(const Store& store, const Stmt& self) {
     std::vector<Expr> indices = mapped(store.indices, [&](const Expr& e) { return index(e); });
     const Expr value = expr(store.value);
     if (is_refused_) return self;
-    bool is_same = value.same_as(store.value);
-    for (std::size_t n = 0; n < indices.size(); ++n) {
-      is_same = is_same && indices[n].same_as(store.indices[n]);
-      if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
-    }
+    if (has_outer_vectors(indices)) return refuse(self);
+    const bool is_same = value.same_as(store.value) && are_same(indices, store.indices);
     // All lanes store to the same element. Their order matters if they store different values, or
     // if they read the value that the previous lane stored.
     const bool is_fixed = indices.back().same_as(store.indices.back());
@@ -442,6 +417,13 @@ class Lanes {
                          replace_vars(s, {{&var_.node(), index}})});
   }
 
+  /// Whether an index other than the last one is a vector.
+  static bool has_outer_vectors(const std::vector<Expr>& indices) {
+    for (std::size_t n = 0; n + 1 < indices.size(); ++n)
+      if (indices[n].dtype().is_vector()) return true;
+    return false;
+  }
+
   /// Whether the tree uses an outer let whose value has become a vector.
   template <class Tree>
   bool uses_vectors(const Tree& tree) const {
@@ -509,16 +491,13 @@ class OneLane {
   std::optional<Expr> expr(const Expr& e) {
     using Result = std::optional<Expr>;
     if (e.dtype().lanes != lanes_) return std::nullopt;
-    const auto none = [](const auto&) -> Result { return std::nullopt; };
-    const auto rebuilt = [&](const auto&) { return lane_wise(e); };
     return match(
         e.node().value,
         [&](const VarNode&) -> Result {
           const auto found = lets_.find(&e.node());
           return found == lets_.end() ? std::nullopt : Result(found->second);
         },
-        [&](const Cast& n) { return rebuilt(n); }, [&](const Binary& n) { return rebuilt(n); },
-        [&](const Not& n) { return rebuilt(n); }, [&](const Select& n) { return rebuilt(n); },
+        each_of<Cast, Binary, Not, Select>([&] { return lane_wise(e); }),
         [&](const Call& n) -> Result {
           const Intrin* intrin = std::get_if<Intrin>(&n.callee);
           return intrin && effect_of(*intrin) == Effect::Pure ? lane_wise(e) : std::nullopt;
@@ -532,10 +511,9 @@ class OneLane {
           const Result index = expr(n.indices[0]);
           return index ? Result(make_load(n.buffer, {*index})) : std::nullopt;
         },
-        [&](const LetExpr& n) { return let(n); }, [&](const Shuffle& n) { return none(n); },
-        [&](const IntImm& n) { return none(n); }, [&](const FloatImm& n) { return none(n); },
-        [&](const StringImm& n) { return none(n); }, [&](const ProducerLoad& n) { return none(n); },
-        [&](const Reduce& n) { return none(n); });
+        [&](const LetExpr& n) { return let(n); },
+        each_of<Shuffle, IntImm, FloatImm, StringImm, ProducerLoad, Reduce>(
+            []() -> Result { return std::nullopt; }));
   }
 
  private:

@@ -58,12 +58,6 @@ namespace {
 /// constants fit int32.
 constexpr std::int64_t kFar = std::int64_t{1} << 24;
 
-/// The expression `base + constant`.
-struct Shifted {
-  Expr base;
-  std::int64_t constant;
-};
-
 /// Combines the constants in sums that use the variable.
 class ConstantCollector {
  public:
@@ -86,15 +80,16 @@ class ConstantCollector {
     return map_children(e, [&](const Expr& child) { return expr(child); });
   }
 
-  /// The constant is computed modulo 2^64.
-  Shifted shifted(const Expr& e) const {
+  /// Splits the expression into (base, constant), which are its summands. The constant is computed
+  /// modulo 2^64.
+  std::pair<Expr, std::int64_t> shifted(const Expr& e) const {
     if (const IntImm* n = e.as<IntImm>()) return {make_int(e.dtype(), 0), n->value};
     const Binary* n = e.as<Binary>();
     const auto scale = n && n->op == BinaryOp::Mul ? constant_int(n->b) : std::nullopt;
     if (!scale && !(n && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub)))
       return {with_children(e), 0};
     const auto [a, of_a] = shifted(n->a);
-    const auto [b, of_b] = scale ? Shifted{n->b, 0} : shifted(n->b);
+    const auto [b, of_b] = scale ? std::pair(n->b, std::int64_t{0}) : shifted(n->b);
     const auto x = static_cast<std::uint64_t>(of_a),
                y = static_cast<std::uint64_t>(scale.value_or(of_b));
     const std::uint64_t sum = scale ? x * y : n->op == BinaryOp::Add ? x + y : x - y;
@@ -138,44 +133,21 @@ namespace {
 /// The maximum depth of repeated rewriting.
 constexpr int kMaxDepth = 5;
 
-/// Returns the value of a scalar constant or of a broadcast one.
-std::optional<std::int64_t> constant_of(const Expr& e) {
-  if (const Broadcast* vector = e.as<Broadcast>()) return constant_of(vector->value);
-  const IntImm* imm = e.as<IntImm>();
-  if (!imm) return std::nullopt;
-  return imm->value;
-}
-
-Expr constant(DataType type, std::int64_t value) { return make_int(type, value); }
-
-struct Scaled {
+/// A sum of two or three terms of which the first is scaled: index*scale + rest.
+struct ScaledSum {
   Expr index;
   std::int64_t scale;
-};
-
-std::optional<Scaled> as_scaled(const Expr& e) {
-  const Binary* product = as_binary(e, BinaryOp::Mul);
-  if (!product) return std::nullopt;
-  const auto scale = constant_of(product->b);
-  if (!scale) return std::nullopt;
-  return Scaled{product->a, *scale};
-}
-
-/// A sum of two or three terms of which the first is scaled: scaled + rest.
-struct ScaledSum {
-  Scaled first;
   Expr rest;
 };
 
 std::optional<ScaledSum> as_scaled_sum(const Expr& e) {
   const Binary* sum = as_binary(e, BinaryOp::Add);
   if (!sum) return std::nullopt;
-  if (const auto first = as_scaled(sum->a)) return ScaledSum{*first, sum->b};
   const Binary* inner = as_binary(sum->a, BinaryOp::Add);
-  if (!inner) return std::nullopt;
-  const auto first = as_scaled(inner->a);
-  if (!first) return std::nullopt;
-  return ScaledSum{*first, fold(BinaryOp::Add, inner->b, sum->b)};
+  const Binary* product = as_binary(inner ? inner->a : sum->a, BinaryOp::Mul);
+  const auto scale = product ? constant_int(product->b) : std::nullopt;
+  if (!scale) return std::nullopt;
+  return ScaledSum{product->a, *scale, inner ? fold(BinaryOp::Add, inner->b, sum->b) : sum->b};
 }
 
 class Renormalizer {
@@ -233,11 +205,9 @@ class Renormalizer {
 
   /// Returns a < b, or floordiv(a, b) < 1 for a constant b > 0.
   Expr less(const Expr& a, const Expr& b) {
-    const auto bound = constant_of(b);
-    if (b.as<IntImm>() && *bound > 0) {
-      return again(fold(BinaryOp::Lt, fold(BinaryOp::FloorDiv, a, b), constant(b.dtype(), 1)));
-    }
-    return make_binary(BinaryOp::Lt, a, b);
+    const IntImm* bound = b.as<IntImm>();
+    if (!bound || bound->value <= 0) return make_binary(BinaryOp::Lt, a, b);
+    return again(fold(BinaryOp::Lt, fold(BinaryOp::FloorDiv, a, b), make_int(b.dtype(), 1)));
   }
 
   /// Returns the negation of a comparison. Float comparisons are not inverted, because
@@ -265,25 +235,24 @@ class Renormalizer {
     const Expr plain = fold(BinaryOp::FloorDiv, a, b);
     const Binary* division = as_binary(plain, BinaryOp::FloorDiv);
     if (!division) return plain;
-    const auto divisor = constant_of(division->b);
+    const auto divisor = constant_int(division->b);
     if (!divisor || *divisor <= 0) return plain;
     if (const Binary* modulo = as_binary(division->a, BinaryOp::FloorMod)) {
-      const auto modulus = constant_of(modulo->b);
+      const auto modulus = constant_int(modulo->b);
       if (modulus && *modulus > 0 && *modulus % *divisor == 0) {
         return again(fold(BinaryOp::FloorMod, fold(BinaryOp::FloorDiv, modulo->a, division->b),
-                          constant(modulo->b.dtype(), *modulus / *divisor)));
+                          make_int(modulo->b.dtype(), *modulus / *divisor)));
       }
     }
     const auto sum = as_scaled_sum(division->a);
-    if (!sum || sum->first.scale <= 0 || wraps(division->a)) return plain;
-    const std::int64_t common = std::gcd(sum->first.scale, *divisor);
+    if (!sum || sum->scale <= 0 || wraps(division->a)) return plain;
+    const std::int64_t common = std::gcd(sum->scale, *divisor);
     if (common <= 1) return plain;
     const DataType type = division->b.dtype();
-    const Expr scaled =
-        fold(BinaryOp::Mul, sum->first.index, constant(type, sum->first.scale / common));
-    const Expr rest = fold(BinaryOp::FloorDiv, sum->rest, constant(type, common));
+    const Expr scaled = fold(BinaryOp::Mul, sum->index, make_int(type, sum->scale / common));
+    const Expr rest = fold(BinaryOp::FloorDiv, sum->rest, make_int(type, common));
     return again(fold(BinaryOp::FloorDiv, fold(BinaryOp::Add, scaled, rest),
-                      constant(type, *divisor / common)));
+                      make_int(type, *divisor / common)));
   }
 
   bool wraps(const Expr& e) const { return arith::wraps(e, facts_); }

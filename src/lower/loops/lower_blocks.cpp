@@ -321,6 +321,14 @@ class BlockBufferPlanner {
   const For* loop_of(std::size_t scope) const {
     return std::get_if<For>(&scopes_[scope].stmt->value);
   }
+  /// Returns the loops around the scope that are inside `place`, innermost first; all loops if
+  /// `place` is kNone.
+  std::vector<const For*> loops_inside(std::size_t place, std::size_t scope) const {
+    std::vector<const For*> loops;
+    for (; scope != place && scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope)) loops.push_back(loop);
+    return loops;
+  }
   const Let* let_of(std::size_t scope) const {
     return std::get_if<Let>(&scopes_[scope].stmt->value);
   }
@@ -345,9 +353,8 @@ class BlockBufferPlanner {
 
   /// Whether the scope may run more than once in one run of `owner`.
   bool is_repeated(std::size_t scope, std::size_t owner) const {
-    for (; scope != owner; scope = parent(scope))
-      if (const For* loop = loop_of(scope); loop && !is_one(loop->extent)) return true;
-    return false;
+    return std::ranges::any_of(loops_inside(owner, scope),
+                               [](const For* loop) { return !is_one(loop->extent); });
   }
 
   // ---- sizes ----
@@ -419,16 +426,14 @@ class BlockBufferPlanner {
   /// Whether the store fills a whole box: over the loops inside of `place`, its indices take every
   /// value between those of the first and the last iteration.
   bool is_dense(const BlockAccess& store, std::size_t place) const {
+    const std::vector<const For*> loops = loops_inside(place, store.scope);
     // If two indices depend on the same loop, the loop only fills a diagonal.
-    for (std::size_t scope = store.scope; scope != place; scope = parent(scope)) {
-      const For* loop = loop_of(scope);
+    for (const For* loop : loops) {
       const auto depends = [&](const Expr& index) { return uses_var(index, loop->var); };
-      if (loop && std::ranges::count_if(*store.first, depends) > 1) return false;
+      if (std::ranges::count_if(*store.first, depends) > 1) return false;
     }
     const auto is_inner = [&](const Expr& var) {
-      for (std::size_t scope = store.scope; scope != place; scope = parent(scope))
-        if (const For* loop = loop_of(scope); loop && loop->var.same_as(var)) return true;
-      return false;
+      return std::ranges::any_of(loops, [&](const For* loop) { return loop->var.same_as(var); });
     };
     return std::ranges::none_of(*store.first, [&](const Expr& index) {
       return any_node(index, [&](const Binary& n) {
@@ -538,21 +543,19 @@ class BlockBufferPlanner {
   /// initializes, to the minimum of the loop.
   VarMap beginning(const BlockAccess& store, std::size_t place) const {
     VarMap result;
-    for (std::size_t scope = store.scope; scope != place && scope != kNone; scope = parent(scope))
-      if (const For* loop = loop_of(scope))
-        for (const Condition& condition : store.conditions)
-          if (condition.is_beginning && uses_var(condition.holds, loop->var))
-            set(result, loop->var, loop->min);
+    for (const For* loop : loops_inside(place, store.scope))
+      for (const Condition& condition : store.conditions)
+        if (condition.is_beginning && uses_var(condition.holds, loop->var))
+          set(result, loop->var, loop->min);
     return result;
   }
 
   /// Whether an enclosing loop provably has no iterations. The extents of loops inside it are then
   /// meaningless.
   bool never_runs(const BlockAccess& access) const {
-    for (std::size_t scope = access.scope; scope != kNone; scope = parent(scope))
-      if (const For* loop = loop_of(scope); loop && constant_int(loop->extent).value_or(1) < 1)
-        return true;
-    return false;
+    return std::ranges::any_of(loops_inside(kNone, access.scope), [](const For* loop) {
+      return constant_int(loop->extent).value_or(1) < 1;
+    });
   }
 
   std::vector<Range> box(const Allocated& a, std::size_t place) const {
@@ -581,8 +584,8 @@ class BlockBufferPlanner {
     const Range reached = touched.to_range(whole, facts);
     const Expr min = arith::simplify(max(reached.min, whole.min), facts);
     const Expr extent = arith::simplify(tir::min(whole.extent, reached.extent), facts);
-    if (constant_int(extent)) return Range::from_min_extent(min, extent);
-    if (!constant_int(whole.extent)) return Range::from_min_extent(min, extent);
+    if (constant_int(extent) || !constant_int(whole.extent))
+      return Range::from_min_extent(min, extent);
     const std::optional<std::int64_t> most = arith::const_bound(extent, facts).max;
     if (most && *most < *constant_int(whole.extent))
       return Range::from_min_extent(min, make_int(extent.dtype(), *most));
@@ -609,18 +612,12 @@ class Builder {
   }
 
  private:
-  struct Launch {
-    ThreadTag tag;
-    IterVar axis;
-    Expr extent() const { return axis.dom()->extent; }
-  };
-
   const BufferPlaces& places_;
   /// The variables of thread-bound loops, each with the thread variable that replaces it.
   VarMap threads_;
-  /// The launch dimensions of the enclosing kernel. `open_threads_` is the number of thread-bound
-  /// loops of the kernel that enclose the current statement.
-  std::vector<Launch> launches_;
+  /// The thread axes of the enclosing kernel. `open_threads_` is the number of thread-bound loops
+  /// of the kernel that enclose the current statement.
+  std::vector<IterVar> axes_;
   /// The thread dimensions that are launched with the outermost loop of the kernel, because their
   /// threads run all of it.
   std::vector<ThreadTag> launched_;
@@ -685,49 +682,49 @@ class Builder {
   Stmt thread(const Stmt& s, const For& loop, ThreadTag tag) {
     const bool is_kernel = open_threads_ == 0;
     if (is_kernel) begin_kernel(s, tag);
-    const Launch launch = tag.is_virtual() ? made_launch(loop, tag) : known_launch(tag);
-    const Expr own = cast(loop.var.dtype(), launch.axis.var());
+    const IterVar axis = tag.is_virtual() ? new_axis(loop, tag) : known_axis(tag);
+    const Expr own = cast(loop.var.dtype(), axis.var());
     set(threads_, loop.var, is_zero(loop.min) ? own : own + expr(loop.min));
     ++open_threads_;
     Stmt body = with_buffers(s, stmt(loop.body));
     --open_threads_;
     threads_.erase(&loop.var.node());
-    if (!structural_equal(expr(loop.extent), launch.extent())) {
-      if (!tag.is_block()) check_reduces_alone(loop, launch, body);
+    if (!structural_equal(expr(loop.extent), axis.dom()->extent)) {
+      if (!tag.is_block()) check_reduces_alone(loop, axis, body);
       body = make_stmt(If{likely(own < expr(loop.extent)), std::move(body), std::nullopt});
     }
     if (is_kernel)
       for (std::size_t n = launched_.size(); n-- > 1;)
-        body = launched(known_launch(launched_[n]), std::move(body));
+        body = launched(known_axis(launched_[n]), std::move(body));
     const bool is_running = !is_kernel && !tag.is_virtual() && is_launched(tag);
-    return is_running ? body : launched(launch, std::move(body));
+    return is_running ? body : launched(axis, std::move(body));
   }
 
   /// Throws if a reduction across threads is inside a guard that only some threads pass, because
   /// the other threads would not take part in it.
-  static void check_reduces_alone(const For& loop, const Launch& launch, const Stmt& body) {
+  static void check_reduces_alone(const For& loop, const IterVar& axis, const Stmt& body) {
     walk(body, [&](const Attr& attr) {
       if (attr.kind != AttrKind::ReduceScope) return;
       throw LowerError("loop `" + loop.var.name() + "` runs on " + print_expr(loop.extent) +
-                       " of the " + print_expr(launch.extent()) + " threads of `" +
-                       launch.tag.str() + "`, which reduce together inside of block `" +
+                       " of the " + print_expr(axis.dom()->extent) + " threads of `" +
+                       axis.thread()->str() + "`, which reduce together inside of block `" +
                        std::get<CommReducer>(attr.subject)->name +
                        "`; split the loops so that both have as many iterations");
     });
   }
 
-  static Stmt launched(const Launch& launch, Stmt body) {
+  static Stmt launched(const IterVar& axis, Stmt body) {
     const AttrKind kind =
-        launch.tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent;
-    return make_stmt(Attr{kind, launch.axis, "", launch.axis.dom()->extent, std::move(body)});
+        axis.thread()->is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent;
+    return make_stmt(Attr{kind, axis, "", axis.dom()->extent, std::move(body)});
   }
 
   void begin_kernel(const Stmt& kernel, ThreadTag outermost) {
-    launches_ = dimensions_of(kernel);
+    axes_ = axes_of(kernel);
     launched_ = {outermost};
-    for (const Launch& launch : launches_)
-      if (!(launch.tag == outermost) && runs_all(kernel, launch.tag))
-        launched_.push_back(launch.tag);
+    for (const IterVar& axis : axes_)
+      if (!(axis.thread() == outermost) && runs_all(kernel, *axis.thread()))
+        launched_.push_back(*axis.thread());
   }
 
   bool is_launched(ThreadTag tag) const {
@@ -742,23 +739,23 @@ class Builder {
     return has_parts && all;
   }
 
-  Launch known_launch(ThreadTag tag) const {
-    for (const Launch& launch : launches_)
-      if (launch.tag == tag) return launch;
+  IterVar known_axis(ThreadTag tag) const {
+    for (const IterVar& axis : axes_)
+      if (axis.thread() == tag) return axis;
     internal_error("a thread dimension that the kernel does not have");
   }
 
-  static Launch launch_of(ThreadTag tag, const Expr& extent) {
-    return {tag, IterVar(Range::from_extent(extent), Var(tag.str(), extent.dtype()),
-                         IterKind::ThreadIndex, tag)};
+  static IterVar axis_of(ThreadTag tag, const Expr& extent) {
+    return IterVar(Range::from_extent(extent), Var(tag.str(), extent.dtype()),
+                   IterKind::ThreadIndex, tag);
   }
 
-  static Launch made_launch(const For& loop, ThreadTag tag) {
+  static IterVar new_axis(const For& loop, ThreadTag tag) {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
     if (!extent && tag.is_virtual())
       throw LowerError("loop `" + loop.var.name() + "` is bound to `" + tag.str() +
                        "`, which needs a constant extent, got " + print_expr(loop.extent));
-    return launch_of(tag, loop.extent);
+    return axis_of(tag, loop.extent);
   }
 
   /// Returns the larger extent. Symbolic extents are compared at run time.
@@ -768,12 +765,12 @@ class Builder {
     return structural_equal(a, b) ? a : max(a, b);
   }
 
-  /// Returns the launch dimensions of the kernel. Each has the largest extent of the loops bound to
-  /// it; shorter loops are guarded.
-  std::vector<Launch> dimensions_of(const Stmt& kernel) {
+  /// Returns the thread axes of the kernel. Each has the largest extent of the loops bound to it;
+  /// shorter loops are guarded.
+  static std::vector<IterVar> axes_of(const Stmt& kernel) {
     std::unordered_set<const void*> inside;
     walk(kernel, [&](const For& loop) { inside.insert(&loop.var.node()); });
-    std::vector<Launch> result;
+    std::vector<IterVar> result;
     walk(kernel, [&](const For& loop) {
       const auto& tag = traits_of(loop).thread;
       if (!tag || tag->is_virtual()) return;
@@ -781,11 +778,11 @@ class Builder {
         throw LowerError("loop `" + loop.var.name() + "` is bound to `" + tag->str() +
                          "`, and its extent " + print_expr(loop.extent) +
                          " differs between the threads of one kernel");
-      const Launch own = made_launch(loop, *tag);
-      for (Launch& known : result) {
-        if (!(known.tag == *tag)) continue;
-        const Expr extent = longest(known.extent(), own.extent());
-        if (!extent.same_as(known.extent())) known = launch_of(*tag, extent);
+      const IterVar own = new_axis(loop, *tag);
+      for (IterVar& known : result) {
+        if (!(known.thread() == tag)) continue;
+        const Expr extent = longest(known.dom()->extent, own.dom()->extent);
+        if (!extent.same_as(known.dom()->extent)) known = axis_of(*tag, extent);
         return;
       }
       result.push_back(own);

@@ -27,17 +27,7 @@ using namespace tir;
 namespace {
 
 /// The variables that enclosing statements define.
-class EnclosingVars {
- public:
-  void enter(const Var& var) { vars_.insert(&var.node()); }
-  void leave(const Var& var) { vars_.erase(&var.node()); }
-  bool any_in(const Expr& e) const {
-    return uses_var(e, [&](const Expr& var) { return vars_.contains(&var.node()); });
-  }
-
- private:
-  std::unordered_set<const ExprNode*> vars_;
-};
+using EnclosingVars = std::unordered_set<const ExprNode*>;
 
 /// Returns the extent if it is a constant that fits int. Otherwise returns nullopt if the extent
 /// uses an enclosing variable, and throws LowerError ("vectorize of loop `i`: ...") if it does not.
@@ -47,7 +37,8 @@ std::optional<int> constant_extent(const For& loop, std::string_view primitive,
   if (!extent) extent = constant_int(arith::simplify(loop.extent));
   if (extent && *extent <= std::numeric_limits<int>::max())
     return static_cast<int>(std::max<std::int64_t>(*extent, 0));
-  if (enclosing.any_in(loop.extent)) return std::nullopt;
+  if (uses_var(loop.extent, [&](const Expr& var) { return enclosing.contains(&var.node()); }))
+    return std::nullopt;
   throw LowerError(std::string(primitive) + " of loop `" + loop.var.name() +
                    "`: it needs a constant number of iterations, " + "but has " +
                    print_expr(loop.extent) + "; split it by a constant and " +
@@ -114,7 +105,7 @@ class Unroller {
   Stmt attr(const Attr& attr, const Stmt& self) {
     if (const IterVar* axis = std::get_if<IterVar>(&attr.subject);
         axis && attr.kind != AttrKind::Pragma)
-      enclosing_.enter(axis->var());
+      enclosing_.insert(&axis->var().node());
     const bool is_explicit = is_pragma(attr, PragmaKey::UnrollExplicit);
     if (!is_explicit && !is_pragma(attr, PragmaKey::AutoUnrollMaxStep)) return children(self);
     const std::optional<std::int64_t> value = constant_int(attr.value);
@@ -132,9 +123,9 @@ class Unroller {
   }
 
   Stmt loop(const For& loop) {
-    enclosing_.enter(loop.var);
+    enclosing_.insert(&loop.var.node());
     const Stmt body = stmt(loop.body);
-    enclosing_.leave(loop.var);
+    enclosing_.erase(&loop.var.node());
     const std::optional<std::int64_t> extent = extent_of(loop);
     if (!extent || !is_to_unroll(loop, *extent)) {
       ++size_.other_loops;
@@ -240,7 +231,7 @@ class Vectorizer {
   Stmt stmt(const Stmt& s) {
     if (const For* loop = s.as<For>()) return this->loop(*loop);
     if (const Attr* attr = s.as<Attr>(); attr && std::holds_alternative<IterVar>(attr->subject))
-      enclosing_.enter(std::get<IterVar>(attr->subject).var());
+      enclosing_.insert(&std::get<IterVar>(attr->subject).var().node());
     return map_statements(s, [&](const Stmt& c) { return stmt(c); });
   }
 
@@ -248,9 +239,9 @@ class Vectorizer {
   Stmt loop(const For& loop) {
     const int outer_count = vectorized_inside_;
     vectorized_inside_ = 0;
-    enclosing_.enter(loop.var);
+    enclosing_.insert(&loop.var.node());
     const Stmt body = stmt(loop.body);
-    enclosing_.leave(loop.var);
+    enclosing_.erase(&loop.var.node());
     const bool has_inner = vectorized_inside_ > 0;
     vectorized_inside_ = outer_count + vectorized_inside_;
     if (loop.kind != ForKind::Vectorized)

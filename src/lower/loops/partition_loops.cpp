@@ -38,6 +38,8 @@ namespace {
 //   for (x, 0, 64) { B[x] = A[max(x - 1, 0)] }
 //   find_span: x in [1, 64): there the index is x - 1
 
+using Settled = std::unordered_map<const ExprNode*, Expr>;
+
 /// A half-open range of values of a loop variable. If `begin` or `end` is absent, it is the loop's
 /// own.
 struct GuardSpan {
@@ -45,7 +47,7 @@ struct GuardSpan {
   std::optional<Expr> end;
   /// Nodes of the loop body with the expressions that replace them within the span: true for a
   /// condition, one operand for a minimum or maximum, and the dividend for a remainder.
-  std::unordered_map<const ExprNode*, Expr> settled;
+  Settled settled;
 };
 
 /// The kinds of guards to find in addition to `likely` conditions.
@@ -313,36 +315,28 @@ std::optional<GuardSpan> find_span(const For& loop, GuardKinds kinds, Facts& fac
 
 /// Replaces the nodes in GuardSpan::settled by the expressions that they equal within the span, and
 /// folds the result.
-class Remover {
- public:
-  explicit Remover(const std::unordered_map<const ExprNode*, Expr>& settled) : settled_(settled) {}
+Expr within_span(const Expr& e, const Settled& settled) {
+  if (const auto found = settled.find(&e.node()); found != settled.end()) return found->second;
+  const Expr result = map_children(e, [&](const Expr& c) { return within_span(c, settled); });
+  if (result.same_as(e)) return e;
+  if (const Binary* both = as_binary(result, BinaryOp::And))
+    return fold(BinaryOp::And, both->a, both->b);
+  if (const Call* call = as_call(result, Intrin::likely); call && is_true(call->args[0]))
+    return make_true();
+  if (const Call* call = as_call(result, Intrin::if_then_else); call && is_true(call->args[0]))
+    return call->args[1];
+  if (const Select* select = result.as<Select>(); select && is_true(select->condition))
+    return select->if_true;
+  return result;
+}
 
-  Expr expr(const Expr& e) {
-    if (const auto found = settled_.find(&e.node()); found != settled_.end()) return found->second;
-    const Expr result = map_children(e, [&](const Expr& c) { return expr(c); });
-    if (result.same_as(e)) return e;
-    if (const Binary* both = as_binary(result, BinaryOp::And))
-      return fold(BinaryOp::And, both->a, both->b);
-    if (const Call* call = as_call(result, Intrin::likely); call && is_true(call->args[0]))
-      return make_true();
-    if (const Call* call = as_call(result, Intrin::if_then_else); call && is_true(call->args[0]))
-      return call->args[1];
-    if (const Select* select = result.as<Select>(); select && is_true(select->condition))
-      return select->if_true;
-    return result;
-  }
-
-  Stmt stmt(const Stmt& s) {
-    const Stmt result = map_children(
-        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
-    if (const If* branch = result.as<If>(); branch && is_true(branch->condition))
-      return branch->then_case;
-    return result;
-  }
-
- private:
-  const std::unordered_map<const ExprNode*, Expr>& settled_;
-};
+Stmt within_span(const Stmt& s, const Settled& settled) {
+  const Stmt result = map_children(
+      s, [&](const Expr& e) { return within_span(e, settled); },
+      [&](const Stmt& c) { return within_span(c, settled); });
+  const If* branch = result.as<If>();
+  return branch && is_true(branch->condition) ? branch->then_case : result;
+}
 
 /// Returns the statement with `likely(c)` replaced by c, and without marks for partitioning.
 Stmt without_likely(const Stmt& s) {
@@ -462,7 +456,7 @@ class Partitioner {
     const std::size_t copies = int{has_before} + int{has_behind};
     if (!spend(copies == 0 ? 0 : copies * node_count(loop.body))) return std::nullopt;
 
-    const Stmt main = Remover(span->settled).stmt(loop.body);
+    const Stmt main = within_span(loop.body, span->settled);
     if (copies == 0) return stmt(make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, main}));
     if (loop.kind == ForKind::Parallel)
       return choose(loop, begin, end, has_before, has_behind, main);
@@ -523,13 +517,12 @@ class Partitioner {
     Expr inside = make_true();
     if (has_before) inside = inside && begin <= loop.var;
     if (has_behind) inside = inside && loop.var < end;
-    Stmt rest = loop.body;
     const bool is_single =
         is_one(has_before ? difference(begin, loop.min) : difference(loop.min + loop.extent, end));
     // If only one iteration is outside the span, the value of the loop variable there is known.
     VarMap known;
     if (is_single && has_before != has_behind) set(known, loop.var, has_before ? loop.min : end);
-    rest = fresh_copy(rest, std::move(known));
+    const Stmt rest = fresh_copy(loop.body, std::move(known));
     const Stmt main_part = stmt(main);
     const Expr others = difference(loop.extent, difference(end, begin));
     const Stmt body =

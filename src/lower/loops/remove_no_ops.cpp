@@ -7,6 +7,8 @@
 // "debug_skip_region" is removed.
 #include "lower/passes.h"
 
+#include <algorithm>
+
 #include "lower/rewriting.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
@@ -28,49 +30,30 @@ Stmt effects_of(const std::vector<Expr>& operands) {
   return make_seq(std::move(effects));
 }
 
-bool is_empty_loop(const For& loop) {
-  const std::optional<std::int64_t> extent = constant_int(loop.extent);
-  return extent && *extent <= 0;
-}
-
-/// Returns the replacement of a statement, whose children have already been rewritten.
-std::optional<Stmt> reduced(const Stmt& s) {
+/// Returns the statement without its parts that have no effect. Its children have already been
+/// rewritten.
+Stmt reduced(const Stmt& s) {
   return match(
       s.node().value,
-      [&](const For& n) -> std::optional<Stmt> {
-        if (is_empty_loop(n)) return make_nop();
-        if (is_nop(n.body)) return effects_of({n.min, n.extent});
-        return std::nullopt;
+      [&](const For& n) {
+        if (constant_int(n.extent).value_or(1) <= 0) return make_nop();
+        return is_nop(n.body) ? effects_of({n.min, n.extent}) : s;
       },
-      [&](const If& n) -> std::optional<Stmt> {
-        if (n.else_case && !is_nop(*n.else_case)) return std::nullopt;
+      [&](const If& n) {
+        if (n.else_case && !is_nop(*n.else_case)) return s;
         if (is_nop(n.then_case)) return effects_of({n.condition});
-        if (n.else_case) return make_stmt(If{n.condition, n.then_case, std::nullopt});
-        return std::nullopt;
+        return n.else_case ? make_stmt(If{n.condition, n.then_case, std::nullopt}) : s;
       },
-      [&](const Let& n) -> std::optional<Stmt> {
-        if (is_nop(n.body)) return effects_of({n.value});
-        return std::nullopt;
-      },
-      [&](const Attr& n) -> std::optional<Stmt> {
-        if (is_nop(n.body)) return effects_of({n.value});
-        return std::nullopt;
-      },
-      [&](const Allocate& n) -> std::optional<Stmt> {
-        if (is_nop(n.body)) return effects_of(n.extents);
-        return std::nullopt;
-      },
-      [&](const Evaluate& n) -> std::optional<Stmt> {
-        if (!has_effect(n.value) && !is_nop(s)) return make_nop();
-        return std::nullopt;
-      },
-      [&](const Seq& n) -> std::optional<Stmt> {
-        for (const Stmt& c : n.stmts)
-          if (is_nop(c) || c.as<Seq>()) return make_seq(n.stmts);
-        return std::nullopt;
+      [&](const Let& n) { return is_nop(n.body) ? effects_of({n.value}) : s; },
+      [&](const Attr& n) { return is_nop(n.body) ? effects_of({n.value}) : s; },
+      [&](const Allocate& n) { return is_nop(n.body) ? effects_of(n.extents) : s; },
+      [&](const Evaluate& n) { return has_effect(n.value) || is_nop(s) ? s : make_nop(); },
+      [&](const Seq& n) {
+        const auto can_merge = [](const Stmt& c) { return is_nop(c) || c.as<Seq>(); };
+        return std::ranges::any_of(n.stmts, can_merge) ? make_seq(n.stmts) : s;
       },
       // Stores, assertions and while loops are themselves effects. A while loop may not terminate.
-      [&](const auto&) -> std::optional<Stmt> { return std::nullopt; });
+      [&](const auto&) { return s; });
 }
 
 }  // namespace
@@ -78,8 +61,7 @@ std::optional<Stmt> reduced(const Stmt& s) {
 Stmt remove_no_ops(const Stmt& s) {
   if (const Attr* attr = s.as<Attr>(); attr && is_pragma(*attr, PragmaKey::DebugSkipRegion))
     return make_nop();
-  const Stmt done = map_statements(s, [](const Stmt& c) { return remove_no_ops(c); });
-  return reduced(done).value_or(done);
+  return reduced(map_statements(s, [](const Stmt& c) { return remove_no_ops(c); }));
 }
 
 PrimFunc remove_no_ops(const PrimFunc& func, const PassOptions&) {

@@ -16,9 +16,9 @@
 #include "lower/passes.h"
 
 #include <algorithm>
-#include <list>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -27,6 +27,7 @@
 #include "lower/rewriting.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/each_of.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/memory_scope.h"
@@ -63,11 +64,7 @@ struct Allocation {
   /// when others have reached a later statement.
   bool is_shared_by_tasks;
 
-  StorageScope scope() const {
-    const VarNode* var = node.data.as<VarNode>();
-    return var && var->pointer ? var->pointer->scope.value_or(StorageScope::Global)
-                               : StorageScope::Global;
-  }
+  StorageScope scope() const { return memory_scope(node.data); }
 
   /// The size in bits; nullopt if an extent is not constant or the product overflows.
   std::optional<std::int64_t> constant_bits() const {
@@ -208,17 +205,18 @@ class TimelineMaker {
   // ---- moments ----------------------------------------------------------------------------------
 
   template <class F>
-  void leaf(const Stmt& s, F f) {
+  void leaf(const Stmt& s, F f, bool is_whole_statement = true) {
     open_.emplace_back();
     f();
-    close(Moment{Moment::Kind::Leaf, s, {}});
+    Moment moment{Moment::Kind::Leaf, s, std::move(open_.back()), is_whole_statement};
+    open_.pop_back();
+    if (!moment.touched.empty()) timeline_.moments.push_back(std::move(moment));
   }
 
   /// Records the operands of a statement whose body is not a scope.
   void operands(const Stmt& s, const Expr& e) {
-    open_.emplace_back();
-    expr(e);
-    close(Moment{Moment::Kind::Leaf, s, {}, false});
+    leaf(
+        s, [&] { expr(e); }, false);
   }
 
   template <class F>
@@ -230,12 +228,6 @@ class TimelineMaker {
     timeline_.moments[begin].touched = open_.back();
     timeline_.moments.push_back({Moment::Kind::End, s, std::move(open_.back())});
     open_.pop_back();
-  }
-
-  void close(Moment moment) {
-    moment.touched = std::move(open_.back());
-    open_.pop_back();
-    if (!moment.touched.empty()) timeline_.moments.push_back(std::move(moment));
   }
 
   void inside(Definition definition, const Stmt& body) {
@@ -389,11 +381,8 @@ class InPlaceSources {
           children();
         },
         [&](const Attr& n) { n.kind == AttrKind::ExternScope ? refuse() : children(); },
-        [&](const While&) { refuse(); }, [&](const Allocate&) { children(); },
-        [&](const Assert&) { children(); }, [&](const Evaluate&) { children(); },
-        [&](const Seq&) { children(); }, [&](const Realize&) { refuse(); },
-        [&](const BufferView&) { refuse(); }, [&](const Prefetch&) { refuse(); },
-        [&](const BlockRealize&) { refuse(); });
+        each_of<Allocate, Assert, Evaluate, Seq>(children),
+        each_of<While, Realize, BufferView, Prefetch, BlockRealize>(refuse));
   }
 
   void store(const Store& n) {
@@ -509,22 +498,17 @@ struct Events {
 
 std::vector<Events> find_events(const StorageTimeline& timeline) {
   std::vector<Events> events(timeline.moments.size());
-  std::vector<bool> seen(timeline.allocations.size(), false);
-  for (std::size_t m = timeline.moments.size(); m-- > 0;) {
-    if (timeline.moments[m].kind == Moment::Kind::Begin) continue;
-    for (AllocationId id : timeline.moments[m].touched) {
-      if (!seen[id]) events[m].ends.push_back(id);
-      seen[id] = true;
-    }
-  }
-  std::fill(seen.begin(), seen.end(), false);
-  for (std::size_t m = 0; m < timeline.moments.size(); ++m) {
-    if (timeline.moments[m].kind == Moment::Kind::End) continue;
-    for (AllocationId id : timeline.moments[m].touched) {
-      if (!seen[id]) events[m].begins.push_back(id);
-      seen[id] = true;
-    }
-  }
+  std::vector<char> has_begun(timeline.allocations.size(), 0), has_ended = has_begun;
+  const auto note = [&](std::size_t m, Moment::Kind ignored, std::vector<char>& seen,
+                        std::vector<AllocationId> Events::*list) {
+    if (timeline.moments[m].kind == ignored) return;
+    for (AllocationId id : timeline.moments[m].touched)
+      if (!std::exchange(seen[id], 1)) (events[m].*list).push_back(id);
+  };
+  for (std::size_t m = events.size(); m-- > 0;)
+    note(m, Moment::Kind::Begin, has_ended, &Events::ends);
+  for (std::size_t m = 0; m < events.size(); ++m)
+    note(m, Moment::Kind::End, has_begun, &Events::begins);
   return events;
 }
 
@@ -564,11 +548,8 @@ class StoragePlanner {
   }
 
  private:
-  /// The free blocks of one allocation site.
-  struct FreeBlocks {
-    std::multimap<std::int64_t, std::size_t> by_bits;
-    std::list<std::size_t> of_unknown_size;
-  };
+  /// The free blocks of one allocation site by their size, StorageBlock::constant_bits.
+  using FreeBlocks = std::multimap<std::optional<std::int64_t>, std::size_t>;
 
   const Allocation& allocation(AllocationId id) const { return timeline_.allocations[id]; }
   DataType element_of(const StorageBlock& block) const {
@@ -624,38 +605,25 @@ class StoragePlanner {
     if (!is_shared_in_turn(a)) return std::nullopt;
     FreeBlocks& free = free_[a.place];
     const auto bits = a.constant_bits();
-    if (!bits) return take_of_unknown_size(free, a);
-    const auto fits = free.by_bits.lower_bound(*bits);
-    const auto end = free.by_bits.upper_bound(*bits * kMatchRange);
-    for (auto it = fits; it != end; ++it) {
-      if (plan_.blocks[it->second].scope == a.scope()) return take(free, it, *bits);
-    }
-    const auto begin = free.by_bits.lower_bound(*bits / kMatchRange);
-    for (auto it = fits; it != begin;) {
-      --it;
+    // Only a block that is known to be large enough may have elements of another type.
+    const auto suits = [&](FreeBlocks::iterator it, bool is_large_enough) {
       const StorageBlock& block = plan_.blocks[it->second];
-      if (block.scope == a.scope() && element_of(block) == a.node.dtype.element())
-        return take(free, it, *bits);
-    }
-    return std::nullopt;
-  }
-
-  std::size_t take(FreeBlocks& free, std::multimap<std::int64_t, std::size_t>::iterator it,
-                   std::int64_t bits) {
-    const std::size_t block = it->second;
-    plan_.blocks[block].constant_bits = std::max(bits, *plan_.blocks[block].constant_bits);
-    free.by_bits.erase(it);
-    return block;
-  }
-
-  std::optional<std::size_t> take_of_unknown_size(FreeBlocks& free, const Allocation& a) {
-    for (auto it = free.of_unknown_size.begin(); it != free.of_unknown_size.end(); ++it) {
-      const StorageBlock& block = plan_.blocks[*it];
-      if (block.scope != a.scope() || element_of(block) != a.node.dtype.element()) continue;
-      const std::size_t found = *it;
-      free.of_unknown_size.erase(it);
-      return found;
-    }
+      return block.scope == a.scope() &&
+             (is_large_enough || element_of(block) == a.node.dtype.element());
+    };
+    const auto take = [&](FreeBlocks::iterator it) {
+      const std::size_t block = it->second;
+      plan_.blocks[block].constant_bits = std::max(bits, plan_.blocks[block].constant_bits);
+      free.erase(it);
+      return block;
+    };
+    const auto fits = free.lower_bound(bits);
+    const auto end = free.upper_bound(bits ? *bits * kMatchRange : bits);
+    for (auto it = fits; it != end; ++it)
+      if (suits(it, bits.has_value())) return take(it);
+    const auto begin = free.lower_bound(bits ? *bits / kMatchRange : bits);
+    for (auto it = fits; it != begin;)
+      if (suits(--it, false)) return take(it);
     return std::nullopt;
   }
 
@@ -667,12 +635,7 @@ class StoragePlanner {
   void release(std::size_t index) {
     const StorageBlock& block = plan_.blocks[index];
     if (!is_shared_in_turn(allocation(block.tenants.front()))) return;
-    FreeBlocks& free = free_[block.place];
-    if (block.constant_bits) {
-      free.by_bits.emplace(*block.constant_bits, index);
-    } else {
-      free.of_unknown_size.push_back(index);
-    }
+    free_[block.place].emplace(block.constant_bits, index);
   }
 
   const StorageTimeline& timeline_;
@@ -684,14 +647,6 @@ class StoragePlanner {
 };
 
 // ---- the pass -----------------------------------------------------------------------------------
-
-/// An allocation that will enclose a body.
-struct NewAllocation {
-  Var data;
-  DataType dtype;
-  std::vector<Expr> extents;
-  Expr condition;
-};
 
 int bits_of(DataType type) { return type.bits * type.lanes; }
 
@@ -710,7 +665,8 @@ class StorageRewriter {
  private:
   // ---- sizes ------------------------------------------------------------------------------------
 
-  NewAllocation make_allocation(const StorageBlock& block) const {
+  /// Returns the allocation of the block, without a body.
+  Allocate make_allocation(const StorageBlock& block) const {
     const Allocation& first = timeline_.allocations[block.tenants.front()];
     DataType type = first.node.dtype;
     bool all_equal = true;
@@ -720,8 +676,8 @@ class StorageRewriter {
       all_equal = all_equal && tenant.node.dtype == first.node.dtype &&
                   structural_equal(tenant.extents, first.extents);
     }
-    if (all_equal) return {first.node.data, type, first.extents, first.condition};
-    return {first.node.data, type, {common_extent(block, type)}, make_true()};
+    if (all_equal) return {first.node.data, type, first.extents, first.condition, make_nop()};
+    return {first.node.data, type, {common_extent(block, type)}, make_true(), make_nop()};
   }
 
   /// Returns the number of elements, of the given type, that the largest tenant needs.
@@ -751,10 +707,10 @@ class StorageRewriter {
   Stmt wrapped(const StmtNode* place, Stmt body) const {
     const auto found = places_.find(place);
     if (found == places_.end()) return body;
-    for (auto it = found->second.rbegin(); it != found->second.rend(); ++it) {
-      const NewAllocation& block = blocks_[*it];
-      body = make_stmt(
-          Allocate{block.data, block.dtype, block.extents, block.condition, std::move(body)});
+    for (const std::size_t block : found->second | std::views::reverse) {
+      Allocate allocation = blocks_[block];
+      allocation.body = std::move(body);
+      body = make_stmt(std::move(allocation));
     }
     return body;
   }
@@ -766,7 +722,7 @@ class StorageRewriter {
       const Expr value = expr(n->value);
       std::vector<Expr> indices = exprs(n->indices);
       const Buffer buffer = moved(n->buffer);
-      if (buffer.same_as(n->buffer) && value.same_as(n->value) && same_handles(indices, n->indices))
+      if (buffer.same_as(n->buffer) && value.same_as(n->value) && are_same(indices, n->indices))
         return s;
       return make_store(buffer, value, std::move(indices));
     }
@@ -784,9 +740,7 @@ class StorageRewriter {
   Stmt list(const Stmt& s, const Seq& n) {
     std::vector<Stmt> stmts;
     append(s, stmts);
-    const bool is_same = std::ranges::equal(
-        stmts, n.stmts, [](const Stmt& a, const Stmt& b) { return a.same_as(b); });
-    return is_same ? s : make_seq(std::move(stmts));
+    return std::ranges::equal(stmts, n.stmts, &Stmt::same_as) ? s : make_seq(std::move(stmts));
   }
 
   void append(Stmt s, std::vector<Stmt>& stmts) {
@@ -808,11 +762,11 @@ class StorageRewriter {
     if (const Load* n = e.as<Load>()) {
       std::vector<Expr> indices = exprs(n->indices);
       const Buffer buffer = moved(n->buffer);
-      if (buffer.same_as(n->buffer) && same_handles(indices, n->indices)) return e;
+      if (buffer.same_as(n->buffer) && are_same(indices, n->indices)) return e;
       return make_load(buffer, std::move(indices));
     }
     if (e.as<VarNode>()) {
-      const NewAllocation* block = block_of(Var::of(e));
+      const Allocate* block = block_of(Var::of(e));
       return block ? Expr(block->data) : e;
     }
     return map_children(e, [&](const Expr& child) { return expr(child); });
@@ -822,19 +776,14 @@ class StorageRewriter {
     return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
-  static bool same_handles(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const Expr& x, const Expr& y) { return x.same_as(y); });
-  }
-
-  const NewAllocation* block_of(const Var& data) const {
+  const Allocate* block_of(const Var& data) const {
     const auto id = timeline_.find(data);
     return id && plan_.block_of[*id] ? &blocks_[*plan_.block_of[*id]] : nullptr;
   }
 
   /// Returns the buffer as a view of the block that holds its memory.
   Buffer moved(const Buffer& buffer) {
-    const NewAllocation* block = block_of(buffer->data);
+    const Allocate* block = block_of(buffer->data);
     if (!block) return buffer;
     return copy_once(buffers_, buffer, [&](BufferNode& node) {
       const Allocation& allocation = timeline_.allocations[*timeline_.find(buffer->data)];
@@ -849,7 +798,7 @@ class StorageRewriter {
 
   StorageTimeline timeline_;
   StoragePlan plan_;
-  std::vector<NewAllocation> blocks_;
+  std::vector<Allocate> blocks_;
   /// The blocks of each allocation site (Allocation::place). Never iterated, because the keys are
   /// addresses.
   std::unordered_map<const StmtNode*, std::vector<std::size_t>> places_;

@@ -52,13 +52,6 @@ Nest nest_at(const Stmt& s) {
   return nest;
 }
 
-bool is_reduced(const BlockRealize& realize, const Var& var) {
-  const Block& block = *realize.block;
-  for (std::size_t n = 0; n < block.iters.size(); ++n)
-    if (block.iters[n].kind() == IterKind::Reduce && uses_var(realize.values[n], var)) return true;
-  return false;
-}
-
 void split_conjunction(const Expr& condition, std::vector<Expr>& parts) {
   const Binary* both = condition.as<Binary>();
   if (!both || both->op != BinaryOp::And) {
@@ -186,12 +179,10 @@ class Reduction {
   /// reduction, so it is read before any thread stores the total.
   Expr begin(const Expr& condition) const {
     if (block_.init) return identity_;
-    Expr is_first = condition;
+    std::vector<Expr> is_first = {condition};
     for (const For* loop : outer_)
-      if (is_reducing_thread(*loop))
-        is_first = is_true(is_first) ? loop->var == loop->min
-                                     : make_binary(BinaryOp::And, is_first, loop->var == loop->min);
-    return if_then_else(is_first, make_load(store_.buffer, store_.indices), identity_);
+      if (is_reducing_thread(*loop)) is_first.push_back(loop->var == loop->min);
+    return if_then_else(conjunction(is_first), make_load(store_.buffer, store_.indices), identity_);
   }
 
   Expr combined_with(const Expr& element, const Expr& value) const {
@@ -365,6 +356,13 @@ class Rewriter {
 };
 
 }  // namespace
+
+bool is_reduced(const BlockRealize& realize, const Var& var) {
+  const Block& block = *realize.block;
+  for (std::size_t n = 0; n < block.iters.size(); ++n)
+    if (block.iters[n].kind() == IterKind::Reduce && uses_var(realize.values[n], var)) return true;
+  return false;
+}
 
 Stmt reduce_across_threads(const Stmt& body) { return Rewriter().stmt(body); }
 

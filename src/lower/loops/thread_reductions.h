@@ -17,6 +17,9 @@
 
 namespace tenon::lowering {
 
+/// Whether a reduction iterator of the block depends on the variable.
+bool is_reduced(const tir::BlockRealize& realize, const tir::Var& var);
+
 /// Rewrites the body of a block program; returns the same statement if there is no cross-thread
 /// reduction. If another block has the init, one thread starts from the value of C.
 ///

@@ -14,18 +14,12 @@ using namespace tir;
 
 namespace {
 
-bool is_zero_or_broadcast_zero(const Expr& e) {
-  if (const Broadcast* n = e.as<Broadcast>()) return is_zero_or_broadcast_zero(n->value);
-  const FloatImm* n = e.as<FloatImm>();
-  return n && n->value == 0;
-}
-
 Expr folded(const Expr& e) {
   if (!contains<FloatImm>(e)) return e;
   Expr result = map_children(e, [](const Expr& child) { return folded(child); });
   const Binary* n = as_binary(result, BinaryOp::Add);
   if (!n) return result;
-  return is_zero_or_broadcast_zero(n->a) ? n->b : is_zero_or_broadcast_zero(n->b) ? n->a : result;
+  return float_constant(n->a) == 0 ? n->b : float_constant(n->b) == 0 ? n->a : result;
 }
 
 Stmt folded_in(const Stmt& s) {

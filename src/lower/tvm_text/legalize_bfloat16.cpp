@@ -99,9 +99,7 @@ class Legalizer {
   Expr operand(const Expr& e) { return e.dtype().is_bfloat() ? float_of(bits(e)) : other(e); }
 
   std::vector<Expr> operands(const std::vector<Expr>& list) {
-    std::vector<Expr> result;
-    for (const Expr& e : list) result.push_back(operand(e));
-    return result;
+    return mapped(list, [&](const Expr& e) { return operand(e); });
   }
 
   /// Returns the bits of a bfloat16 value.

@@ -28,10 +28,6 @@ struct Usage {
   bool mixed = false;
 };
 
-DataType stored_as(DataType type) {
-  return type.is_bool() || type.element().is_bool() ? Int(8, type.lanes) : type;
-}
-
 class UsageFinder {
  public:
   explicit UsageFinder(const Stmt& body) {
@@ -48,7 +44,8 @@ class UsageFinder {
  private:
   void visit(const Stmt& s) {
     if (const Allocate* n = s.as<Allocate>()) {
-      usages_.insert_or_assign(&n->data.node(), Usage{stored_as(n->dtype), n->extents.back(), {}});
+      usages_.insert_or_assign(&n->data.node(),
+                               Usage{stored_type(n->dtype), n->extents.back(), {}});
     } else if (const Store* n = s.as<Store>()) {
       access(n->buffer->data, n->value.dtype(), n->indices.back());
     }
@@ -74,7 +71,7 @@ class UsageFinder {
     const auto it = usages_.find(&data.node());
     if (it == usages_.end()) return;
     Usage& usage = it->second;
-    const DataType accessed = stored_as(type).with_lanes(lanes_of(usage, last_index));
+    const DataType accessed = stored_type(type).with_lanes(lanes_of(usage, last_index));
     if (usage.access && *usage.access != accessed) usage.mixed = true;
     usage.access = accessed;
   }
@@ -99,25 +96,18 @@ class ElementVectorizer {
   Stmt run(const Stmt& body) { return usages_.empty() ? body : stmt(body); }
 
  private:
-  struct Renewed {
-    Var data;
-    int lanes;
-  };
-
   Stmt stmt(const Stmt& s) {
     if (const Allocate* n = s.as<Allocate>()) {
-      if (const Renewed* renewed = renew(*n)) {
+      if (const std::optional<Var> data = renew(*n)) {
         std::vector<Expr> extents = n->extents;
-        extents.back() = divided(extents.back(), renewed->lanes);
-        return make_stmt(Allocate{renewed->data, n->dtype.with_lanes(renewed->lanes),
-                                  std::move(extents), n->condition, stmt(n->body),
-                                  n->double_buffer});
+        extents.back() = divided(extents.back(), *data);
+        return make_stmt(Allocate{*data, element_of(*data), std::move(extents), n->condition,
+                                  stmt(n->body), n->double_buffer});
       }
     } else if (const Store* n = s.as<Store>()) {
-      if (const Renewed* renewed = find(n->buffer->data)) {
-        return make_store(renewed_buffer(n->buffer, *renewed), expr(n->value),
-                          indices(n->indices, *renewed));
-      }
+      if (const Expr* data = find(n->buffer->data))
+        return make_store(renewed_buffer(n->buffer, *data), expr(n->value),
+                          indices(n->indices, *data));
     }
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
@@ -125,57 +115,60 @@ class ElementVectorizer {
 
   Expr expr(const Expr& e) {
     if (const Load* n = e.as<Load>()) {
-      if (const Renewed* renewed = find(n->buffer->data)) {
-        return make_load(renewed_buffer(n->buffer, *renewed), indices(n->indices, *renewed));
-      }
+      if (const Expr* data = find(n->buffer->data))
+        return make_load(renewed_buffer(n->buffer, *data), indices(n->indices, *data));
     } else if (e.as<VarNode>()) {
-      const Renewed* renewed = find(Var::of(e));
-      return renewed ? Expr(renewed->data) : e;
+      const Expr* data = find(e);
+      return data ? *data : e;
     }
     return map_children(e, [&](const Expr& child) { return expr(child); });
   }
 
-  /// Returns the replacement of an allocation, or nullptr if it is kept.
-  const Renewed* renew(const Allocate& n) {
+  /// Returns the data pointer that replaces the one of the allocation; nullopt if it is kept.
+  std::optional<Var> renew(const Allocate& n) {
     const Usage* usage = usages_.find(n.data);
-    if (!usage || usage->mixed || !usage->access || usage->element.lanes != 1) return nullptr;
+    if (!usage || usage->mixed || !usage->access || usage->element.lanes != 1) return std::nullopt;
     const int lanes = usage->access->lanes;
     if (lanes == 1 || usage->access->element() != usage->element || n.dtype.is_bool())
-      return nullptr;
+      return std::nullopt;
     const arith::ModularSet extent = arith::modular_set(usage->last_extent, arith::Facts());
-    if (extent.coeff % lanes != 0 || extent.base % lanes != 0) return nullptr;
+    if (extent.coeff % lanes != 0 || extent.base % lanes != 0) return std::nullopt;
     const std::optional<PointerType>& pointer = n.data.as<VarNode>()->pointer;
     const PointerType type{n.dtype.with_lanes(lanes), pointer ? pointer->scope : std::nullopt};
-    const Renewed renewed{Var(n.data.name(), type), lanes};
-    return &renewed_.insert_or_assign(&n.data.node(), renewed).first->second;
+    const Var data(n.data.name(), type);
+    set(renewed_, n.data, data);
+    return data;
   }
 
-  const Renewed* find(const Var& data) const {
+  const Expr* find(const Expr& data) const {
     const auto it = renewed_.find(&data.node());
     return it == renewed_.end() ? nullptr : &it->second;
   }
 
-  std::vector<Expr> indices(const std::vector<Expr>& old, const Renewed& renewed) {
-    std::vector<Expr> result;
-    for (const Expr& index : old) result.push_back(expr(index));
-    result.back() = divided(result.back().as<Ramp>()->base, renewed.lanes);
+  std::vector<Expr> indices(const std::vector<Expr>& old, const Expr& data) {
+    std::vector<Expr> result = mapped(old, [&](const Expr& index) { return expr(index); });
+    result.back() = divided(result.back().as<Ramp>()->base, data);
     return result;
   }
 
-  Buffer renewed_buffer(const Buffer& buffer, const Renewed& renewed) {
+  Buffer renewed_buffer(const Buffer& buffer, const Expr& data) {
     return copy_once(buffers_, buffer, [&](BufferNode& node) {
-      node.data = renewed.data;
-      node.dtype = node.dtype.with_lanes(renewed.lanes);
-      node.shape.back() = divided(node.shape.back(), renewed.lanes);
+      node.data = Var::of(data);
+      node.dtype = node.dtype.with_lanes(element_of(data).lanes);
+      node.shape.back() = divided(node.shape.back(), data);
     });
   }
 
-  static Expr divided(const Expr& e, int lanes) {
-    return fold(BinaryOp::FloorDiv, e, make_int(e.dtype(), lanes));
+  static DataType element_of(const Expr& data) { return data.as<VarNode>()->pointer->element; }
+
+  /// Returns the number of vectors in memory of `e` scalars.
+  static Expr divided(const Expr& e, const Expr& data) {
+    return fold(BinaryOp::FloorDiv, e, make_int(e.dtype(), element_of(data).lanes));
   }
 
   UsageFinder usages_;
-  std::unordered_map<const ExprNode*, Renewed> renewed_;
+  /// The new data pointer of each renewed allocation.
+  VarMap renewed_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };
 
@@ -201,17 +194,9 @@ namespace {
 
 /// Gives each access of one allocation its own buffer object.
 Stmt with_own_buffers(const Stmt& body, const Var& data) {
-  const auto copy = [](const Buffer& buffer) { return make_buffer(BufferNode(*buffer.get())); };
-  return rewrite(
-      body,
-      [&](const Load& load, const Expr&) -> std::optional<Expr> {
-        if (!load.buffer->data.same_as(data)) return std::nullopt;
-        return make_load(copy(load.buffer), load.indices);
-      },
-      [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
-        if (!store.buffer->data.same_as(data)) return std::nullopt;
-        return make_store(copy(store.buffer), store.value, store.indices);
-      });
+  return with_accesses(body, data, [](const Buffer& buffer, const std::vector<Expr>& indices) {
+    return std::pair(make_buffer(BufferNode(*buffer.get())), indices);
+  });
 }
 
 Stmt part(const Stmt& s, bool has_lanes) {
