@@ -38,10 +38,8 @@ struct CImportOptions {
 };
 
 struct ImportedC {
-  /// The output of the C compiler.
-  enum class Form : std::uint8_t { Object, LlvmIr };
-  Form form = Form::Object;
-  /// An object file or LLVM bitcode.
+  bool is_llvm_ir = false;
+  /// LLVM bitcode if is_llvm_ir, else an object file.
   std::string bytes;
   /// The command used: "clang -O3 -march=native".
   std::string how;

@@ -60,26 +60,16 @@ void run_compiler(const CCode& code, const std::vector<std::string>& flags,
   const TemporaryFolder folder;
   write_file(folder.file("functions.c"), code.text);
   const CCompiler compiler(code.options.c_compiler);
-  std::vector<std::string> own = flags_of(code);
+  std::vector<std::string> arguments = flags_of(code);
   for (const char* flag : kAgainstErrors)
-    if (compiler.accepts({flag})) own.emplace_back(flag);
+    if (compiler.accepts({flag})) arguments.emplace_back(flag);
+  arguments.insert(arguments.end(), {folder.file("functions.c").string(), "-o", result.string()});
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
   // A target without a triple specifies no processor.
   const CTarget target{.triple = code.target.triple,
                        .cpu = code.target.cpu,
                        .is_this_processor = !code.target.triple.empty()};
-  std::optional<std::string> problem;
-  for (const std::vector<std::string>& machine : compiler.flags_for(target)) {
-    std::vector<std::string> arguments = machine;
-    arguments.insert(arguments.end(), own.begin(), own.end());
-    arguments.insert(arguments.end(), {folder.file("functions.c").string(), "-o", result.string()});
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
-    const auto failed = compiler.try_run(arguments, purpose);
-    if (!failed) return;
-    if (!problem) problem = failed;
-    if (machine.empty() || compiler.accepts(machine)) break;
-  }
-  throw RuntimeError("the C compiler `" + compiler.name() + "`, run " + purpose + ", failed:\n" +
-                     *problem);
+  compiler.run_for(target, arguments, purpose);
 }
 
 void link_shared_library(const CCode& code, const std::filesystem::path& path) {

@@ -241,14 +241,13 @@ void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
                          .clangs = {"clang-" + std::to_string(LLVM_VERSION_MAJOR), "clang"}};
   const CTarget target = c_target_of(code.common);
   ImportedC compiled = compile_c(source, target, options);
-  if (compiled.form == ImportedC::Form::LlvmIr && !import_c_bitcode(module, compiled.bytes)) {
+  if (compiled.is_llvm_ir && !import_c_bitcode(module, compiled.bytes)) {
     options.wants_llvm_ir = false;
     compiled = compile_c(source, target, options);
   }
-  const bool is_object = compiled.form == ImportedC::Form::Object;
   code.notes.push_back("imported C: compiled by `" + compiled.how + "`, " +
-                       (is_object ? "called as an object" : "part of this module"));
-  if (is_object) code.imported_objects.push_back(std::move(compiled.bytes));
+                       (compiled.is_llvm_ir ? "part of this module" : "called as an object"));
+  if (!compiled.is_llvm_ir) code.imported_objects.push_back(std::move(compiled.bytes));
 }
 
 /// Imports the sources that are named by the options and by pragmas of the functions.
