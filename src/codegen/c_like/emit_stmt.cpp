@@ -43,13 +43,13 @@ void CFunctionEmitter::stmt(const Stmt& s) {
 /// inside it or after it.
 bool CFunctionEmitter::comment(const Stmt& s) {
   if (!comments_) return false;
-  const StageComments::Stored stored = comments_->stored_by(s);
-  if (stored.kind == StageComments::Kind::OneStage && commented_ != stored.stage) {
-    out_.add("// " + comments_->line(stored.stage));
-    commented_ = stored.stage;
+  const std::set<int> stages = comments_->stored_by(s);
+  if (stages.size() == 1 && commented_ != *stages.begin()) {
+    commented_ = *stages.begin();
+    out_.add("// " + comments_->line(*commented_));
   }
   const bool is_list = s.as<Seq>() || s.as<Attr>() || s.as<Let>() || s.as<Allocate>();
-  const bool is_of_several = stored.kind == StageComments::Kind::Several && !is_list;
+  const bool is_of_several = stages.size() > 1 && !is_list;
   if (is_of_several) commented_ = std::nullopt;
   return is_of_several;
 }
