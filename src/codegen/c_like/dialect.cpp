@@ -85,7 +85,7 @@ constexpr DeviceDialect kOpenClDevice = {
     .warp_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .dynamic_shared_is_parameter = true,
     .unroll = "#pragma unroll",
-    .vectors = &kOpenClVectors,
+    .vectors = kOpenClVectors,
     .reserved = kReservedInOpenCl,
     .preambles = kOpenClPreambles,
 };
@@ -104,7 +104,7 @@ constexpr DeviceDialect kCudaDevice = {
     .has_ptx = true,
     .has_tensor_cores = true,
     .unroll = "#pragma unroll",
-    .vectors = &kCudaVectors,
+    .vectors = kCudaVectors,
     .aligned = "__align__(16) ",
     .reserved = kReservedInCuda,
     .preambles = kCudaPreambles,

@@ -85,7 +85,7 @@ struct DeviceDialect {
   bool has_tensor_cores = false;
   /// Written before a loop that the device compiler should unroll.
   std::string_view unroll = {};
-  const VectorWords* vectors = nullptr;
+  VectorWords vectors;
   /// Alignment specifier of memory that may hold vectors.
   std::string_view aligned = {};
   /// Reserved names in addition to those of C.

@@ -48,7 +48,7 @@ Text CFunctionEmitter::expr(const Expr& e, const Lane& lane) {
         const auto vector = vector_loads_.find(&e.node());
         if (vector == vector_loads_.end() || !lane.number) return load(n, lane);
         const auto number = static_cast<std::size_t>(*lane.number);
-        return {vector->second + std::string(module_.dialect().device->vectors->lanes[number])};
+        return {vector->second + std::string(module_.dialect().device->vectors.lanes[number])};
       },
       [&](const ProducerLoad&) { return never("a read of a tensor"); },
       [&](const Reduce&) { return never("a reduction"); });

@@ -150,6 +150,7 @@ class CFunctionEmitter {
   bool store_vector(const tir::Store& n, const tir::Expr& position);
   bool copy_vector(const tir::Store& n, const tir::Expr& to);
   void load_vector(const tir::Expr& load);
+  Text lane_address(const tir::Buffer& buffer, const tir::Expr& base);
   std::string vector_address(const tir::Buffer& buffer, const tir::Expr& base);
   [[noreturn]] void refuse_in_kernel(const std::string& what) const;
 
