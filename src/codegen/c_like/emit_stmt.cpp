@@ -85,9 +85,7 @@ void CFunctionEmitter::emit(const Let& n) {
     define(n.var, {.name = name, .is_lanes = true, .is_index = is_index});
     return stmt(n.body);
   }
-  const bool outer = std::exchange(index_mode_, is_index);
-  const Text value = expr(n.value);
-  index_mode_ = outer;
+  const Text value = is_index ? index(n.value) : expr(n.value);
   CVariable variable{.name = "", .is_index = is_index, .factor = known_factor(n.value)};
   if (const auto& pointer = n.var.as<VarNode>()->pointer) {
     variable.name = names_.take(n.var.name());
@@ -161,11 +159,8 @@ void CFunctionEmitter::serial_loop(const Var& var, const Text& begin, const Text
 }
 
 void CFunctionEmitter::emit(const While& n) {
-  Lines before = out_.inner();
-  std::swap(out_, before);
   names_.open();
-  const Text condition = expr(n.condition);
-  std::swap(out_, before);
+  const auto [before, condition] = aside([&] { return expr(n.condition); });
   if (before.empty()) {
     names_.close();
     return block("while (" + condition.text + ")", [&] { stmt(n.body); });
@@ -182,10 +177,7 @@ void CFunctionEmitter::emit(const While& n) {
 
 void CFunctionEmitter::emit(const If& n) {
   if (n.condition.dtype().is_vector()) return branch_by_lanes(n);
-  const bool outer = std::exchange(index_mode_, true);
-  const Text condition = expr(n.condition);
-  index_mode_ = outer;
-  block("if (" + condition.text + ")", [&] { stmt(n.then_case); });
+  block("if (" + index(n.condition).text + ")", [&] { stmt(n.then_case); });
   if (n.else_case) block("else", [&] { stmt(*n.else_case); });
 }
 
