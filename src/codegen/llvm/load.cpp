@@ -52,42 +52,6 @@ void check_processor(const tir::TargetFacts& target) {
                          ", which this one does not have; it can be saved");
 }
 
-/// Linker errors as messages for users.
-class LinkProblems {
- public:
-  void add(llvm::Error error) {
-    const std::lock_guard lock(mutex_);
-    llvm::handleAllErrors(
-        std::move(error),
-        [&](llvm::orc::SymbolsNotFound& missing) {
-          for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols())
-            missing_.insert((*name).str());
-        },
-        // FailedToMaterialize only indicates that another error has been reported.
-        [](llvm::orc::FailedToMaterialize&) {},
-        [&](llvm::ErrorInfoBase& other) {
-          others_ += (others_.empty() ? "" : "; ") + other.message();
-        });
-  }
-
-  [[noreturn]] void raise() const {
-    const std::lock_guard lock(mutex_);
-    if (missing_.empty()) throw RuntimeError("the compiled code cannot be linked: " + others_);
-    std::string names;
-    for (const std::string& name : missing_) names += (names.empty() ? "`" : ", `") + name + "`";
-    throw RuntimeError(
-        "no extern function " + names +
-        " in the running program, in the libraries to link, or in imported source; a function of the "
-        "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
-        "the build option `link`, source by the pragmas import_c and import_llvm");
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::set<std::string> missing_;
-  std::string others_;
-};
-
 std::unique_ptr<llvm::MemoryBuffer> buffer_of(std::string_view bytes, const char* name) {
   return llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bytes.data(), bytes.size()), name);
 }
@@ -116,7 +80,7 @@ class Linker {
         symbols_(session_.createBareJITDylib("module")),
         layer_(session_) {
     layer_.addPlugin(exception_frames(session_));
-    session_.setErrorReporter([this](llvm::Error error) { problems_.add(std::move(error)); });
+    session_.setErrorReporter([this](llvm::Error error) { note(std::move(error)); });
     define_runtime();
   }
   Linker(const Linker&) = delete;
@@ -164,10 +128,35 @@ class Linker {
   /// In ELF, the symbol of a C function is its C name without a prefix.
   static constexpr char kNoPrefix = '\0';
 
+  /// Records an error for the message of `check`.
+  void note(llvm::Error error) {
+    const std::lock_guard lock(mutex_);
+    llvm::handleAllErrors(
+        std::move(error),
+        [&](llvm::orc::SymbolsNotFound& missing) {
+          for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols())
+            missing_.insert((*name).str());
+        },
+        // FailedToMaterialize only indicates that another error has been reported.
+        [](llvm::orc::FailedToMaterialize&) {},
+        [&](llvm::ErrorInfoBase& other) {
+          others_ += (others_.empty() ? "" : "; ") + other.message();
+        });
+  }
+
+  /// Throws a RuntimeError for users if there is an error.
   void check(llvm::Error error) {
     if (!error) return;
-    problems_.add(std::move(error));
-    problems_.raise();
+    note(std::move(error));
+    const std::lock_guard lock(mutex_);
+    if (missing_.empty()) throw RuntimeError("the compiled code cannot be linked: " + others_);
+    std::string names;
+    for (const std::string& name : missing_) names += (names.empty() ? "`" : ", `") + name + "`";
+    throw RuntimeError(
+        "no extern function " + names +
+        " in the running program, in the libraries to link, or in imported source; a function of the "
+        "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
+        "the build option `link`, source by the pragmas import_c and import_llvm");
   }
 
   template <class Generator>
@@ -192,7 +181,10 @@ class Linker {
     check(symbols_.define(llvm::orc::absoluteSymbols(std::move(symbols))));
   }
 
-  LinkProblems problems_;
+  std::mutex mutex_;
+  /// The names of missing symbols, and the messages of other errors.
+  std::set<std::string> missing_;
+  std::string others_;
   llvm::orc::ExecutionSession session_;
   llvm::orc::JITDylib& symbols_;
   llvm::orc::ObjectLinkingLayer layer_;
