@@ -177,12 +177,10 @@ class KernelTextEmitter {
 namespace {
 
 bool exchanges_values(const PrimFunc& kernel) {
-  bool found = false;
-  walk(kernel.body, [&](const Call& n) {
-    found |= n.is(Intrin::tvm_warp_shuffle) || n.is(Intrin::tvm_warp_shuffle_up) ||
-             n.is(Intrin::tvm_warp_shuffle_down);
+  return any_node(kernel.body, [](const Call& n) {
+    return n.is(Intrin::tvm_warp_shuffle) || n.is(Intrin::tvm_warp_shuffle_up) ||
+           n.is(Intrin::tvm_warp_shuffle_down);
   });
-  return found;
 }
 
 }  // namespace
