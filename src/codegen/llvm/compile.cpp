@@ -340,8 +340,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
     result.options.opt_level = opt_level;
     machine = make_target_machine(result.common, opt_level);
   }
-  optimize(module, *machine, opt_level,
-           has_imports ? CodeOrigin::WithImports : CodeOrigin::Emitted);
+  optimize(module, *machine, opt_level, has_imports);
   avoid_faults_of_code_generators(module, opt_level);
   clock.finish("optimize-llvm");
   llvm::raw_string_ostream bitcode(result.bitcode);
