@@ -314,7 +314,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
     ModuleEmitter emitter(module, unit.target, options, debug_lines ? &*debug_lines : nullptr);
     if (unit.kernels) {
       emitter.add_kernels(*unit.kernels);
-      kernel_tables.push_back(emitter.kernels()->data);
+      kernel_tables.push_back(emitter.kernel_table());
       result.kernels.push_back(*unit.kernels);
     }
     for (const auto& [name, func] : unit.module.functions) {
