@@ -73,7 +73,7 @@ std::vector<llvm::Value*> FunctionEmitter::lane_positions(const Expr& e) {
 
 // ---- loads ----
 
-llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
+llvm::Value* FunctionEmitter::load(const Load& n) {
   const Expr position = flat_index(n.buffer, n.indices);
   const DataType element = n.buffer->dtype;
   const int lanes = position.dtype().lanes;
@@ -304,7 +304,7 @@ llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element,
 // ---- stores ----
 
 void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indices,
-                            llvm::Value* value, DataType) {
+                            llvm::Value* value) {
   const Expr position = flat_index(buffer, indices);
   const DataType element = buffer->dtype;
   const int lanes = position.dtype().lanes;

@@ -173,9 +173,7 @@ class PackedEmitter {
     llvm::BasicBlock* wrong = emitter.new_block("size_differs");
     builder.CreateCondBr(holds, right, wrong);
     builder.SetInsertPoint(wrong);
-    builder.CreateCall(module_.runtime_function("tenon_set_last_error"),
-                       {module_.text(check.message)});
-    builder.CreateRet(builder.getInt32(kTenonInvalidArgument));
+    emitter.fail(check.message, kTenonInvalidArgument);
     builder.SetInsertPoint(right);
   }
 
