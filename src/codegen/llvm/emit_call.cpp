@@ -20,12 +20,6 @@ llvm::Value* FunctionEmitter::emit(const Call& n, DataType type) {
       [&](const ExternCallee& callee) { return call_extern(callee, n, type, /*is_used=*/true); });
 }
 
-namespace {
-
-llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size()}; }
-
-}  // namespace
-
 llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type) {
   llvm::Value* none = int32(0);
   if (is_math(intrin)) return math(intrin, n, type);
@@ -218,7 +212,7 @@ llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name)
     throw LowerError("call_llvm_intrin takes the intrinsic's name first, such as \"llvm.fabs\"");
-  const llvm::Intrinsic::ID id = find_intrinsic(to_ref(name->value));
+  const llvm::Intrinsic::ID id = find_intrinsic(name->value);
   if (id == llvm::Intrinsic::not_intrinsic)
     throw LowerError("LLVM has no intrinsic `" + name->value + "`");
   std::vector<llvm::Value*> args;

@@ -13,10 +13,9 @@ namespace {
 
 /// Returns the bytes with a terminating zero.
 llvm::Constant* data_of(llvm::Module& module, const std::string& bytes, const char* name) {
-  llvm::Constant* data = llvm::ConstantDataArray::getString(
-      module.getContext(), llvm::StringRef(bytes.data(), bytes.size()));
-  auto* global = new llvm::GlobalVariable(module, data->getType(), true,
-                                          llvm::GlobalValue::PrivateLinkage, data, name);
+  llvm::GlobalVariable* global =
+      add_constant(module, llvm::ConstantDataArray::getString(module.getContext(), bytes),
+                   llvm::GlobalValue::PrivateLinkage, name);
   global->setAlignment(llvm::Align(8));
   return global;
 }

@@ -315,8 +315,8 @@ void FunctionEmitter::with_tiles(const TileRegisters& tiles, const Stmt& s) {
   llvm::Constant* bytes = llvm::ConstantDataArray::getRaw(
       llvm::StringRef(reinterpret_cast<const char*>(&configuration), sizeof configuration),
       sizeof configuration, builder_.getInt8Ty());
-  auto* data = new llvm::GlobalVariable(module_.module(), bytes->getType(), /*isConstant=*/true,
-                                        llvm::GlobalValue::PrivateLinkage, bytes, "tiles");
+  llvm::GlobalVariable* data =
+      add_constant(module_.module(), bytes, llvm::GlobalValue::PrivateLinkage, "tiles");
   data->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   data->setAlignment(llvm::Align(kRowBytes));
   check_status(builder_.CreateCall(module_.runtime_function("tenon_enable_tiles")));

@@ -53,7 +53,7 @@ void check_processor(const tir::TargetFacts& target) {
 }
 
 std::unique_ptr<llvm::MemoryBuffer> buffer_of(std::string_view bytes, const char* name) {
-  return llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bytes.data(), bytes.size()), name);
+  return llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
 }
 
 template <class T>
@@ -171,8 +171,7 @@ class Linker {
       symbols[session_.intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
                                         llvm::JITSymbolFlags::Exported};
     };
-    for (const runtime::CSymbol& symbol : runtime::c_symbols())
-      define(llvm::StringRef(symbol.name.data(), symbol.name.size()), symbol.address);
+    for (const runtime::CSymbol& symbol : runtime::c_symbols()) define(symbol.name, symbol.address);
     for (const auto& [name, address] : runtime::defined_functions()) define(name, address);
     // Exception cleanups call these functions. If a process such as Python loads libtenon.so with
     // local visibility, the symbols are not visible to loaded code.

@@ -33,6 +33,10 @@ struct TargetTraits {
 };
 TargetTraits traits_of(const tir::TargetFacts& facts);
 
+/// Adds a constant global variable.
+llvm::GlobalVariable* add_constant(llvm::Module& module, llvm::Constant* value,
+                                   llvm::GlobalValue::LinkageTypes linkage, const char* name);
+
 /// Declares a runtime function with the types that runtime/symbols.h derives from c_api.h.
 llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name);
 
