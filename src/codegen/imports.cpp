@@ -78,4 +78,15 @@ ImportedC compile_c(const std::string& source, const CTarget& target,
   return {.is_llvm_ir = to_llvm, .bytes = read_file(result), .how = std::move(how)};
 }
 
+void refuse_unknown_functions(const std::set<std::string>& names, const std::string& pragmas) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "`" : ", `") + name + "`";
+  throw RuntimeError(
+      "no extern function " + list +
+      " in the running program, in the libraries to link, or in imported source; a function of the "
+      "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
+      "the build option `link`, source by the " +
+      pragmas);
+}
+
 }  // namespace tenon::codegen

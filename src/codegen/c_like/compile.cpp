@@ -175,11 +175,7 @@ class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArti
     if (at == std::string::npos) return;
     const std::size_t begin = at + kBefore.size();
     const std::size_t end = message.find_first_of(" )", begin);
-    throw RuntimeError(
-        "no extern function `" + message.substr(begin, end - begin) +
-        "` in the running program, in the libraries to link, or in imported source; a function of "
-        "the program must be extern \"C\" and the program linked with -rdynamic, a library is "
-        "named by the build option `link`, source by the pragma import_c");
+    refuse_unknown_functions({message.substr(begin, end - begin)}, "pragma import_c");
   }
 
   CCode code_;

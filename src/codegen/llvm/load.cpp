@@ -24,6 +24,7 @@
 #include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/c_compiler.h"
+#include "tenon/codegen/imports.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/symbol_names.h"
 #include "tenon/runtime/module_impl.h"
@@ -150,13 +151,7 @@ class Linker {
     note(std::move(error));
     const std::lock_guard lock(mutex_);
     if (missing_.empty()) throw RuntimeError("the compiled code cannot be linked: " + others_);
-    std::string names;
-    for (const std::string& name : missing_) names += (names.empty() ? "`" : ", `") + name + "`";
-    throw RuntimeError(
-        "no extern function " + names +
-        " in the running program, in the libraries to link, or in imported source; a function of the "
-        "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
-        "the build option `link`, source by the pragmas import_c and import_llvm");
+    refuse_unknown_functions(missing_, "pragmas import_c and import_llvm");
   }
 
   template <class Generator>
