@@ -10,13 +10,6 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-namespace {
-
-/// The expression text of a call that has already been emitted as statements.
-constexpr std::string_view kNothing = "0";
-
-}  // namespace
-
 void CFunctionEmitter::body(const Stmt& body) {
   stack_ = StackPlan(body);
   stmt(body);
@@ -103,9 +96,9 @@ void CFunctionEmitter::emit(const Let& n) {
 void CFunctionEmitter::emit(const Evaluate& n) {
   if (effect_of(n.value) != Effect::UpdateState) return;
   const Text value = expr(n.value);
-  // Calls that were already emitted as statements, and calls without effect, leave only this
-  // constant.
-  if (std::string_view(value.text) != kNothing) out_.add(value.text + ";");
+  // Calls that were already emitted as statements, and calls without effect, leave only the
+  // constant 0.
+  if (value.text != "0") out_.add(value.text + ";");
 }
 
 // ---- loops ----
@@ -121,8 +114,7 @@ void CFunctionEmitter::emit(const For& n) {
     return;
   }
   const DataType type = n.min.dtype();
-  if (is_kernel() && n.kind == ForKind::Unrolled && !is_one(n.extent))
-    out_.add(std::string(module_.dialect().device->unroll));
+  if (is_kernel() && n.kind == ForKind::Unrolled && !is_one(n.extent)) out_.add("#pragma unroll");
   if (is_one(n.extent)) {
     if (uses_var(n.body, n.var))
       define(n.var, {.name = bind(n.var.name(), n.var.dtype(), index(n.min)), .is_index = true});
