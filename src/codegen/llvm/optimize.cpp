@@ -68,13 +68,6 @@ bool is_worth_counting_loops(const llvm::Module& module) {
          llvm::none_of(module, is_large);
 }
 
-std::string text_of(const llvm::Module& module) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out, nullptr);
-  return text;
-}
-
 /// Returns the analyses that remain valid after a pass that does not change the control flow.
 llvm::PreservedAnalyses preserved_after(bool changes) {
   if (!changes) return llvm::PreservedAnalyses::all();
@@ -292,14 +285,9 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
 void verify(const llvm::Module& module, const std::string& state) {
   std::string problems;
   llvm::raw_string_ostream out(problems);
-  if (!llvm::verifyModule(module, &out)) return;
-  throw MalformedModule(state, problems, text_of(module));
+  if (llvm::verifyModule(module, &out))
+    throw InternalError("the " + state + " LLVM IR is malformed: " + problems);
 }
-
-MalformedModule::MalformedModule(const std::string& state, const std::string& problems,
-                                 std::string text)
-    : InternalError("the " + state + " LLVM IR is malformed: " + problems),
-      module_text(std::move(text)) {}
 
 namespace {
 

@@ -25,15 +25,8 @@ int affordable_level(const llvm::Module& module, int opt_level);
 /// vectorizers.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level, bool has_imports);
 
-/// Reports a module that LLVM's verifier rejects, because of a fault in the emitter or in LLVM.
-struct MalformedModule : InternalError {
-  MalformedModule(const std::string& state, const std::string& problems, std::string text);
-  /// The printed module, for an error report.
-  std::string module_text;
-};
-
-/// Throws MalformedModule unless the module is well-formed. `state` names the last step, such as
-/// "emitted".
+/// Throws InternalError if LLVM's verifier rejects the module, because of a fault in the emitter or
+/// in LLVM. `state` names the last step, such as "emitted".
 void verify(const llvm::Module& module, const std::string& state);
 
 /// Returns object code or assembly. The module is unusable afterwards.
