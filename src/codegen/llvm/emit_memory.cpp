@@ -233,7 +233,7 @@ llvm::Value* FunctionEmitter::load_masked(const Buffer& buffer, const Expr& posi
       return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes, mask);
   }
   llvm::Value* addresses = at(index(position));
-  if (element.is_scalar()) return gather(addresses, element, mask);
+  if (element.is_scalar()) return load_masked_lanes(addresses, element, mask);
   std::vector<int> element_of;
   std::vector<llvm::Constant*> lane_in;
   for (int n = 0; n < lanes * element.lanes; ++n) {
@@ -242,23 +242,17 @@ llvm::Value* FunctionEmitter::load_masked(const Buffer& buffer, const Expr& posi
   }
   addresses = builder_.CreateGEP(lane, builder_.CreateShuffleVector(addresses, element_of),
                                  llvm::ConstantVector::get(lane_in));
-  return gather(addresses, element, mask);
+  return load_masked_lanes(addresses, element, mask);
 }
 
 llvm::Value* FunctionEmitter::load_masked_lanes(llvm::Value* address, DataType element,
                                                 llvm::Value* mask) {
   llvm::Type* type = memory_type(module_.context(), element.element().with_lanes(lane_count(mask)));
   llvm::Value* zero = llvm::Constant::getNullValue(type);
-  llvm::Value* value =
-      builder_.CreateMaskedLoad(type, address, lane_alignment(element), mask, zero);
-  return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
-}
-
-llvm::Value* FunctionEmitter::gather(llvm::Value* addresses, DataType element, llvm::Value* mask) {
-  llvm::Type* type = memory_type(module_.context(), element.element().with_lanes(lane_count(mask)));
-  llvm::Value* zero = llvm::Constant::getNullValue(type);
-  llvm::Value* value =
-      builder_.CreateMaskedGather(type, addresses, lane_alignment(element), mask, zero);
+  const llvm::Align alignment = lane_alignment(element);
+  llvm::Value* value = address->getType()->isVectorTy()
+                           ? builder_.CreateMaskedGather(type, address, alignment, mask, zero)
+                           : builder_.CreateMaskedLoad(type, address, alignment, mask, zero);
   return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
 }
 

@@ -152,10 +152,10 @@ class FunctionEmitter {
   /// if plain accesses are as fast. The mask has a power-of-two number of lanes, of which the first
   /// `count` are enabled.
   llvm::Constant* mask_of_tail(llvm::Value* address, DataType element, int count);
-  /// Load the lanes that the mask enables; the other lanes are 0.
+  /// Load the lanes that the mask enables; the other lanes are 0. If `address` is a vector, it
+  /// holds the address of each lane; otherwise it is the address of the first of contiguous lanes.
   llvm::Value* load_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* mask);
   llvm::Value* load_masked_lanes(llvm::Value* address, DataType element, llvm::Value* mask);
-  llvm::Value* gather(llvm::Value* addresses, DataType element, llvm::Value* mask);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
   /// Stores only the lanes that take the enclosing per-lane branch.
   void store_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* value);
