@@ -452,8 +452,8 @@ class AnglesAndPowers : protected Functions {
   Expr in_doubles(const Expr& x) const { return cast(floats_, x); }
   Expr in_format(const Expr& x) const { return cast(format_, x); }
 
-  /// Returns quarter and rest, where x = quarter * pi / 2 + rest. The last two bits of `quarter`
-  /// are those of an integer.
+  /// Returns quarter and rest, where x = quarter * pi / 2 + rest. `quarter` holds the last two bits
+  /// of this integer in its own last two bits.
   std::pair<Expr, Precise> reduced(const Expr& x) {
     constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
     const Expr angle = let(in_doubles(x));
