@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -55,11 +56,7 @@ bool is_part_of_name(char c) {
 class Reader {
  public:
   AssemblerListing read(std::string_view text) {
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      line(text.substr(0, end));
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    for (const auto each : std::views::split(text, '\n')) line({each.begin(), each.end()});
     end_function();
     std::ranges::sort(result_.loops, {}, [](const auto& loop) { return loop.last - loop.first; });
     return std::move(result_);

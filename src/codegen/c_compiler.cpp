@@ -92,6 +92,20 @@ void CCompiler::run(const std::vector<std::string>& arguments, const std::string
                        *problem);
 }
 
+std::vector<std::string> CCompiler::run_for(const CTarget& target,
+                                            const std::vector<std::string>& arguments,
+                                            const std::string& purpose) const {
+  std::optional<std::string> problem;
+  for (const std::vector<std::string>& flags : flags_for(target)) {
+    const auto failed = try_run(joined(flags, arguments), purpose);
+    if (!failed) return flags;
+    if (!problem) problem = failed;
+    // If the compiler accepts the flags, the source caused the error, so other flags are not tried.
+    if (flags.empty() || accepts(flags)) break;
+  }
+  throw RuntimeError("the C compiler `" + name_ + "`, run " + purpose + ", failed:\n" + *problem);
+}
+
 namespace {
 
 /// Returns the folder in which the loader should look for a library. If the library is in the

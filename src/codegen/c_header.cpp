@@ -1,7 +1,6 @@
 #include "tenon/codegen/c_header.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "tenon/codegen/c_names.h"
 
@@ -85,8 +84,7 @@ std::string plain_function(const FunctionSpec& function) {
 }  // namespace
 
 std::string c_header(const std::string& file_name, const std::vector<FunctionSpec>& functions) {
-  std::string guard = as_identifier("TENON_" + file_name + "_");
-  std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return std::toupper(c); });
+  const std::string guard = include_guard(file_name);
   std::string text =
       "/* Functions compiled by Tenon. They check no more of their arguments than the number of dimensions:\n"
       " * see TenonPackedFunction for what holds of the rest. Each is declared as it was compiled, f_packed,\n"
@@ -97,11 +95,7 @@ std::string c_header(const std::string& file_name, const std::vector<FunctionSpe
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
   std::string plain;
   for (const FunctionSpec& function : functions) {
-    std::string described = function.name + "(";
-    for (std::size_t n = 0; n < function.params.size(); ++n)
-      described +=
-          (n ? ", " : "") + function.params[n].name + ": " + runtime::describe(function.params[n]);
-    text += "\n/* " + comment_text(described) + ") */\nint32_t " + function.symbol +
+    text += "\n/* " + signature_comment(function) + " */\nint32_t " + function.symbol +
             "(const TenonValue* args, const int32_t* type_codes, int32_t num_args);\n";
     if (is_c_name(function.name) && !is_reserved_in_c(function.name))
       plain += "\n" + plain_function(function);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <unordered_set>
 
 #include "tenon/codegen/keywords.h"
@@ -116,6 +117,12 @@ std::vector<std::string> c_parameter_names(const runtime::FunctionSpec& function
   return names;
 }
 
+std::string include_guard(const std::string& file_name) {
+  std::string guard = as_identifier("TENON_" + file_name + "_");
+  std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return std::toupper(c); });
+  return guard;
+}
+
 std::string c_string(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -148,6 +155,13 @@ std::string comment_text(std::string text) {
     if (text[at] == '*' && at > 0 && text[at - 1] == '/') text[at] = ' ';
   }
   return text;
+}
+
+std::string signature_comment(const runtime::FunctionSpec& function) {
+  std::string params;
+  for (const runtime::ParamSpec& param : function.params)
+    params += (params.empty() ? "" : ", ") + param.name + ": " + runtime::describe(param);
+  return comment_text(function.name + "(" + params + ")");
 }
 
 }  // namespace tenon::codegen

@@ -1,7 +1,7 @@
 #include "tenon/codegen/imports.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include "tenon/codegen/files.h"
 #include "tenon/support/error.h"
@@ -16,12 +16,8 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
-struct Choice {
-  CCompiler compiler;
-  bool is_clang;
-};
-
-Choice choose_compiler(const CTarget& target, const CImportOptions& options) {
+/// Returns the compiler, and whether it is clang.
+std::pair<CCompiler, bool> choose_compiler(const CTarget& target, const CImportOptions& options) {
   if (!options.command.empty()) {
     const CCompiler named(options.command);
     const bool is_clang = named.is_clang();
@@ -72,25 +68,25 @@ ImportedC compile_c(const std::string& source, const CTarget& target,
     write_file(text, source);
   const std::filesystem::path result = folder.file("import.o");
   const bool to_llvm = is_clang && options.wants_llvm_ir;
-  std::optional<std::string> problem;
-  for (const std::vector<std::string>& flags : compiler.flags_for(target)) {
-    std::vector<std::string> arguments = flags;
-    std::string how = compiler.name() + " -O3";
-    for (const std::string& flag : flags) how += " " + flag;
-    arguments.insert(arguments.end(), {"-O3", "-fPIC", "-c"});
-    if (to_llvm) arguments.emplace_back("-emit-llvm");
-    arguments.insert(arguments.end(), {text.string(), "-o", result.string()});
-    const auto failed = compiler.try_run(arguments, "to compile imported C source");
-    if (!failed)
-      return {.form = to_llvm ? ImportedC::Form::LlvmIr : ImportedC::Form::Object,
-              .bytes = read_file(result),
-              .how = std::move(how)};
-    if (!problem) problem = failed;
-    // If the compiler accepts the flags, the source caused the error, so other flags are not tried.
-    if (flags.empty() || compiler.accepts(flags)) break;
-  }
-  throw RuntimeError("the C compiler `" + compiler.name() +
-                     "`, run to compile imported C source, failed:\n" + *problem);
+  std::vector<std::string> arguments{"-O3", "-fPIC", "-c"};
+  if (to_llvm) arguments.emplace_back("-emit-llvm");
+  arguments.insert(arguments.end(), {text.string(), "-o", result.string()});
+  std::string how = compiler.name() + " -O3";
+  for (const std::string& flag :
+       compiler.run_for(target, arguments, "to compile imported C source"))
+    how += " " + flag;
+  return {.is_llvm_ir = to_llvm, .bytes = read_file(result), .how = std::move(how)};
+}
+
+void refuse_unknown_functions(const std::set<std::string>& names, const std::string& pragmas) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "`" : ", `") + name + "`";
+  throw RuntimeError(
+      "no extern function " + list +
+      " in the running program, in the libraries to link, or in imported source; a function of the "
+      "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
+      "the build option `link`, source by the " +
+      pragmas);
 }
 
 }  // namespace tenon::codegen

@@ -10,12 +10,6 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-namespace {
-
-constexpr std::int64_t kStackBudget = std::int64_t{64} * 1024;
-
-}  // namespace
-
 Expr flat_index(const Buffer& buffer, const std::vector<Expr>& indices) {
   internal_check(!indices.empty(), "an access without an index is left in lowered code");
   Expr flat = indices[0];
@@ -29,9 +23,9 @@ Expr flat_index(const Buffer& buffer, const std::vector<Expr>& indices) {
   return flat;
 }
 
-std::optional<std::int64_t> constant_bytes(const Allocate& n) {
-  std::int64_t bytes = n.dtype.bytes();
-  for (const Expr& e : n.extents) {
+std::optional<std::int64_t> constant_bytes(DataType dtype, const std::vector<Expr>& extents) {
+  std::int64_t bytes = dtype.bytes();
+  for (const Expr& e : extents) {
     const auto extent = constant_int(e);
     if (!extent || __builtin_mul_overflow(bytes, std::max<std::int64_t>(*extent, 0), &bytes))
       return std::nullopt;
@@ -40,26 +34,24 @@ std::optional<std::int64_t> constant_bytes(const Allocate& n) {
 }
 
 StackPlan::StackPlan(const Stmt& body) {
-  struct Temporary {
-    const ExprNode* data;
-    std::int64_t bytes;
-  };
-  std::vector<Temporary> temporaries;
+  constexpr std::int64_t kStackBudget = std::int64_t{64} * 1024;
+  // The size and the data pointer of each temporary.
+  std::vector<std::pair<std::int64_t, const ExprNode*>> temporaries;
   const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
     // A parallel loop's body becomes a separate function, which has its own memory plan.
     if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Parallel) return;
     if (const Allocate* n = s.as<Allocate>())
-      if (const auto bytes = constant_bytes(*n)) temporaries.push_back({&n->data.node(), *bytes});
+      if (const auto bytes = constant_bytes(*n)) temporaries.emplace_back(*bytes, &n->data.node());
     for_each_child(
         s, [](const Expr&) {}, visit);
   };
   visit(body);
-  std::ranges::stable_sort(temporaries, {}, &Temporary::bytes);
+  std::ranges::stable_sort(temporaries, {}, [](const auto& t) { return t.first; });
   std::int64_t left = kStackBudget;
-  for (const Temporary& t : temporaries) {
-    left -= t.bytes;
+  for (const auto& [bytes, data] : temporaries) {
+    left -= bytes;
     if (left < 0) return;
-    on_stack_.insert(t.data);
+    on_stack_.insert(data);
   }
 }
 

@@ -16,97 +16,82 @@ using namespace tir;
 
 namespace {
 
-/// The uses of each data pointer in the body.
-class Accesses {
- public:
-  Accesses(const Stmt& body, const KernelCode* kernels) : kernels_(kernels) { visit(body); }
-
-  struct Use {
-    bool reads = false;
-    bool writes = false;
-    bool has_narrow_index = false;
-    /// The alignment in bytes that kernels require.
-    int alignment = 1;
-  };
-  Use of(const Var& data) const {
-    auto found = uses_.find(&data.node());
-    return found == uses_.end() ? Use{} : found->second;
-  }
-
- private:
-  void visit(const Stmt& s) {
-    if (const Store* store = s.as<Store>()) {
-      touch(store->buffer->data).writes = true;
-      note_index(store->buffer, store->indices);
-    }
-    for_each_child(
-        s, [&](const Expr& e) { visit(e); }, [&](const Stmt& c) { visit(c); });
-  }
-
-  void visit(const Expr& e) {
-    if (e.as<VarNode>()) {
-      // If the pointer itself is used as a value, the memory may be read and written anywhere.
-      if (e.dtype().is_handle()) touch(Var::of(e)) = {.reads = true, .writes = true};
-      return;
-    }
-    if (const Load* load = e.as<Load>()) {
-      touch(load->buffer->data).reads = true;
-      note_index(load->buffer, load->indices);
-    }
-    const Call* call = e.as<Call>();
-    if (call && kernels_ && call->is(Intrin::launch_kernel)) return visit_launch(*call);
-    if (call && call->is(Intrin::tvm_access_ptr) && call->args[1].as<VarNode>()) {
-      const std::int64_t mask = constant_int(call->args[4]).value_or(3);
-      Use& use = touch(Var::of(call->args[1]));
-      use.reads |= (mask & 1) != 0;
-      use.writes |= (mask & 2) != 0;
-      return visit(call->args[2]);
-    }
-    if (call && call->is(Intrin::address_of)) {
-      const Load* load = call->args[0].as<Load>();
-      if (load && !in_prefetch_) touch(load->buffer->data).writes = true;
-    }
-    const bool outer = in_prefetch_;
-    in_prefetch_ = call && call->is(Intrin::prefetch);
-    for_each_child(e, [&](const Expr& c) { visit(c); });
-    in_prefetch_ = outer;
-  }
-
-  /// Adds the kernel's uses of its parameters to the uses of the arguments that are passed for
-  /// them.
-  void visit_launch(const Call& call) {
-    const auto& name = call.args[kLaunchName].as<StringImm>()->value;
-    const runtime::FunctionSpec& kernel = kernels_->functions[number_of_kernel(*kernels_, name)];
-    for (std::size_t n = 0; n < kernel.params.size(); ++n) {
-      const auto* array = std::get_if<runtime::ArraySpec>(&kernel.params[n].type);
-      if (!array || !call.args[kLaunchArguments + n].as<VarNode>()) continue;
-      Use& use = touch(Var::of(call.args[kLaunchArguments + n]));
-      use.reads |= array->access != runtime::Access::Write;
-      use.writes |= array->access != runtime::Access::Read;
-      use.has_narrow_index |= array->index_bits == 32;
-      use.alignment = std::max(use.alignment, array->alignment);
-    }
-  }
-
-  Use& touch(const Var& data) { return uses_[&data.node()]; }
-
-  void note_index(const Buffer& buffer, const std::vector<Expr>& indices) {
-    for (const Expr& index : indices)
-      if (index.dtype().bits <= 32) touch(buffer->data).has_narrow_index = true;
-  }
-
-  const KernelCode* kernels_;
-  std::unordered_map<const ExprNode*, Use> uses_;
-  bool in_prefetch_ = false;
+/// The uses of a data pointer in a body.
+struct Use {
+  bool reads = false;
+  bool writes = false;
+  bool has_narrow_index = false;
+  /// The alignment in bytes that kernels require.
+  int alignment = 1;
 };
+/// Keys are data pointers.
+using Uses = std::unordered_map<const ExprNode*, Use>;
+
+bool is_narrow(const Expr& index) { return index.dtype().bits <= 32; }
+
+/// Adds the kernel's uses of its parameters to the uses of the arguments that are passed for them.
+void add_uses_of_launch(const Call& call, const KernelCode& kernels, Uses& uses) {
+  const auto& name = call.args[kLaunchName].as<StringImm>()->value;
+  const runtime::FunctionSpec& kernel = kernels.functions[number_of_kernel(kernels, name)];
+  for (std::size_t n = 0; n < kernel.params.size(); ++n) {
+    const auto* array = std::get_if<runtime::ArraySpec>(&kernel.params[n].type);
+    const Expr& data = call.args[kLaunchArguments + n];
+    if (!array || !data.as<VarNode>()) continue;
+    Use& use = uses[&data.node()];
+    use.reads |= array->access != runtime::Access::Write;
+    use.writes |= array->access != runtime::Access::Read;
+    use.has_narrow_index |= array->index_bits == 32;
+    use.alignment = std::max(use.alignment, array->alignment);
+  }
+}
+
+void add_uses(const Expr& e, const KernelCode* kernels, bool in_prefetch, Uses& uses) {
+  if (e.as<VarNode>()) {
+    // If the pointer itself is used as a value, the memory may be read and written anywhere.
+    if (e.dtype().is_handle()) uses[&e.node()] = {.reads = true, .writes = true};
+    return;
+  }
+  if (const Load* load = e.as<Load>()) {
+    Use& use = uses[&load->buffer->data.node()];
+    use.reads = true;
+    use.has_narrow_index |= std::ranges::any_of(load->indices, is_narrow);
+  }
+  const Call* call = e.as<Call>();
+  if (call && kernels && call->is(Intrin::launch_kernel))
+    return add_uses_of_launch(*call, *kernels, uses);
+  if (call && call->is(Intrin::tvm_access_ptr) && call->args[1].as<VarNode>()) {
+    const std::int64_t mask = constant_int(call->args[4]).value_or(3);
+    Use& use = uses[&call->args[1].node()];
+    use.reads |= (mask & 1) != 0;
+    use.writes |= (mask & 2) != 0;
+    return add_uses(call->args[2], kernels, in_prefetch, uses);
+  }
+  if (call && call->is(Intrin::address_of)) {
+    const Load* load = call->args[0].as<Load>();
+    if (load && !in_prefetch) uses[&load->buffer->data.node()].writes = true;
+  }
+  const bool is_prefetch = call && call->is(Intrin::prefetch);
+  for_each_child(e, [&](const Expr& c) { add_uses(c, kernels, is_prefetch, uses); });
+}
+
+/// Adds the uses in the statement. If `kernels` is not null, these are the launched kernels.
+void add_uses(const Stmt& s, const KernelCode* kernels, Uses& uses) {
+  if (const Store* store = s.as<Store>()) {
+    Use& use = uses[&store->buffer->data.node()];
+    use.writes = true;
+    use.has_narrow_index |= std::ranges::any_of(store->indices, is_narrow);
+  }
+  for_each_child(
+      s, [&](const Expr& e) { add_uses(e, kernels, false, uses); },
+      [&](const Stmt& c) { add_uses(c, kernels, uses); });
+}
 
 class SignatureMaker {
  public:
   SignatureMaker(const PrimFunc& func, int argument_alignment, const KernelCode* kernels)
-      : func_(func),
-        argument_alignment_(argument_alignment),
-        kernels_(kernels),
-        accesses_(func.body, kernels) {}
+      : func_(func), argument_alignment_(argument_alignment), kernels_(kernels) {
+    add_uses(func.body, kernels, uses_);
+  }
 
   Signature run(std::string symbol) {
     result_.spec.name = func_.attrs.global_symbol;
@@ -133,8 +118,8 @@ class SignatureMaker {
     for (const Var& param : func_.params) {
       const BufferParam* array = func_.buffer_of(param);
       param_names_.push_back(unique(array ? array->declared->name : param.name()));
-      if (!array && param.dtype().is_integral()) symbols_[&param.node()] = param_names_.back();
       if (array) continue;
+      if (param.dtype().is_integral()) symbols_[&param.node()] = param_names_.back();
       bound_.insert(&param.node());
     }
   }
@@ -153,33 +138,24 @@ class SignatureMaker {
   void bind_sizes(int param, const Buffer& buffer) {
     const bool broadcasts = buffer->kind == BufferKind::AutoBroadcast;
     for (int d = 0; d < buffer->rank(); ++d)
-      bind(buffer->shape[static_cast<std::size_t>(d)],
-           {.part = ArrayPart::Extent, .param = param, .dimension = d});
+      bind(buffer->shape[static_cast<std::size_t>(d)], param, ArrayPart::Extent, d, false);
     for (int d = 0; d < static_cast<int>(buffer->strides.size()); ++d)
-      bind(buffer->strides[static_cast<std::size_t>(d)],
-           {.part = ArrayPart::Stride, .param = param, .dimension = d, .broadcasts = broadcasts});
+      bind(buffer->strides[static_cast<std::size_t>(d)], param, ArrayPart::Stride, d, broadcasts);
     if (const Expr* offset = as_variable(buffer->elem_offset);
         offset && bound_.insert(&offset->node()).second)
       result_.zero_offsets.push_back(Var::of(*offset));
   }
 
-  struct Place {
-    ArrayPart part;
-    int param;
-    int dimension;
-    bool broadcasts = false;
-  };
-
-  void bind(const Expr& size, const Place& place) {
+  void bind(const Expr& size, int param, ArrayPart part, int dimension, bool broadcasts) {
     const Expr* var = as_variable(size);
     if (!var) return;
     if (!symbols_.contains(&var->node())) symbols_[&var->node()] = unique(Var::of(*var).name());
     if (!bound_.insert(&var->node()).second) return;
     result_.sizes.push_back({.var = Var::of(*var),
-                             .param = place.param,
-                             .part = place.part,
-                             .dimension = place.dimension,
-                             .zero_if_extent_is_one = place.broadcasts});
+                             .param = param,
+                             .part = part,
+                             .dimension = dimension,
+                             .zero_if_extent_is_one = broadcasts});
   }
 
   runtime::Size size_of(const Expr& size, int param, ArrayPart part, int dimension) {
@@ -230,7 +206,7 @@ class SignatureMaker {
                 ? runtime::Size(runtime::AnySize{})
                 : size_of(buffer->strides[static_cast<std::size_t>(d)], n, ArrayPart::Stride, d));
     }
-    const Accesses::Use use = accesses_.of(param.buffer->data);
+    const Use& use = uses_[&param.buffer->data.node()];
     spec.access = !use.writes ? runtime::Access::Read
                   : use.reads ? runtime::Access::ReadWrite
                               : runtime::Access::Write;
@@ -266,7 +242,7 @@ class SignatureMaker {
   const PrimFunc& func_;
   int argument_alignment_;
   const KernelCode* kernels_;
-  Accesses accesses_;
+  Uses uses_;
   Signature result_;
   std::unordered_set<std::string> taken_;
   std::vector<std::string> param_names_;

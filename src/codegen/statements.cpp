@@ -14,21 +14,18 @@ using namespace tir;
 std::vector<Var> used_variables(const Stmt& body) {
   std::vector<Var> used;
   std::unordered_set<const ExprNode*> seen;
-  const std::function<void(const Expr&)> visit_expr = [&](const Expr& e) {
-    auto use_buffer = [&](const Buffer& buffer) {
-      visit_expr(buffer->data);
-      for (std::size_t n = 1; n < buffer->shape.size(); ++n) visit_expr(buffer->shape[n]);
-    };
+  std::function<void(const Expr&)> visit_expr;
+  const auto use_buffer = [&](const Buffer& buffer) {
+    visit_expr(buffer->data);
+    for (std::size_t n = 1; n < buffer->shape.size(); ++n) visit_expr(buffer->shape[n]);
+  };
+  visit_expr = [&](const Expr& e) {
     if (e.as<VarNode>() && seen.insert(&e.node()).second) used.push_back(Var::of(e));
     if (const Load* load = e.as<Load>()) use_buffer(load->buffer);
     for_each_child(e, visit_expr);
   };
   const std::function<void(const Stmt&)> visit_stmt = [&](const Stmt& s) {
-    if (const Store* store = s.as<Store>()) {
-      visit_expr(store->buffer->data);
-      for (std::size_t n = 1; n < store->buffer->shape.size(); ++n)
-        visit_expr(store->buffer->shape[n]);
-    }
+    if (const Store* store = s.as<Store>()) use_buffer(store->buffer);
     for_each_child(s, visit_expr, visit_stmt);
   };
   visit_stmt(body);

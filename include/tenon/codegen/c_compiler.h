@@ -38,21 +38,25 @@ class CCompiler {
   /// the program does not exist.
   bool is_clang() const;
   /// Returns lists of flags for the target. The first list describes the target most precisely;
-  /// later lists are more general. Compilers differ in the processor names that they know, so
-  /// callers use the first list that `accepts` approves. Precondition: the target is not foreign,
-  /// or the compiler is clang.
+  /// later lists are more general. Compilers differ in the processor names that they know.
+  /// Precondition: the target is not foreign, or the compiler is clang.
   std::vector<std::vector<std::string>> flags_for(const CTarget& target) const;
   /// Whether the compiler can compile an empty source with these flags.
   bool accepts(const std::vector<std::string>& flags) const;
 
+  /// Runs the compiler. RuntimeError with its output if it fails, or if it does not exist.
+  void run(const std::vector<std::string>& arguments, const std::string& purpose) const;
+  /// Runs the compiler with the first list of flags_for(target) that it accepts, followed by
+  /// `arguments`. Returns these flags. RuntimeError as for `run`.
+  std::vector<std::string> run_for(const CTarget& target, const std::vector<std::string>& arguments,
+                                   const std::string& purpose) const;
+
+ private:
   /// Runs the compiler. Returns nullopt on success, else its output. RuntimeError, naming the
   /// purpose, if the program does not exist.
   std::optional<std::string> try_run(const std::vector<std::string>& arguments,
                                      const std::string& purpose) const;
-  /// Runs the compiler. RuntimeError with its output if it fails, or if it does not exist.
-  void run(const std::vector<std::string>& arguments, const std::string& purpose) const;
 
- private:
   std::string name_;
   std::vector<std::string> words_;
 };

@@ -30,9 +30,15 @@ std::string as_identifier(std::string_view name);
 /// in headers: "T.local" becomes T_local.
 std::vector<std::string> c_parameter_names(const runtime::FunctionSpec& function);
 
+/// Returns the include guard of a header file: TENON_MATMUL_H_.
+std::string include_guard(const std::string& file_name);
+
 /// Returns the text as a C string literal.
 std::string c_string(const std::string& text);
 /// Returns the text in a form that is safe inside a one-line comment.
 std::string comment_text(std::string text);
+/// Returns the function with the requirements on its arguments, in a form that is safe inside a
+/// comment: "scale(A: float32[n], n: int32)".
+std::string signature_comment(const runtime::FunctionSpec& function);
 
 }  // namespace tenon::codegen

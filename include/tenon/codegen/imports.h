@@ -6,6 +6,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,10 +39,8 @@ struct CImportOptions {
 };
 
 struct ImportedC {
-  /// The output of the C compiler.
-  enum class Form : std::uint8_t { Object, LlvmIr };
-  Form form = Form::Object;
-  /// An object file or LLVM bitcode.
+  bool is_llvm_ir = false;
+  /// LLVM bitcode if is_llvm_ir, else an object file.
   std::string bytes;
   /// The command used: "clang -O3 -march=native".
   std::string how;
@@ -51,5 +50,10 @@ struct ImportedC {
 /// compiler's messages; TargetError if the target is another machine and clang is not installed.
 ImportedC compile_c(const std::string& source, const CTarget& target,
                     const CImportOptions& options);
+
+/// Throws the RuntimeError for extern functions that are defined nowhere. `pragmas` names the
+/// pragmas that import source for the target.
+[[noreturn]] void refuse_unknown_functions(const std::set<std::string>& names,
+                                           const std::string& pragmas);
 
 }  // namespace tenon::codegen

@@ -21,9 +21,12 @@ inline constexpr int kWorkspaceAlignment = 128;
 /// vector if the last index is a vector. Precondition: `indices` is not empty.
 tir::Expr flat_index(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);
 
-/// Returns the size of an allocation. Nullopt if it is known only at run time or exceeds 64 bits. A
-/// negative extent counts as zero.
-std::optional<std::int64_t> constant_bytes(const tir::Allocate& allocation);
+/// Returns the size of a compact array. Nullopt if it is known only at run time or exceeds 64 bits.
+/// A negative extent counts as zero.
+std::optional<std::int64_t> constant_bytes(DataType dtype, const std::vector<tir::Expr>& extents);
+inline std::optional<std::int64_t> constant_bytes(const tir::Allocate& n) {
+  return constant_bytes(n.dtype, n.extents);
+}
 
 /// The temporaries that a function, or the body of a parallel loop, allocates on the stack of its
 /// thread. All other temporaries come from the workspace pool. The size of the stack memory is

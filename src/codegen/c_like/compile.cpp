@@ -60,26 +60,16 @@ void run_compiler(const CCode& code, const std::vector<std::string>& flags,
   const TemporaryFolder folder;
   write_file(folder.file("functions.c"), code.text);
   const CCompiler compiler(code.options.c_compiler);
-  std::vector<std::string> own = flags_of(code);
+  std::vector<std::string> arguments = flags_of(code);
   for (const char* flag : kAgainstErrors)
-    if (compiler.accepts({flag})) own.emplace_back(flag);
+    if (compiler.accepts({flag})) arguments.emplace_back(flag);
+  arguments.insert(arguments.end(), {folder.file("functions.c").string(), "-o", result.string()});
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
   // A target without a triple specifies no processor.
   const CTarget target{.triple = code.target.triple,
                        .cpu = code.target.cpu,
                        .is_this_processor = !code.target.triple.empty()};
-  std::optional<std::string> problem;
-  for (const std::vector<std::string>& machine : compiler.flags_for(target)) {
-    std::vector<std::string> arguments = machine;
-    arguments.insert(arguments.end(), own.begin(), own.end());
-    arguments.insert(arguments.end(), {folder.file("functions.c").string(), "-o", result.string()});
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
-    const auto failed = compiler.try_run(arguments, purpose);
-    if (!failed) return;
-    if (!problem) problem = failed;
-    if (machine.empty() || compiler.accepts(machine)) break;
-  }
-  throw RuntimeError("the C compiler `" + compiler.name() + "`, run " + purpose + ", failed:\n" +
-                     *problem);
+  compiler.run_for(target, arguments, purpose);
 }
 
 void link_shared_library(const CCode& code, const std::filesystem::path& path) {
@@ -110,8 +100,7 @@ void save_archive(const CCode& code, const std::filesystem::path& path) {
 }
 
 std::string header_text(const std::filesystem::path& path, const std::string& declarations) {
-  std::string guard = as_identifier("TENON_" + path.filename().string() + "_");
-  std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return std::toupper(c); });
+  const std::string guard = include_guard(path.filename().string());
   return "/* Functions compiled by Tenon. They do not check their arguments, and return 0 if all "
          "went well. Arrays\n * are row-major unless strides are given, and do not overlap. */\n"
          "#ifndef " +
@@ -121,24 +110,26 @@ std::string header_text(const std::filesystem::path& path, const std::string& de
          declarations + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-class CArtifact;
-
 class CModule : public runtime::ModuleImpl {
  public:
-  CModule(std::shared_ptr<const CArtifact> artifact, const runtime::Module& library)
+  CModule(std::shared_ptr<const ArtifactImpl> artifact, const runtime::Module& library)
       : artifact_(std::move(artifact)), library_(library.impl()) {}
 
   std::string kind() const override { return "c"; }
-  const std::vector<runtime::FunctionSpec>& functions() const override;
+  const std::vector<runtime::FunctionSpec>& functions() const override {
+    return artifact_->functions();
+  }
   runtime::Function::PackedCall lookup(const runtime::FunctionSpec& function) override {
     return library_->lookup(function);
   }
-  std::vector<std::string> source_kinds() const override { return {"c"}; }
-  std::string source(std::string_view kind) const override;
-  void save(const std::string& path, const runtime::SaveOptions& options) const override;
+  std::vector<std::string> source_kinds() const override { return artifact_->source_kinds(); }
+  std::string source(std::string_view kind) const override { return artifact_->source(kind); }
+  void save(const std::string& path, const runtime::SaveOptions& options) const override {
+    artifact_->save(path, options);
+  }
 
  private:
-  std::shared_ptr<const CArtifact> artifact_;
+  std::shared_ptr<const ArtifactImpl> artifact_;
   std::shared_ptr<runtime::ModuleImpl> library_;
 };
 
@@ -184,23 +175,11 @@ class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArti
     if (at == std::string::npos) return;
     const std::size_t begin = at + kBefore.size();
     const std::size_t end = message.find_first_of(" )", begin);
-    throw RuntimeError(
-        "no extern function `" + message.substr(begin, end - begin) +
-        "` in the running program, in the libraries to link, or in imported source; a function of "
-        "the program must be extern \"C\" and the program linked with -rdynamic, a library is "
-        "named by the build option `link`, source by the pragma import_c");
+    refuse_unknown_functions({message.substr(begin, end - begin)}, "pragma import_c");
   }
 
   CCode code_;
 };
-
-const std::vector<runtime::FunctionSpec>& CModule::functions() const {
-  return artifact_->functions();
-}
-std::string CModule::source(std::string_view kind) const { return artifact_->source(kind); }
-void CModule::save(const std::string& path, const runtime::SaveOptions& options) const {
-  artifact_->save(path, options);
-}
 
 /// Returns the definition of the manifest, a string constant that lists the functions of the module
 /// (see c_api.h). The runtime reads it when it loads a shared library. The symbol is weak, so that
@@ -254,8 +233,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
     if (is_llvm_ir(path))
       throw RuntimeError("C code cannot link LLVM IR, such as `" + path.string() +
                          "`; use target llvm");
-  TextEmitter emitter(kPlainC, imported_texts(units), options.stage_comments);
-  emitter.mark_lines(options.lines);
+  TextEmitter emitter(kPlainC, imported_texts(units), options);
   SymbolNames symbols;
   for (const CompileUnit& unit : units)
     for (const auto& [name, func] : unit.module.functions)

@@ -84,8 +84,7 @@ constexpr DeviceDialect kOpenClDevice = {
     .block_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .warp_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .dynamic_shared_is_parameter = true,
-    .unroll = "#pragma unroll",
-    .vectors = &kOpenClVectors,
+    .vectors = kOpenClVectors,
     .reserved = kReservedInOpenCl,
     .preambles = kOpenClPreambles,
 };
@@ -103,8 +102,7 @@ constexpr DeviceDialect kCudaDevice = {
     .has_cuda_shuffles = true,
     .has_ptx = true,
     .has_tensor_cores = true,
-    .unroll = "#pragma unroll",
-    .vectors = &kCudaVectors,
+    .vectors = kCudaVectors,
     .aligned = "__align__(16) ",
     .reserved = kReservedInCuda,
     .preambles = kCudaPreambles,
@@ -113,7 +111,6 @@ constexpr DeviceDialect kCudaDevice = {
 }  // namespace
 
 const Dialect kOpenClC = {
-    .name = "opencl",
     .of_helpers = "static inline",
     .restrict_word = "restrict",
     .integers = {{"char", "short", "int", "long"}, {"uchar", "ushort", "uint", "ulong"}},
@@ -124,7 +121,6 @@ const Dialect kOpenClC = {
 };
 
 const Dialect kCudaC = {
-    .name = "cuda",
     .of_helpers = "static __device__ inline",
     .restrict_word = "__restrict__",
     .integers = {{"signed char", "short", "int", "long long"},

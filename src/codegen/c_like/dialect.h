@@ -26,7 +26,6 @@ enum class HalfType : unsigned char {
 };
 
 struct Dialect {
-  std::string_view name;
   /// Qualifiers of helper functions, such as "static inline".
   std::string_view of_helpers;
   /// Qualifier of a pointer without aliases.
@@ -83,9 +82,7 @@ struct DeviceDialect {
   bool has_ptx = false;
   /// Whether matrix fragments are objects of nvcuda::wmma.
   bool has_tensor_cores = false;
-  /// Written before a loop that the device compiler should unroll.
-  std::string_view unroll = {};
-  const VectorWords* vectors = nullptr;
+  VectorWords vectors;
   /// Alignment specifier of memory that may hold vectors.
   std::string_view aligned = {};
   /// Reserved names in addition to those of C.
@@ -95,7 +92,6 @@ struct DeviceDialect {
 };
 
 inline constexpr Dialect kPlainC = {
-    .name = "c",
     .of_helpers = "static inline",
     .restrict_word = "restrict",
     .integers = {{"int8_t", "int16_t", "int32_t", "int64_t"},

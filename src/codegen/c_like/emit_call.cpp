@@ -105,9 +105,9 @@ Text CFunctionEmitter::address_of(const Expr& e) {
   const Expr position = flat_index(load->buffer, load->indices);
   // A float16 element that vload_half accesses is not an lvalue, so its address is emitted as
   // pointer + offset.
-  if (const Place place = place_of(load->buffer, position, Lane::at(0));
+  if (const auto [base, at] = place_of(load->buffer, position, Lane::at(0));
       is_loaded_by_function(load->buffer->dtype.element()))
-    return infix(place.base, "+", place.at, Level::Sum);
+    return infix(base, "+", at, Level::Sum);
   return {"&" + element(load->buffer, position, Lane::at(0)).text, Level::Unary};
 }
 

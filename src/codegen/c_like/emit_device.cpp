@@ -40,9 +40,7 @@ void CFunctionEmitter::thread_axis(const Attr& n) {
 }
 
 std::string CFunctionEmitter::space_of(const Var& data) const {
-  const auto& pointer = data.as<VarNode>()->pointer;
-  const StorageScope scope = pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
-  switch (scope) {
+  switch (memory_scope(data)) {
     case StorageScope::Global:
       return std::string(module_.dialect().device->of_global);
     case StorageScope::Shared:
@@ -59,8 +57,7 @@ std::string CFunctionEmitter::space_of(const Var& data) const {
 }
 
 void CFunctionEmitter::device_memory(const Allocate& n) {
-  const auto& pointer = n.data.as<VarNode>()->pointer;
-  const StorageScope scope = pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
+  const StorageScope scope = memory_scope(n.data);
   const bool is_local = scope == StorageScope::Local;
   const std::string& name = n.data.name();
   if (scope == StorageScope::SharedDyn) return dynamic_shared_memory(n);
@@ -208,44 +205,43 @@ std::optional<Expr> first_element(const Buffer& buffer, const Expr& position) {
   return ramp && is_one(ramp->stride) ? std::optional(ramp->base) : std::nullopt;
 }
 
-bool is_contiguous_load(const Expr& e) {
+/// Like first_element, for the elements that `e` loads. Nullopt if `e` is not a load.
+std::optional<Expr> first_loaded(const Expr& e) {
   const Load* load = e.as<Load>();
-  return load && first_element(load->buffer, flat_index(load->buffer, load->indices));
+  return load ? first_element(load->buffer, flat_index(load->buffer, load->indices)) : std::nullopt;
 }
 
 /// Collects the loads that every lane evaluates and that do not depend on variables bound inside
 /// the expression.
 void collect_loads(const Expr& e, std::vector<Expr>& loads) {
   if (is_lazy(e) || e.as<LetExpr>() || e.as<Shuffle>()) return;
-  if (is_contiguous_load(e)) loads.push_back(e);
+  if (first_loaded(e)) loads.push_back(e);
   for_each_child(e, [&](const Expr& child) { collect_loads(child, loads); });
 }
 
-struct VectorParts {
-  std::string type;
-  int lanes;
-  std::string address = {};
-  std::string value = {};
-};
-
 /// Returns the template with its placeholders replaced.
-std::string filled(std::string_view words, const VectorParts& parts) {
+std::string filled(std::string_view words, const std::string& type, int lanes,
+                   const std::string& address, const std::string& value) {
   std::string text(words);
-  replace_all(text, "$T", parts.type);
-  replace_all(text, "$N", std::to_string(parts.lanes));
-  replace_all(text, "$P", parts.address);
-  replace_all(text, "$V", parts.value);
+  replace_all(text, "$T", type);
+  replace_all(text, "$N", std::to_string(lanes));
+  replace_all(text, "$P", address);
+  replace_all(text, "$V", value);
   return text;
 }
 
 }  // namespace
 
-/// Returns the address of the first lane. Also aligns the memory if vector accesses of the language
-/// require it.
-std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& base) {
-  if (module_.dialect().device->vectors->needs_alignment) align(buffer->data, 16);
+/// Returns the address of the first lane.
+Text CFunctionEmitter::lane_address(const Buffer& buffer, const Expr& base) {
   const Text first = pointer(buffer->data, buffer->dtype.element());
-  return is_zero(base) ? first.text : infix(first, "+", index(base), Level::Sum).text;
+  return is_zero(base) ? first : infix(first, "+", index(base), Level::Sum);
+}
+
+/// Like lane_address. Also aligns the memory if vector accesses of the language require it.
+std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& base) {
+  if (module_.dialect().device->vectors.needs_alignment) align(buffer->data, 16);
+  return lane_address(buffer, base).text;
 }
 
 /// Returns a number that provably divides the index, found from the structure of the expression.
@@ -273,36 +269,32 @@ std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
 /// address is not provably aligned for it.
 std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
                                                const Expr& base) const {
-  const VectorWords* words = module_.dialect().device->vectors;
+  const VectorWords& words = module_.dialect().device->vectors;
   const bool is_number = !element.is_bool() && element.bits >= 32 && !element.is_handle();
-  if (!words || !is_number || (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16)) return "";
-  if (lanes * element.bytes() > words->most_bytes) return "";
-  if (words->needs_alignment && known_factor(base) % lanes != 0) return "";
+  if (!is_number || (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16)) return "";
+  if (lanes * element.bytes() > words.most_bytes) return "";
+  if (words.needs_alignment && known_factor(base) % lanes != 0) return "";
   const std::string_view name =
-      words->names[element.is_floating() ? 2 : element.is_uint()][element.bits == 64];
+      words.names[element.is_floating() ? 2 : element.is_uint()][element.bits == 64];
   return std::string(name) + std::to_string(lanes);
 }
 
 /// Emits a copy of contiguous elements that have no vector type as a copy of bytes. Returns false
 /// if the store is not such a copy.
 bool CFunctionEmitter::copy_vector(const Store& n, const Expr& to) {
-  const VectorWords* words = module_.dialect().device->vectors;
+  const VectorWords& words = module_.dialect().device->vectors;
   const DataType element = n.buffer->dtype.element();
-  if (!words || !words->needs_alignment || element.bits >= 32 || !is_contiguous_load(n.value))
-    return false;
-  const Load& load = *n.value.as<Load>();
-  if (load.buffer->dtype.element() != element) return false;
-  const Expr from = *first_element(load.buffer, flat_index(load.buffer, load.indices));
+  const std::optional<Expr> from = first_loaded(n.value);
+  if (!words.needs_alignment || element.bits >= 32 || !from) return false;
+  const Buffer& source = n.value.as<Load>()->buffer;
+  if (source->dtype.element() != element) return false;
   const int bytes = n.value.dtype().lanes * element.bytes();
   if (bytes != 4 && bytes != 8 && bytes != 16) return false;
-  for (const Expr* base : {&to, &from})
+  for (const Expr* base : {&to, &*from})
     if (known_factor(*base) * element.bytes() % bytes != 0) return false;
   const std::string type = bytes == 4 ? "unsigned int" : "uint" + std::to_string(bytes / 4);
-  VectorParts parts{.type = type, .lanes = bytes / 4};
-  parts.address = vector_address(load.buffer, from);
-  parts.value = filled(words->load, parts);
-  parts.address = vector_address(n.buffer, to);
-  out_.add(filled(words->store, parts) + ";");
+  const std::string value = filled(words.load, type, bytes / 4, vector_address(source, *from), "");
+  out_.add(filled(words.store, type, bytes / 4, vector_address(n.buffer, to), value) + ";");
   return true;
 }
 
@@ -319,7 +311,7 @@ bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
     std::vector<Expr> loads;
     collect_loads(n.value, loads);
     for (const Expr& e : loads) load_vector(e);
-    const VectorWords& words = *module_.dialect().device->vectors;
+    const VectorWords& words = module_.dialect().device->vectors;
     std::string value;
     const auto whole = vector_loads_.find(&n.value.node());
     if (whole != vector_loads_.end()) {
@@ -327,13 +319,9 @@ bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
     } else {
       for (int lane = 0; lane < lanes; ++lane)
         value += (lane ? ", " : "") + expr(n.value, Lane::at(lane)).text;
-      value = filled(words.construct, {.type = type, .lanes = lanes, .value = value});
+      value = filled(words.construct, type, lanes, "", value);
     }
-    out_.add(filled(words.store, {.type = type,
-                                  .lanes = lanes,
-                                  .address = vector_address(n.buffer, *first),
-                                  .value = value}) +
-             ";");
+    out_.add(filled(words.store, type, lanes, vector_address(n.buffer, *first), value) + ";");
     vector_loads_.clear();
   });
   return true;
@@ -342,15 +330,10 @@ bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
 /// Returns four 8-bit integers as one 32-bit integer. Contiguous, aligned bytes are loaded
 /// together.
 Text CFunctionEmitter::four_bytes(const Expr& e) {
-  if (is_contiguous_load(e)) {
-    const Load& load = *e.as<Load>();
-    const Expr base = *first_element(load.buffer, flat_index(load.buffer, load.indices));
-    if (known_factor(base) % 4 == 0) {
-      align(load.buffer->data, 4);
-      const Text first = pointer(load.buffer->data, load.buffer->dtype.element());
-      const Text at = is_zero(base) ? first : infix(first, "+", index(base), Level::Sum);
-      return {"*(const int*)" + at.within(Level::Unary), Level::Unary};
-    }
+  if (const auto base = first_loaded(e); base && known_factor(*base) % 4 == 0) {
+    const Buffer& buffer = e.as<Load>()->buffer;
+    align(buffer->data, 4);
+    return {"*(const int*)" + lane_address(buffer, *base).within(Level::Unary), Level::Unary};
   }
   std::vector<Text> bytes;
   for (int lane = 0; lane < 4; ++lane) bytes.push_back(expr(e, Lane::at(lane)));
@@ -378,16 +361,14 @@ Text CFunctionEmitter::dot_product(const Call& n) {
 
 void CFunctionEmitter::load_vector(const Expr& e) {
   const Load& n = *e.as<Load>();
-  const Expr position = flat_index(n.buffer, n.indices);
-  const Expr base = *first_element(n.buffer, position);
+  const Expr base = *first_loaded(e);
   const std::string type = vector_in_memory(n.buffer->dtype.element(), e.dtype().lanes, base);
   if (type.empty() || vector_loads_.contains(&e.node())) return;
   const std::string name = names_.take(n.buffer->name + "_lanes");
-  out_.add(
-      "const " + type + " " + name + " = " +
-      filled(module_.dialect().device->vectors->load,
-             {.type = type, .lanes = e.dtype().lanes, .address = vector_address(n.buffer, base)}) +
-      ";");
+  out_.add("const " + type + " " + name + " = " +
+           filled(module_.dialect().device->vectors.load, type, e.dtype().lanes,
+                  vector_address(n.buffer, base), "") +
+           ";");
   vector_loads_.emplace(&e.node(), name);
 }
 

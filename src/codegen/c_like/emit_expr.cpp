@@ -48,7 +48,7 @@ Text CFunctionEmitter::expr(const Expr& e, const Lane& lane) {
         const auto vector = vector_loads_.find(&e.node());
         if (vector == vector_loads_.end() || !lane.number) return load(n, lane);
         const auto number = static_cast<std::size_t>(*lane.number);
-        return {vector->second + std::string(module_.dialect().device->vectors->lanes[number])};
+        return {vector->second + std::string(module_.dialect().device->vectors.lanes[number])};
       },
       [&](const ProducerLoad&) { return never("a read of a tensor"); },
       [&](const Reduce&) { return never("a reduction"); });
@@ -137,34 +137,36 @@ Text CFunctionEmitter::emit(const LetExpr& n, const Lane& lane) {
   return expr(n.body, lane);
 }
 
+std::pair<Lines, Text> CFunctionEmitter::aside(FunctionRef<Text()> make) {
+  Lines before = out_.inner();
+  std::swap(out_, before);
+  Text value = make();
+  std::swap(out_, before);
+  return {std::move(before), std::move(value)};
+}
+
 Text CFunctionEmitter::choose(const Text& condition, const std::function<Text()>& a,
                               const std::function<Text()>& b, const std::string& type) {
-  struct Side {
-    Lines before;
-    Text value;
-  };
   const auto side = [&](const std::function<Text()>& make) {
-    Side result{out_.inner(), {}};
-    std::swap(out_, result.before);
     names_.open();
-    result.value = make();
+    std::pair<Lines, Text> result = aside(make);
     names_.close();
-    std::swap(out_, result.before);
     return result;
   };
-  const Side if_true = side(a), if_false = side(b);
-  if (if_true.before.empty() && if_false.before.empty())
-    return {condition.within(Level::Or) + " ? " + if_true.value.within(Level::Or) + " : " +
-                if_false.value.within(Level::Choice),
+  const auto [before_true, if_true] = side(a);
+  const auto [before_false, if_false] = side(b);
+  if (before_true.empty() && before_false.empty())
+    return {condition.within(Level::Or) + " ? " + if_true.within(Level::Or) + " : " +
+                if_false.within(Level::Choice),
             Level::Choice};
   const std::string chosen = names_.take("chosen");
   out_.add(type + " " + chosen + ";");
   out_.add("if (" + condition.text + ") {");
-  out_.add(if_true.before);
-  out_.add("  " + chosen + " = " + if_true.value.text + ";");
+  out_.add(before_true);
+  out_.add("  " + chosen + " = " + if_true.text + ";");
   out_.add("} else {");
-  out_.add(if_false.before);
-  out_.add("  " + chosen + " = " + if_false.value.text + ";");
+  out_.add(before_false);
+  out_.add("  " + chosen + " = " + if_false.text + ";");
   out_.add("}");
   return {chosen};
 }
@@ -174,10 +176,7 @@ Text CFunctionEmitter::emit(const Binary& n, const Lane& lane) {
   const bool is_and = n.op == BinaryOp::And;
   const Text a = expr(n.a, lane);
   // Short-circuit evaluation: the right side is not evaluated if the left side decides.
-  Lines before = out_.inner();
-  std::swap(out_, before);
-  const Text b = expr(n.b, lane);
-  std::swap(out_, before);
+  const auto [before, b] = aside([&] { return expr(n.b, lane); });
   if (!before.empty()) {
     const std::string both = names_.take("holds");
     out_.add("bool " + both + " = " + a.text + ";");

@@ -19,8 +19,8 @@ Text CFunctionEmitter::pointer(const Expr& data, DataType element) {
   return {"((" + space + type + "*)" + expr(data).within(Level::Unary) + ")"};
 }
 
-CFunctionEmitter::Place CFunctionEmitter::place_of(const Buffer& buffer, const Expr& position,
-                                                   const Lane& lane) {
+std::pair<Text, Text> CFunctionEmitter::place_of(const Buffer& buffer, const Expr& position,
+                                                 const Lane& lane) {
   const int group = buffer->dtype.lanes;
   const Text base = pointer(buffer->data, buffer->dtype);
   Text at = index(position, scaled(lane, group, false));
@@ -33,8 +33,8 @@ CFunctionEmitter::Place CFunctionEmitter::place_of(const Buffer& buffer, const E
 }
 
 Text CFunctionEmitter::element(const Buffer& buffer, const Expr& position, const Lane& lane) {
-  const Place place = place_of(buffer, position, lane);
-  return {place.base.text + "[" + place.at.text + "]"};
+  const auto [base, at] = place_of(buffer, position, lane);
+  return {base.text + "[" + at.text + "]"};
 }
 
 void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lane& lane,
@@ -44,8 +44,8 @@ void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lan
     const Text target = element(buffer, position, lane);
     return out_.add(target.text + " = " + in_memory(value, t).text + ";");
   }
-  const Place place = place_of(buffer, position, lane);
-  out_.add(call("vstore_half", {value, place.at, place.base}).text + ";");
+  const auto [base, at] = place_of(buffer, position, lane);
+  out_.add(call("vstore_half", {value, at, base}).text + ";");
 }
 
 /// Stores a value. A constant of a 16-bit float type is emitted as its bit pattern.
@@ -65,8 +65,8 @@ Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
   const DataType t = n.buffer->dtype.element();
   const Expr position = flat_index(n.buffer, n.indices);
   if (is_loaded_by_function(t)) {
-    const Place place = place_of(n.buffer, position, lane);
-    return call("vload_half", {place.at, place.base});
+    const auto [base, at] = place_of(n.buffer, position, lane);
+    return call("vload_half", {at, base});
   }
   Text value = element(n.buffer, position, lane);
   if (is_opaque(n.buffer)) {

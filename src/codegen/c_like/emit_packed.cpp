@@ -66,12 +66,8 @@ class PackedTextEmitter {
     emitter.body(func_.body);
     if (params.empty()) params = in_header = "void";
     module_.add_function(emitter.function("int32_t " + name_ + "(" + params + ")"));
-    std::string comment = signature_.spec.name + "(";
-    for (std::size_t n = 0; n < signature_.spec.params.size(); ++n)
-      comment += (n ? ", " : "") + signature_.spec.params[n].name + ": " +
-                 runtime::describe(signature_.spec.params[n]);
-    module_.add_declaration("\n/* " + comment_text(comment) + ") */\nint32_t " + name_ + "(" +
-                            in_header + ");\n");
+    module_.add_declaration("\n/* " + signature_comment(signature_.spec) + " */\nint32_t " + name_ +
+                            "(" + in_header + ");\n");
   }
 
   // ---- the packed function ----

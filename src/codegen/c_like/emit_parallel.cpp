@@ -47,7 +47,7 @@ std::string CFunctionEmitter::take_callee_name(const std::string& what) {
   return name;
 }
 
-CFunctionEmitter::Outlined CFunctionEmitter::outline(
+std::pair<std::string, std::string> CFunctionEmitter::outline(
     const Stmt& body, const std::string& what, Params own_params,
     const std::function<void(CFunctionEmitter&, const Params&)>& content) {
   const std::string function = take_callee_name(what);
@@ -90,7 +90,7 @@ CFunctionEmitter::Outlined CFunctionEmitter::outline(
 
 void CFunctionEmitter::parallel_loop(const For& n) {
   module_.use_runtime();
-  const Outlined body =
+  const auto [body, closure] =
       outline(n.body, n.var.name() + "_body", {{"int64_t", "begin"}, {"int64_t", "end"}},
               [&](CFunctionEmitter& inner, const Params& params) {
                 inner.stack_ = StackPlan(n.body);
@@ -101,13 +101,13 @@ void CFunctionEmitter::parallel_loop(const For& n) {
   const Text first = index(n.min), extent = index(n.extent);
   const Text last =
       is_zero(n.min) ? extent : infix(cast_to("int64_t", first), "+", extent, Level::Sum);
-  check_status("parallel_for(" + body.function + ", " + body.closure + ", " + first.text + ", " +
-               last.text + ")");
+  check_status("parallel_for(" + body + ", " + closure + ", " + first.text + ", " + last.text +
+               ")");
 }
 
 void CFunctionEmitter::parallel_region(const Stmt& body) {
   module_.use_runtime();
-  const Outlined outlined =
+  const auto [region, closure] =
       outline(body, "region", {{"int32_t", "task"}, {"int32_t", "num_tasks"}},
               [&](CFunctionEmitter& inner, const Params& params) {
                 inner.task_.emplace();
@@ -116,7 +116,7 @@ void CFunctionEmitter::parallel_region(const Stmt& body) {
                 inner.stack_ = StackPlan(body);
                 inner.stmt(body);
               });
-  check_status("parallel_launch(" + outlined.function + ", " + outlined.closure + ")");
+  check_status("parallel_launch(" + region + ", " + closure + ")");
 }
 
 }  // namespace tenon::codegen

@@ -10,13 +10,6 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-namespace {
-
-/// The expression text of a call that has already been emitted as statements.
-constexpr std::string_view kNothing = "0";
-
-}  // namespace
-
 void CFunctionEmitter::body(const Stmt& body) {
   stack_ = StackPlan(body);
   stmt(body);
@@ -43,13 +36,13 @@ void CFunctionEmitter::stmt(const Stmt& s) {
 /// inside it or after it.
 bool CFunctionEmitter::comment(const Stmt& s) {
   if (!comments_) return false;
-  const StageComments::Stored stored = comments_->stored_by(s);
-  if (stored.kind == StageComments::Kind::OneStage && commented_ != stored.stage) {
-    out_.add("// " + comments_->line(stored.stage));
-    commented_ = stored.stage;
+  const std::set<int> stages = comments_->stored_by(s);
+  if (stages.size() == 1 && commented_ != *stages.begin()) {
+    commented_ = *stages.begin();
+    out_.add("// " + comments_->line(*commented_));
   }
   const bool is_list = s.as<Seq>() || s.as<Attr>() || s.as<Let>() || s.as<Allocate>();
-  const bool is_of_several = stored.kind == StageComments::Kind::Several && !is_list;
+  const bool is_of_several = stages.size() > 1 && !is_list;
   if (is_of_several) commented_ = std::nullopt;
   return is_of_several;
 }
@@ -85,9 +78,7 @@ void CFunctionEmitter::emit(const Let& n) {
     define(n.var, {.name = name, .is_lanes = true, .is_index = is_index});
     return stmt(n.body);
   }
-  const bool outer = std::exchange(index_mode_, is_index);
-  const Text value = expr(n.value);
-  index_mode_ = outer;
+  const Text value = is_index ? index(n.value) : expr(n.value);
   CVariable variable{.name = "", .is_index = is_index, .factor = known_factor(n.value)};
   if (const auto& pointer = n.var.as<VarNode>()->pointer) {
     variable.name = names_.take(n.var.name());
@@ -105,9 +96,9 @@ void CFunctionEmitter::emit(const Let& n) {
 void CFunctionEmitter::emit(const Evaluate& n) {
   if (effect_of(n.value) != Effect::UpdateState) return;
   const Text value = expr(n.value);
-  // Calls that were already emitted as statements, and calls without effect, leave only this
-  // constant.
-  if (std::string_view(value.text) != kNothing) out_.add(value.text + ";");
+  // Calls that were already emitted as statements, and calls without effect, leave only the
+  // constant 0.
+  if (value.text != "0") out_.add(value.text + ";");
 }
 
 // ---- loops ----
@@ -123,8 +114,7 @@ void CFunctionEmitter::emit(const For& n) {
     return;
   }
   const DataType type = n.min.dtype();
-  if (is_kernel() && n.kind == ForKind::Unrolled && !is_one(n.extent))
-    out_.add(std::string(module_.dialect().device->unroll));
+  if (is_kernel() && n.kind == ForKind::Unrolled && !is_one(n.extent)) out_.add("#pragma unroll");
   if (is_one(n.extent)) {
     if (uses_var(n.body, n.var))
       define(n.var, {.name = bind(n.var.name(), n.var.dtype(), index(n.min)), .is_index = true});
@@ -161,11 +151,8 @@ void CFunctionEmitter::serial_loop(const Var& var, const Text& begin, const Text
 }
 
 void CFunctionEmitter::emit(const While& n) {
-  Lines before = out_.inner();
-  std::swap(out_, before);
   names_.open();
-  const Text condition = expr(n.condition);
-  std::swap(out_, before);
+  const auto [before, condition] = aside([&] { return expr(n.condition); });
   if (before.empty()) {
     names_.close();
     return block("while (" + condition.text + ")", [&] { stmt(n.body); });
@@ -182,10 +169,7 @@ void CFunctionEmitter::emit(const While& n) {
 
 void CFunctionEmitter::emit(const If& n) {
   if (n.condition.dtype().is_vector()) return branch_by_lanes(n);
-  const bool outer = std::exchange(index_mode_, true);
-  const Text condition = expr(n.condition);
-  index_mode_ = outer;
-  block("if (" + condition.text + ")", [&] { stmt(n.then_case); });
+  block("if (" + index(n.condition).text + ")", [&] { stmt(n.then_case); });
   if (n.else_case) block("else", [&] { stmt(*n.else_case); });
 }
 

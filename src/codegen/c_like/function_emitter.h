@@ -118,14 +118,12 @@ class CFunctionEmitter {
   /// uses are captured in a closure.
   void capture(const tir::Stmt& body, CFunctionEmitter& inner,
                FunctionRef<void(const std::string&, const CVariable&, const std::string&)> add);
-  struct Outlined {
-    std::string function, closure;
-  };
-  /// `own_params` are the types and preferred names of additional parameters; `content` receives
-  /// their actual names.
+  /// Returns the names of the function and the closure. `own_params` are the types and preferred
+  /// names of additional parameters; `content` receives their actual names.
   using Params = std::vector<std::pair<std::string, std::string>>;
-  Outlined outline(const tir::Stmt& body, const std::string& what, Params own_params,
-                   const std::function<void(CFunctionEmitter&, const Params&)>& content);
+  std::pair<std::string, std::string> outline(
+      const tir::Stmt& body, const std::string& what, Params own_params,
+      const std::function<void(CFunctionEmitter&, const Params&)>& content);
   /// Declares a variable for a value that several statements use. Returns its name.
   std::string bind(const std::string& name, DataType type, const Text& value);
   void check_status(const std::string& call);
@@ -150,6 +148,7 @@ class CFunctionEmitter {
   bool store_vector(const tir::Store& n, const tir::Expr& position);
   bool copy_vector(const tir::Store& n, const tir::Expr& to);
   void load_vector(const tir::Expr& load);
+  Text lane_address(const tir::Buffer& buffer, const tir::Expr& base);
   std::string vector_address(const tir::Buffer& buffer, const tir::Expr& base);
   [[noreturn]] void refuse_in_kernel(const std::string& what) const;
 
@@ -160,6 +159,8 @@ class CFunctionEmitter {
   Text emit(const tir::Shuffle& n, const Lane& lane);
   Text emit(const tir::LetExpr& n, const Lane& lane);
   Text variable(const tir::Expr& e, const Lane& lane);
+  /// Returns the value, and the statements that it needs, which are not added to the function.
+  std::pair<Lines, Text> aside(FunctionRef<Text()> make);
   /// Emits a conditional: `a` if the condition holds, otherwise `b`. Only one of them is evaluated.
   Text choose(const Text& condition, const std::function<Text()>& a, const std::function<Text()>& b,
               const std::string& type);
@@ -192,11 +193,9 @@ class CFunctionEmitter {
   bool is_opaque(const tir::Buffer& buffer) const {
     return buffer->data.as<tir::VarNode>() && find(buffer->data).is_opaque;
   }
-  /// The location of an element: a pointer and an offset.
-  struct Place {
-    Text base, at;
-  };
-  Place place_of(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
+  /// Returns the location of an element: a pointer and an offset.
+  std::pair<Text, Text> place_of(const tir::Buffer& buffer, const tir::Expr& position,
+                                 const Lane& lane);
   void put(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane,
            const Text& value);
   void put(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane,

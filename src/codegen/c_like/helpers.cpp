@@ -39,7 +39,8 @@ void fill_limits(std::string& text, Helper helper, const Dialect& dialect, DataT
 }
 
 /// Expands a template: `$T` is the type, `$U` the unsigned integer of the same width, `$N` the
-/// helper's name, `$B` the number of bits.
+/// helper's name, `$B` the number of bits, `$O` and `$C` the comparison of a minimum or maximum, as
+/// an operator and in PTX.
 std::string filled(std::string text, Helper helper, const std::string& name, const Dialect& dialect,
                    DataType t) {
   const auto replace = [&](const std::string& what, const std::string& by) {
@@ -55,6 +56,8 @@ std::string filled(std::string text, Helper helper, const std::string& name, con
                 : t.bits == 64 ? "l"
                 : t.bits == 32 ? "r"
                                : "h");
+  replace("$O", helper == Helper::MinOfVariables ? "<" : ">");
+  replace("$C", helper == Helper::MinOfVariables ? "lt" : "gt");
   replace("$F", t.bits == 64 || !dialect.names_math_by_type ? "" : "f");
   if (dialect.device != nullptr) {
     replace("$S", std::string(dialect.device->shuffle));
@@ -237,23 +240,12 @@ constexpr const char* kPrefetch = R"(#if defined(__GNUC__)
 // For sm_90, ptxas 13.0 merges min(min(a, -b), c) into one instruction and drops the negation;
 // likewise max. It does not merge a comparison and a selection. OpenCL C reaches it on NVIDIA's
 // devices only.
-constexpr const char* kMinOfVariables = R"($T $N(int a, int b) {
+constexpr const char* kExtremumOfVariables = R"($T $N(int a, int b) {
 #if defined(__OPENCL_VERSION__) && !defined(__NV_CL_C_VERSION)
-  return ($T)(a < b ? a : b);
+  return ($T)(a $O b ? a : b);
 #else
   int result;
-  asm("{\n\t.reg .pred p;\n\tsetp.lt.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"
-      : "=r"(result) : "r"(a), "r"(b));
-  return ($T)result;
-#endif
-}
-)";
-constexpr const char* kMaxOfVariables = R"($T $N(int a, int b) {
-#if defined(__OPENCL_VERSION__) && !defined(__NV_CL_C_VERSION)
-  return ($T)(a > b ? a : b);
-#else
-  int result;
-  asm("{\n\t.reg .pred p;\n\tsetp.gt.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"
+  asm("{\n\t.reg .pred p;\n\tsetp.$C.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"
       : "=r"(result) : "r"(a), "r"(b));
   return ($T)result;
 #endif
@@ -334,8 +326,8 @@ constexpr Row kRows[] = {
     {.name = "max_$T",
      .other = "$T $N($T a, $T b) {\n  return a > b ? a : b;\n}\n",
      .of_float = kMaxOfFloats},
-    {"min_of_variables_$T", kMinOfVariables},
-    {"max_of_variables_$T", kMaxOfVariables},
+    {"min_of_variables_$T", kExtremumOfVariables},
+    {"max_of_variables_$T", kExtremumOfVariables},
     {.name = "truncdiv_$T",
      .other = kSignedDivision,
      .of_uint = "$T $N($T a, $T b) {\n  return ($T)(a / (b == 0 ? 1 : b));\n}\n"},

@@ -177,24 +177,21 @@ class KernelTextEmitter {
 namespace {
 
 bool exchanges_values(const PrimFunc& kernel) {
-  bool found = false;
-  walk(kernel.body, [&](const Call& n) {
-    found |= n.is(Intrin::tvm_warp_shuffle) || n.is(Intrin::tvm_warp_shuffle_up) ||
-             n.is(Intrin::tvm_warp_shuffle_down);
+  return any_node(kernel.body, [](const Call& n) {
+    return n.is(Intrin::tvm_warp_shuffle) || n.is(Intrin::tvm_warp_shuffle_up) ||
+           n.is(Intrin::tvm_warp_shuffle_down);
   });
-  return found;
 }
 
 }  // namespace
 
 KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts& facts,
-                        const KernelOptions& options) {
+                        const CompileOptions& options) {
   internal_check(facts.is_gpu(), "kernels for a processor");
   const bool is_cuda = facts.kind == TargetKind::Cuda;
   KernelCode code{.device = is_cuda ? runtime::DeviceType::Cuda : runtime::DeviceType::OpenCL};
   const OpenClDialect opencl(facts);
-  TextEmitter module(is_cuda ? kCudaC : opencl.dialect, {}, options.stage_comments);
-  module.mark_lines(options.lines);
+  TextEmitter module(is_cuda ? kCudaC : opencl.dialect, {}, options);
   for (const PrimFunc& kernel : kernels) {
     KernelTextEmitter emitter(module, kernel, facts.max_registers);
     code.specs.push_back(emitter.run());

@@ -16,14 +16,6 @@ namespace {
 
 constexpr std::int64_t kWritten = 2;
 
-StageComments::Stored merged(const StageComments::Stored& a, const StageComments::Stored& b) {
-  using Kind = StageComments::Kind;
-  if (a.kind == Kind::Nothing) return b;
-  const bool is_same = b.kind == Kind::Nothing ||
-                       (a.kind == Kind::OneStage && b.kind == a.kind && a.stage == b.stage);
-  return is_same ? a : StageComments::Stored{.kind = Kind::Several};
-}
-
 }  // namespace
 
 StageComments::StageComments(const PrimFunc& func) {
@@ -39,25 +31,24 @@ StageComments::StageComments(const PrimFunc& func) {
   }
 }
 
-void StageComments::add(const std::string& buffer, Stored& stored) const {
-  if (const auto found = stages_.find(buffer); found != stages_.end())
-    stored = merged(stored, {.kind = Kind::OneStage, .stage = found->second});
-}
-
-StageComments::Stored StageComments::stored_by(const Stmt& s) {
+std::set<int> StageComments::stored_by(const Stmt& s) {
   if (const auto found = known_.find(&s.node()); found != known_.end()) return found->second.second;
   if (is_stack_low()) return with_deep_stack([&] { return stored_by(s); });
-  Stored stored;
-  if (const Store* n = s.as<Store>()) add(n->buffer->stage_name(), stored);
+  std::set<int> stored;
+  const auto add = [&](const std::string& buffer) {
+    if (const auto found = stages_.find(buffer); found != stages_.end())
+      stored.insert(found->second);
+  };
+  if (const Store* n = s.as<Store>()) add(n->buffer->stage_name());
   if (const Evaluate* n = s.as<Evaluate>())
     walk(n->value, [&](const Call& call) {
       // A call, such as a tensor intrinsic or a copy, may write the buffer through the address.
       if (call.is(Intrin::tvm_access_ptr) && call.args[1].as<VarNode>() &&
           (constant_int(call.args[4]).value_or(kWritten) & kWritten) != 0)
-        add(Var::of(call.args[1]).name(), stored);
+        add(Var::of(call.args[1]).name());
     });
   for_each_child(
-      s, [](const Expr&) {}, [&](const Stmt& child) { stored = merged(stored, stored_by(child)); });
+      s, [](const Expr&) {}, [&](const Stmt& child) { stored.merge(stored_by(child)); });
   known_.emplace(&s.node(), std::pair(s, stored));
   return stored;
 }

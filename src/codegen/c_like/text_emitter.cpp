@@ -128,9 +128,10 @@ bool has_word(std::string_view text, std::string_view word) {
 }  // namespace
 
 TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
-                         bool comments_stages)
+                         const CompileOptions& options)
     : dialect_(dialect),
-      comments_stages_(comments_stages),
+      comments_stages_(options.stage_comments),
+      statement_lines_(options.lines),
       imported_(std::move(imported)),
       helpers_(dialect) {
   for (const char* name :

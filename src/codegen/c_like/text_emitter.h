@@ -10,8 +10,8 @@
 #include "codegen/c_like/helpers.h"
 #include "codegen/c_like/names.h"
 #include "tenon/codegen/c_names.h"
+#include "tenon/codegen/compile_options.h"
 #include "tenon/codegen/signature.h"
-#include "tenon/codegen/statement_lines.h"
 #include "tenon/tir/function.h"
 
 namespace tenon::codegen {
@@ -23,12 +23,11 @@ inline constexpr std::string_view kSharedVectors = "shared_vectors";
 
 class TextEmitter {
  public:
-  /// `imported` holds the imported C sources, which become part of the text.
+  /// `imported` holds the imported C sources, which become part of the text. The options `lines`
+  /// and `stage_comments` are used.
   TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
-              bool comments_stages = false);
+              const CompileOptions& options);
 
-  /// Attributes the lines of emitted functions to the statements that they implement.
-  void mark_lines(const StatementLines* lines) { statement_lines_ = lines; }
   /// Returns the statement's line, or 0 if lines are not attributed.
   int line_of(const tir::Stmt& s) const {
     if (!statement_lines_) return 0;
@@ -73,7 +72,7 @@ class TextEmitter {
 
   const Dialect& dialect_;
   bool comments_stages_;
-  const StatementLines* statement_lines_ = nullptr;
+  const StatementLines* statement_lines_;
   std::vector<std::string> imported_;
   Helpers helpers_;
   Names names_;

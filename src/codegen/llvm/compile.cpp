@@ -33,27 +33,24 @@ namespace {
 // System libraries: their functions are linked into a program, which finds them without loading a
 // library.
 
-llvm::Constant* private_data(llvm::Module& module, llvm::Constant* data, const char* name) {
-  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                  data, name);
+llvm::Constant* text(llvm::Module& module, const std::string& value, const char* name) {
+  return add_constant(module, llvm::ConstantDataArray::getString(module.getContext(), value),
+                      llvm::GlobalValue::PrivateLinkage, name);
 }
 
-llvm::Constant* text(llvm::Module& module, const std::string& value, const char* name) {
-  const llvm::StringRef characters(value.data(), value.size());
-  return private_data(module, llvm::ConstantDataArray::getString(module.getContext(), characters),
-                      name);
+llvm::Constant* array_of_pointers(llvm::Module& module,
+                                  const std::vector<llvm::Constant*>& values) {
+  llvm::Type* pointer = llvm::PointerType::getUnqual(module.getContext());
+  return llvm::ConstantArray::get(llvm::ArrayType::get(pointer, values.size()), values);
 }
 
 llvm::Constant* addresses(llvm::Module& module,
                           const std::vector<runtime::FunctionSpec>& functions) {
   std::vector<llvm::Constant*> entries;
   for (const runtime::FunctionSpec& function : functions)
-    entries.push_back(
-        module.getFunction(llvm::StringRef(function.symbol.data(), function.symbol.size())));
-  llvm::Type* pointer = llvm::PointerType::getUnqual(module.getContext());
-  return private_data(
-      module, llvm::ConstantArray::get(llvm::ArrayType::get(pointer, entries.size()), entries),
-      "functions");
+    entries.push_back(module.getFunction(function.symbol));
+  return add_constant(module, array_of_pointers(module, entries), llvm::GlobalValue::PrivateLinkage,
+                      "functions");
 }
 
 /// Adds code that registers the functions before main runs (c_api.h,
@@ -179,21 +176,18 @@ void avoid_faults_of_code_generators(llvm::Module& module, int opt_level) {
 /// runtime reads it when it loads a shared library. The symbol is weak, so that objects of several
 /// modules can be linked together.
 void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>& functions) {
-  const std::string text = runtime::to_manifest(functions);
-  llvm::Constant* data = llvm::ConstantDataArray::getString(
-      module.getContext(), llvm::StringRef(text.data(), text.size()));
-  new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::WeakAnyLinkage, data,
-                           kManifestSymbol);
+  add_constant(
+      module,
+      llvm::ConstantDataArray::getString(module.getContext(), runtime::to_manifest(functions)),
+      llvm::GlobalValue::WeakAnyLinkage, kManifestSymbol);
 }
 
 /// Adds the kernels of a library (c_api.h).
 void add_kernel_tables(llvm::Module& module, std::vector<llvm::Constant*> tables) {
-  auto* pointer = llvm::PointerType::getUnqual(module.getContext());
-  tables.push_back(llvm::ConstantPointerNull::get(pointer));
-  llvm::Constant* data =
-      llvm::ConstantArray::get(llvm::ArrayType::get(pointer, tables.size()), tables);
-  new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::WeakAnyLinkage, data,
-                           kKernelsSymbol);
+  tables.push_back(
+      llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(module.getContext())));
+  add_constant(module, array_of_pointers(module, tables), llvm::GlobalValue::WeakAnyLinkage,
+               kKernelsSymbol);
 }
 
 bool is_same_processor(const tir::TargetFacts& a, const tir::TargetFacts& b) {
@@ -241,14 +235,13 @@ void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
                          .clangs = {"clang-" + std::to_string(LLVM_VERSION_MAJOR), "clang"}};
   const CTarget target = c_target_of(code.common);
   ImportedC compiled = compile_c(source, target, options);
-  if (compiled.form == ImportedC::Form::LlvmIr && !import_c_bitcode(module, compiled.bytes)) {
+  if (compiled.is_llvm_ir && !import_c_bitcode(module, compiled.bytes)) {
     options.wants_llvm_ir = false;
     compiled = compile_c(source, target, options);
   }
-  const bool is_object = compiled.form == ImportedC::Form::Object;
   code.notes.push_back("imported C: compiled by `" + compiled.how + "`, " +
-                       (is_object ? "called as an object" : "part of this module"));
-  if (is_object) code.imported_objects.push_back(std::move(compiled.bytes));
+                       (compiled.is_llvm_ir ? "part of this module" : "called as an object"));
+  if (!compiled.is_llvm_ir) code.imported_objects.push_back(std::move(compiled.bytes));
 }
 
 /// Imports the sources that are named by the options and by pragmas of the functions.
@@ -315,7 +308,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
     ModuleEmitter emitter(module, unit.target, options, debug_lines ? &*debug_lines : nullptr);
     if (unit.kernels) {
       emitter.add_kernels(*unit.kernels);
-      kernel_tables.push_back(emitter.kernels()->data);
+      kernel_tables.push_back(emitter.kernel_table());
       result.kernels.push_back(*unit.kernels);
     }
     for (const auto& [name, func] : unit.module.functions) {
@@ -341,8 +334,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
     result.options.opt_level = opt_level;
     machine = make_target_machine(result.common, opt_level);
   }
-  optimize(module, *machine, opt_level,
-           has_imports ? CodeOrigin::WithImports : CodeOrigin::Emitted);
+  optimize(module, *machine, opt_level, has_imports);
   avoid_faults_of_code_generators(module, opt_level);
   clock.finish("optimize-llvm");
   llvm::raw_string_ostream bitcode(result.bitcode);
@@ -408,9 +400,7 @@ std::vector<std::string> LlvmArtifact::source_kinds() const {
 std::string LlvmArtifact::source(std::string_view kind) const {
   if (kind != "ll" && kind != "asm") return kernel_source(code_.kernels, kind);
   llvm::LLVMContext context;
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(code_.bitcode.data(), code_.bitcode.size()),
-                                     "tenon");
-  auto module = llvm::parseBitcodeFile(buffer, context);
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(code_.bitcode, "tenon"), context);
   if (!module)
     internal_error("bitcode that was written cannot be read: " +
                    llvm::toString(module.takeError()));

@@ -17,14 +17,8 @@ using namespace tir;
 llvm::Value* FunctionEmitter::emit(const Call& n, DataType type) {
   return match(
       n.callee, [&](Intrin intrin) { return call_intrin(intrin, n, type); },
-      [&](const ExternCallee& callee) { return call_extern(callee, n, type, ResultUse::Used); });
+      [&](const ExternCallee& callee) { return call_extern(callee, n, type, /*is_used=*/true); });
 }
-
-namespace {
-
-llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size()}; }
-
-}  // namespace
 
 llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type) {
   llvm::Value* none = int32(0);
@@ -159,7 +153,7 @@ llvm::Type* FunctionEmitter::type_in_c(DataType t) const {
 }
 
 llvm::FunctionType* FunctionEmitter::signature_in_c(const ExternCallee& callee, const Call& n,
-                                                    DataType result, ResultUse use) {
+                                                    DataType result, bool is_used) {
   std::vector<llvm::Type*> types;
   for (const Expr& arg : n.args) types.push_back(type_in_c(arg.dtype()));
   llvm::Type* returned = type_in_c(result);
@@ -174,14 +168,14 @@ llvm::FunctionType* FunctionEmitter::signature_in_c(const ExternCallee& callee, 
     for (std::size_t k = 0; k < types.size(); ++k)
       types[k] =
           adapted(types[k], defined->getParamType(static_cast<unsigned>(k)), n.args[k].dtype());
-  returned = use == ResultUse::Dropped ? defined->getReturnType()
-                                       : adapted(returned, defined->getReturnType(), result);
+  returned =
+      is_used ? adapted(returned, defined->getReturnType(), result) : defined->getReturnType();
   return llvm::FunctionType::get(returned, types, false);
 }
 
 llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call& n,
-                                          DataType result, ResultUse use) {
-  llvm::FunctionType* signature = signature_in_c(callee, n, result, use);
+                                          DataType result, bool is_used) {
+  llvm::FunctionType* signature = signature_in_c(callee, n, result, is_used);
   std::vector<llvm::Value*> args;
   for (unsigned k = 0; k < n.args.size(); ++k) {
     const DataType t = n.args[k].dtype();
@@ -197,7 +191,7 @@ llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call
     if (const auto extension = extension_of(n.args[k].dtype()); extension != llvm::Attribute::None)
       call->addParamAttr(k, extension);
   if (callee.pure) add_purity(*call, n);
-  if (use == ResultUse::Dropped) return int32(0);
+  if (!is_used) return int32(0);
   if (extension_of(result) != llvm::Attribute::None) call->addRetAttr(extension_of(result));
   if (result.is_bool())
     return builder_.CreateICmpNE(call, llvm::Constant::getNullValue(call->getType()));
@@ -218,7 +212,7 @@ llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name)
     throw LowerError("call_llvm_intrin takes the intrinsic's name first, such as \"llvm.fabs\"");
-  const llvm::Intrinsic::ID id = find_intrinsic(to_ref(name->value));
+  const llvm::Intrinsic::ID id = find_intrinsic(name->value);
   if (id == llvm::Intrinsic::not_intrinsic)
     throw LowerError("LLVM has no intrinsic `" + name->value + "`");
   std::vector<llvm::Value*> args;

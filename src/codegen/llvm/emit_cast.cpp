@@ -13,8 +13,7 @@ namespace tenon::codegen {
 namespace {
 
 llvm::Type* lanes_like(llvm::Type* element, llvm::Value* value) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  return vector ? with_lanes(element, static_cast<int>(vector->getNumElements())) : element;
+  return with_lanes(element, lane_count(value));
 }
 
 llvm::Constant* same_shape(llvm::Value* like, std::uint64_t value) {

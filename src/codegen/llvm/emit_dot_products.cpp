@@ -3,6 +3,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <array>
+
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/llvm_versions.h"
 #include "codegen/llvm/types.h"
@@ -14,25 +16,23 @@ using namespace tir;
 namespace {
 
 /// The variants of an instruction for vectors of 128, 256 and 512 bits.
-struct OfWidths {
-  llvm::Intrinsic::ID in_128, in_256, in_512;
+using Variants = std::array<llvm::Intrinsic::ID, 3>;
 
-  llvm::Intrinsic::ID of(int bits) const {
-    return bits == 128   ? in_128
-           : bits == 256 ? in_256
-           : bits == 512 ? in_512
-                         : llvm::Intrinsic::not_intrinsic;
-  }
-};
+llvm::Intrinsic::ID variant_of(const Variants& variants, int bits) {
+  return bits == 128   ? variants[0]
+         : bits == 256 ? variants[1]
+         : bits == 512 ? variants[2]
+                       : llvm::Intrinsic::not_intrinsic;
+}
 
-constexpr OfWidths kByteProducts{llvm::Intrinsic::x86_avx512_vpdpbusd_128,
+constexpr Variants kByteProducts{llvm::Intrinsic::x86_avx512_vpdpbusd_128,
                                  llvm::Intrinsic::x86_avx512_vpdpbusd_256,
                                  llvm::Intrinsic::x86_avx512_vpdpbusd_512};
-constexpr OfWidths kBfloatProducts{llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128,
+constexpr Variants kBfloatProducts{llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128,
                                    llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
                                    llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512};
 /// Instructions that add sums of two 16-bit products.
-constexpr OfWidths kShortProducts{llvm::Intrinsic::x86_sse2_pmadd_wd,
+constexpr Variants kShortProducts{llvm::Intrinsic::x86_sse2_pmadd_wd,
                                   llvm::Intrinsic::x86_avx2_pmadd_wd,
                                   llvm::Intrinsic::x86_avx512_pmaddw_d_512};
 
@@ -78,7 +78,7 @@ class ByteProducts {
 
  private:
   llvm::Value* product(llvm::Value* a, llvm::Value* b, llvm::Value* sums) {
-    return call_on_bits(builder_, module_, kByteProducts.of(32 * lanes_), {sums, a, b});
+    return call_on_bits(builder_, module_, variant_of(kByteProducts, 32 * lanes_), {sums, a, b});
   }
   llvm::Value* bytes(std::uint64_t value) {
     return llvm::ConstantInt::get(with_lanes(builder_.getInt8Ty(), 4 * lanes_), value);
@@ -96,7 +96,7 @@ class ByteProducts {
 
   /// Adds adjacent 16-bit products. The sums fit in 32 bits, because the factors were bytes.
   llvm::Value* products_of_pairs(llvm::Value* a, llvm::Value* b) {
-    const llvm::Intrinsic::ID id = kShortProducts.of(32 * lanes_);
+    const llvm::Intrinsic::ID id = variant_of(kShortProducts, 32 * lanes_);
     if (llvm::Triple(module_.getTargetTriple()).isX86() && id != llvm::Intrinsic::not_intrinsic)
       return call_on_bits(builder_, module_, id, {a, b});
     llvm::Type* wide = with_lanes(builder_.getInt32Ty(), lanes_);
@@ -138,15 +138,16 @@ llvm::Value* FunctionEmitter::sums_of_byte_products(const Call& n, llvm::Value* 
                                                     llvm::Value* sums, int lanes) {
   const DataType of_a = n.args[0].dtype(), of_b = n.args[1].dtype();
   ByteProducts products(builder_, module_.module(), lanes);
-  const bool has_instruction = module_.traits().byte_products &&
-                               kByteProducts.of(32 * lanes) != llvm::Intrinsic::not_intrinsic;
+  const bool has_instruction =
+      module_.traits().byte_products &&
+      variant_of(kByteProducts, 32 * lanes) != llvm::Intrinsic::not_intrinsic;
   return has_instruction ? products.by_instruction(a, of_a, b, of_b, sums)
                          : products.by_halves(a, of_a, b, of_b, sums);
 }
 
 llvm::Value* FunctionEmitter::sums_of_bfloat_products(llvm::Value* a, llvm::Value* b,
                                                       llvm::Value* sums, int lanes) {
-  const llvm::Intrinsic::ID id = kBfloatProducts.of(32 * lanes);
+  const llvm::Intrinsic::ID id = variant_of(kBfloatProducts, 32 * lanes);
   if (module_.traits().bfloat_products && id != llvm::Intrinsic::not_intrinsic)
     return call_on_bits(builder_, module_.module(), id, {sums, a, b});
   // A bfloat16 is the upper half of a float32.

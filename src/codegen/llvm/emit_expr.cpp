@@ -45,7 +45,7 @@ llvm::Value* FunctionEmitter::expr(const Expr& e) {
       [&](const Select& n) { return emit(n); }, [&](const Ramp& n) { return emit(n); },
       [&](const Broadcast& n) { return splat(expr(n.value), n.lanes); },
       [&](const Shuffle& n) { return emit(n); }, [&](const LetExpr& n) { return emit(n); },
-      [&](const Call& n) { return emit(n, t); }, [&](const Load& n) { return load(n, t); },
+      [&](const Call& n) { return emit(n, t); }, [&](const Load& n) { return load(n); },
       [&](const ProducerLoad&) { return never("a read of a tensor"); },
       [&](const Reduce&) { return never("a reduction"); });
 }
@@ -73,8 +73,7 @@ void FunctionEmitter::define_wide(const Var& var, llvm::Value* value) {
 }
 
 llvm::Value* FunctionEmitter::in_index_mode(const Expr& e) {
-  const bool outer = index_mode_;
-  index_mode_ = true;
+  const bool outer = std::exchange(index_mode_, true);
   llvm::Value* value = expr(e);
   index_mode_ = outer;
   return value;

@@ -13,10 +13,9 @@ namespace {
 
 /// Returns the bytes with a terminating zero.
 llvm::Constant* data_of(llvm::Module& module, const std::string& bytes, const char* name) {
-  llvm::Constant* data = llvm::ConstantDataArray::getString(
-      module.getContext(), llvm::StringRef(bytes.data(), bytes.size()));
-  auto* global = new llvm::GlobalVariable(module, data->getType(), true,
-                                          llvm::GlobalValue::PrivateLinkage, data, name);
+  llvm::GlobalVariable* global =
+      add_constant(module, llvm::ConstantDataArray::getString(module.getContext(), bytes),
+                   llvm::GlobalValue::PrivateLinkage, name);
   global->setAlignment(llvm::Align(8));
   return global;
 }
@@ -39,12 +38,9 @@ void ModuleEmitter::add_kernels(const KernelCode& code) {
       builder.getInt64(code.ptx.size()),
       none};
   llvm::Constant* table = llvm::ConstantStruct::getAnon(fields);
-  KernelTable kernels{
-      .device = code.device,
-      .data = new llvm::GlobalVariable(module_, table->getType(), false,
-                                       llvm::GlobalValue::InternalLinkage, table, "kernels"),
-      .code = code};
-  kernels_ = std::move(kernels);
+  kernel_table_ = new llvm::GlobalVariable(module_, table->getType(), false,
+                                           llvm::GlobalValue::InternalLinkage, table, "kernels");
+  kernels_ = &code;
 }
 
 void FunctionEmitter::run_on(llvm::Value* device_id) {
@@ -56,11 +52,10 @@ llvm::Value* FunctionEmitter::launch_kernel(const Call& n) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[kLaunchName].as<StringImm>();
   if (!name || !module_.kernels())
     throw LowerError("a kernel is launched by a function that was compiled without kernels");
-  const KernelTable& kernels = *module_.kernels();
-  const std::size_t number = number_of_kernel(kernels.code, name->value);
+  const KernelCode& kernels = *module_.kernels();
+  const std::size_t number = number_of_kernel(kernels, name->value);
   const auto count = static_cast<std::int64_t>(n.args.size() - kLaunchArguments);
-  const auto& spec = kernels.code.specs[number];
-  internal_check(spec.params.size() == static_cast<std::size_t>(count),
+  internal_check(kernels.specs[number].params.size() == static_cast<std::size_t>(count),
                  "a launch whose arguments are not those of the kernel");
   std::vector<llvm::Value*> sizes, values;
   for (std::size_t k = kLaunchExtents; k < kLaunchArguments; ++k)
@@ -70,7 +65,7 @@ llvm::Value* FunctionEmitter::launch_kernel(const Call& n) {
   llvm::Type* word = builder_.getInt64Ty();
   llvm::Value* status = builder_.CreateCall(
       module_.runtime_function("tenon_launch_kernel"),
-      {kernels.data, int32(static_cast<int>(number)), device_id_,
+      {module_.kernel_table(), int32(static_cast<int>(number)), device_id_,
        stack_values(word, "values", values), int32(count), stack_values(word, "launch", sizes)});
   check_status(status);
   return status;

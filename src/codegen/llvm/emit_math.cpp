@@ -37,11 +37,6 @@ llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
   return row == std::end(kRows) ? llvm::Intrinsic::not_intrinsic : row->second;
 }
 
-unsigned lanes_in(llvm::Value* value) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  return vector ? vector->getNumElements() : 1;
-}
-
 }  // namespace
 
 llvm::Value* FunctionEmitter::math(Intrin intrin, const Call& n, DataType type) {
@@ -101,7 +96,7 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* large = new_block("large_angle");
   llvm::BasicBlock* after = new_block("angle_end");
-  builder_.CreateCondBr(lanes_in(x) > 1 ? builder_.CreateOrReduce(is_large) : is_large, large,
+  builder_.CreateCondBr(lane_count(x) > 1 ? builder_.CreateOrReduce(is_large) : is_large, large,
                         after,
                         llvm::MDBuilder(builder_.getContext()).createUnlikelyBranchWeights());
   builder_.SetInsertPoint(large);
@@ -142,7 +137,7 @@ llvm::Value* FunctionEmitter::library_function(Intrin intrin, std::vector<llvm::
 llvm::Value* FunctionEmitter::call_libm_by_lanes(const std::string& name,
                                                  const std::vector<llvm::Value*>& args,
                                                  bool speculatable) {
-  const unsigned lanes = lanes_in(args[0]);
+  const auto lanes = static_cast<unsigned>(lane_count(args[0]));
   if (lanes == 1) return call_libm(name, args, speculatable);
   llvm::Value* result = llvm::PoisonValue::get(args[0]->getType());
   for (unsigned lane = 0; lane < lanes; ++lane) {

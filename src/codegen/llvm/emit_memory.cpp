@@ -73,7 +73,7 @@ std::vector<llvm::Value*> FunctionEmitter::lane_positions(const Expr& e) {
 
 // ---- loads ----
 
-llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
+llvm::Value* FunctionEmitter::load(const Load& n) {
   const Expr position = flat_index(n.buffer, n.indices);
   const DataType element = n.buffer->dtype;
   const int lanes = position.dtype().lanes;
@@ -195,9 +195,8 @@ llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element,
   const DataType t = element.element().with_lanes(count);
   // Only the element's own alignment is guaranteed. LLVM increases the alignment where it can prove
   // more.
-  llvm::Value* value =
-      builder_.CreateAlignedLoad(memory_type(module_.context(), t), address,
-                                 llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
+  llvm::Value* value = builder_.CreateAlignedLoad(memory_type(module_.context(), t), address,
+                                                  lane_alignment(element));
   if (!element.is_bool()) return value;
   return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
 }
@@ -207,8 +206,7 @@ llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element,
 llvm::Value* FunctionEmitter::address_outside(const Buffer& buffer, llvm::Value* index) {
   const DataType element = buffer->dtype;
   if (element.lanes > 1)
-    index = builder_.CreateMul(
-        index, splat(int64(element.lanes), index->getType()->isVectorTy() ? lane_count(index) : 1));
+    index = builder_.CreateMul(index, splat(int64(element.lanes), lane_count(index)));
   return builder_.CreateGEP(lane_type_in_memory(module_.context(), element), variable(buffer->data),
                             index);
 }
@@ -235,7 +233,7 @@ llvm::Value* FunctionEmitter::load_masked(const Buffer& buffer, const Expr& posi
       return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes, mask);
   }
   llvm::Value* addresses = at(index(position));
-  if (element.is_scalar()) return gather(addresses, element, mask);
+  if (element.is_scalar()) return load_masked_lanes(addresses, element, mask);
   std::vector<int> element_of;
   std::vector<llvm::Constant*> lane_in;
   for (int n = 0; n < lanes * element.lanes; ++n) {
@@ -244,23 +242,17 @@ llvm::Value* FunctionEmitter::load_masked(const Buffer& buffer, const Expr& posi
   }
   addresses = builder_.CreateGEP(lane, builder_.CreateShuffleVector(addresses, element_of),
                                  llvm::ConstantVector::get(lane_in));
-  return gather(addresses, element, mask);
+  return load_masked_lanes(addresses, element, mask);
 }
 
 llvm::Value* FunctionEmitter::load_masked_lanes(llvm::Value* address, DataType element,
                                                 llvm::Value* mask) {
   llvm::Type* type = memory_type(module_.context(), element.element().with_lanes(lane_count(mask)));
   llvm::Value* zero = llvm::Constant::getNullValue(type);
-  llvm::Value* value = builder_.CreateMaskedLoad(
-      type, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))), mask, zero);
-  return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
-}
-
-llvm::Value* FunctionEmitter::gather(llvm::Value* addresses, DataType element, llvm::Value* mask) {
-  llvm::Type* type = memory_type(module_.context(), element.element().with_lanes(lane_count(mask)));
-  llvm::Value* zero = llvm::Constant::getNullValue(type);
-  llvm::Value* value = builder_.CreateMaskedGather(
-      type, addresses, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))), mask, zero);
+  const llvm::Align alignment = lane_alignment(element);
+  llvm::Value* value = address->getType()->isVectorTy()
+                           ? builder_.CreateMaskedGather(type, address, alignment, mask, zero)
+                           : builder_.CreateMaskedLoad(type, address, alignment, mask, zero);
   return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
 }
 
@@ -304,7 +296,7 @@ llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element,
 // ---- stores ----
 
 void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indices,
-                            llvm::Value* value, DataType) {
+                            llvm::Value* value) {
   const Expr position = flat_index(buffer, indices);
   const DataType element = buffer->dtype;
   const int lanes = position.dtype().lanes;
@@ -328,7 +320,7 @@ void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indic
 }
 
 void FunctionEmitter::store_masked(const Buffer& buffer, const Expr& position, llvm::Value* value) {
-  const llvm::Align alignment(static_cast<std::uint64_t>(lane_bytes(buffer->dtype)));
+  const llvm::Align alignment = lane_alignment(buffer->dtype);
   const int lanes = position.dtype().lanes;
   value = bools_as_bytes(value, buffer->dtype);
   const Ramp* ramp = position.as<Ramp>();
@@ -349,15 +341,12 @@ void FunctionEmitter::store_masked(const Buffer& buffer, const Expr& position, l
 
 llvm::Value* FunctionEmitter::bools_as_bytes(llvm::Value* value, DataType element) {
   if (!element.is_bool()) return value;
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  return builder_.CreateZExt(
-      value,
-      with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
+  return builder_.CreateZExt(value, with_lanes(builder_.getInt8Ty(), lane_count(value)));
 }
 
 void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::Value* value) {
   value = bools_as_bytes(value, element);
-  const llvm::Align alignment(static_cast<std::uint64_t>(lane_bytes(element)));
+  const llvm::Align alignment = lane_alignment(element);
   const bool is_vector = value->getType()->isVectorTy();
   // Masked stores are never emitted as non-temporal stores.
   if (llvm::Constant* mask = is_vector && !streams_stores_
@@ -399,8 +388,7 @@ llvm::Value* FunctionEmitter::lanes_of(llvm::Value* vector, int first, int count
 }
 
 llvm::Value* FunctionEmitter::reversed(llvm::Value* vector, int group) {
-  const int count =
-      static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+  const int count = lane_count(vector);
   std::vector<int> picks;
   for (int lane = 0; lane < count; ++lane)
     picks.push_back(count - group - lane / group * group + lane % group);
@@ -419,9 +407,7 @@ llvm::Value* FunctionEmitter::concatenate(const std::vector<llvm::Value*>& parts
       lanes.push_back(part);
       continue;
     }
-    const unsigned count = llvm::cast<llvm::FixedVectorType>(part->getType())->getNumElements();
-    for (unsigned lane = 0; lane < count; ++lane)
-      lanes.push_back(builder_.CreateExtractElement(part, lane));
+    for (int lane = 0; lane < lane_count(part); ++lane) lanes.push_back(lanes_of(part, lane, 1));
   }
   llvm::Value* result = llvm::PoisonValue::get(
       llvm::FixedVectorType::get(lanes[0]->getType(), static_cast<unsigned>(lanes.size())));

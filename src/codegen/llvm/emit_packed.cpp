@@ -9,23 +9,6 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-namespace {
-
-/// Returns the size in bytes of a compact array with constant, positive extents; nullopt for
-/// others.
-std::optional<std::uint64_t> constant_bytes(const Buffer& buffer) {
-  if (!buffer->strides.empty()) return std::nullopt;
-  std::int64_t bytes = buffer->dtype.bytes();
-  for (const Expr& e : buffer->shape) {
-    const auto extent = constant_int(e);
-    if (!extent || *extent <= 0 || __builtin_mul_overflow(bytes, *extent, &bytes))
-      return std::nullopt;
-  }
-  return static_cast<std::uint64_t>(bytes);
-}
-
-}  // namespace
-
 class PackedEmitter {
  public:
   PackedEmitter(ModuleEmitter& module, const PrimFunc& func, const Signature& signature)
@@ -114,8 +97,10 @@ class PackedEmitter {
     if (!is_zero(offset) && !offset.as<VarNode>()) return;
     argument->addAttr(llvm::Attribute::getWithAlignment(
         context, llvm::Align(static_cast<std::uint64_t>(spec.alignment))));
-    if (const auto bytes = constant_bytes(array->declared))
-      argument->addAttr(llvm::Attribute::getWithDereferenceableBytes(context, *bytes));
+    const auto bytes = constant_bytes(array->declared->dtype, array->declared->shape);
+    if (array->declared->strides.empty() && bytes && *bytes > 0)
+      argument->addAttr(llvm::Attribute::getWithDereferenceableBytes(
+          context, static_cast<std::uint64_t>(*bytes)));
   }
 
   // ---- unpacking arguments ----
@@ -188,9 +173,7 @@ class PackedEmitter {
     llvm::BasicBlock* wrong = emitter.new_block("size_differs");
     builder.CreateCondBr(holds, right, wrong);
     builder.SetInsertPoint(wrong);
-    builder.CreateCall(module_.runtime_function("tenon_set_last_error"),
-                       {module_.text(check.message)});
-    builder.CreateRet(builder.getInt32(kTenonInvalidArgument));
+    emitter.fail(check.message, kTenonInvalidArgument);
     builder.SetInsertPoint(right);
   }
 

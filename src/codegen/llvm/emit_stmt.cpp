@@ -58,15 +58,13 @@ void FunctionEmitter::stmt_code(const Stmt& s) {
 }
 
 void FunctionEmitter::emit(const Store& n) {
-  bool accumulates = false;
-  if (n.value.dtype().is_vector())
-    walk(n.value, [&](const Load& load) {
-      accumulates = accumulates || load.buffer->data.same_as(n.buffer->data);
-    });
+  const bool accumulates = n.value.dtype().is_vector() && any_node(n.value, [&](const Load& load) {
+                             return load.buffer->data.same_as(n.buffer->data);
+                           });
   llvm::Value* outer =
       std::exchange(accumulated_, accumulates ? variable(n.buffer->data) : nullptr);
   llvm::Value* value = expr(n.value);
-  store(n.buffer, n.indices, value, n.value.dtype());
+  store(n.buffer, n.indices, value);
   accumulated_ = outer;
 }
 
@@ -84,7 +82,7 @@ void FunctionEmitter::emit(const Evaluate& n) {
   const Call* call = n.value.as<Call>();
   const auto* callee = call ? std::get_if<ExternCallee>(&call->callee) : nullptr;
   if (callee) {
-    call_extern(*callee, *call, n.value.dtype(), ResultUse::Dropped);
+    call_extern(*callee, *call, n.value.dtype(), /*is_used=*/false);
   } else if (!is_constant(n.value)) {
     expr(n.value);
   }
@@ -100,13 +98,10 @@ bool has_explicit_vectors(const Stmt& body) {
   return contains<Ramp>(body) || contains<Broadcast>(body);
 }
 
-struct LoopHints {
-  ForKind kind;
-  /// Whether LLVM may unroll the loop.
-  bool may_unroll;
-};
-
-llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const LoopHints& hints) {
+/// Returns the metadata of a loop; null if it needs none. `may_unroll` is whether LLVM may unroll
+/// the loop.
+llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, ForKind kind,
+                            bool may_unroll) {
   std::vector<llvm::Metadata*> properties(1);
   auto add = [&](const char* name, std::optional<bool> value) {
     std::vector<llvm::Metadata*> parts{llvm::MDString::get(context, name)};
@@ -120,8 +115,8 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const 
     // LLVM may still unroll short loops completely, so that accumulators become registers.
     add("llvm.loop.unroll.runtime.disable", std::nullopt);
   }
-  if (hints.kind == ForKind::Unrolled) add("llvm.loop.unroll.full", std::nullopt);
-  if (!hints.may_unroll) add("llvm.loop.unroll.disable", std::nullopt);
+  if (kind == ForKind::Unrolled) add("llvm.loop.unroll.full", std::nullopt);
+  if (!may_unroll) add("llvm.loop.unroll.disable", std::nullopt);
   if (properties.size() == 1) return nullptr;
   llvm::MDNode* node = llvm::MDNode::getDistinct(context, properties);
   node->replaceOperandWith(0, node);
@@ -193,18 +188,16 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
       builder_.CreateAdd(counter, llvm::ConstantInt::get(counter->getType(), 1), "", false, true);
   counter->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), loop, after);
-  const LoopHints hints{
-      .kind = kind,
-      .may_unroll = kind == ForKind::Unrolled ||
-                    ((!is_divided_ || is_short(begin, end)) && !only_prefetches(body))};
+  const bool may_unroll = kind == ForKind::Unrolled ||
+                          ((!is_divided_ || is_short(begin, end)) && !only_prefetches(body));
   llvm::MDNode* metadata = nullptr;
-  if (hints.may_unroll) {
-    metadata = loop_metadata(module_.context(), body, hints);
+  if (may_unroll) {
+    metadata = loop_metadata(module_.context(), body, kind, may_unroll);
   } else {
     // LLVM merges parts that are equal. Two parts with loops are equal only if corresponding loops
     // refer to the same metadata node, so loops of one kind share a node.
     llvm::MDNode*& shared = module_.loop_that_stays(has_explicit_vectors(body));
-    if (!shared) shared = loop_metadata(module_.context(), body, hints);
+    if (!shared) shared = loop_metadata(module_.context(), body, kind, may_unroll);
     metadata = shared;
   }
   if (metadata) back->setMetadata(llvm::LLVMContext::MD_loop, metadata);
@@ -272,7 +265,7 @@ void FunctionEmitter::emit(const Assert& n) {
   builder_.CreateCondBr(expr(n.condition), holds, fails,
                         llvm::MDBuilder(module_.context()).createLikelyBranchWeights());
   builder_.SetInsertPoint(fails);
-  fail(n.message);
+  fail(n.message, kTenonError);
   builder_.SetInsertPoint(holds);
   stmt(n.body);
 }
@@ -324,9 +317,9 @@ void FunctionEmitter::check_status(llvm::Value* status) {
   builder_.SetInsertPoint(after);
 }
 
-void FunctionEmitter::fail(const std::string& message) {
+void FunctionEmitter::fail(const std::string& message, int status) {
   builder_.CreateCall(module_.runtime_function("tenon_set_last_error"), {module_.text(message)});
-  leave(int32(kTenonError));
+  leave(int32(status));
 }
 
 void FunctionEmitter::leave(llvm::Value* status) { workspaces_.leave(builder_, status); }

@@ -235,26 +235,26 @@ void TileRegisters::visit(const Stmt& s, const Pointers& pending, InUse in_use) 
 
 /// A fragment occupies registers from the first to the last statement that accesses it.
 void TileRegisters::visit(const Seq& n, Pointers pending, InUse in_use) {
-  struct Life {
-    std::size_t first, last;
-  };
-  std::unordered_map<const ExprNode*, Life> lives;
+  // The first and the last statement that accesses each fragment.
+  std::unordered_map<const ExprNode*, std::pair<std::size_t, std::size_t>> lives;
   for (std::size_t k = 0; k < n.stmts.size(); ++k)
-    for (const Var& data : accessed_in(n.stmts[k]))
-      lives.try_emplace(&data.node(), Life{k, k}).first->second.last = k;
+    for (const Var& data : accessed_in(n.stmts[k])) {
+      auto& [first, last] = lives.try_emplace(&data.node(), k, k).first->second;
+      last = k;
+    }
   for (std::size_t k = 0; k < n.stmts.size(); ++k) {
     Pointers inside;
     for (const Var& data : pending) {
-      const Life& life = lives.at(&data.node());
-      if (life.first != k) continue;
-      if (life.last == k)
+      const auto& [first, last] = lives.at(&data.node());
+      if (first != k) continue;
+      if (last == k)
         inside.push_back(data);
       else
         assign(data, in_use);
     }
     visit(n.stmts[k], inside, in_use);
     for (const Var& data : pending)
-      if (const Life& life = lives.at(&data.node()); life.last == k && life.first < k)
+      if (const auto& [first, last] = lives.at(&data.node()); last == k && first < k)
         for (const int r : registers_[&data.node()]) in_use[static_cast<std::size_t>(r)] = false;
   }
 }
@@ -315,8 +315,8 @@ void FunctionEmitter::with_tiles(const TileRegisters& tiles, const Stmt& s) {
   llvm::Constant* bytes = llvm::ConstantDataArray::getRaw(
       llvm::StringRef(reinterpret_cast<const char*>(&configuration), sizeof configuration),
       sizeof configuration, builder_.getInt8Ty());
-  auto* data = new llvm::GlobalVariable(module_.module(), bytes->getType(), /*isConstant=*/true,
-                                        llvm::GlobalValue::PrivateLinkage, bytes, "tiles");
+  llvm::GlobalVariable* data =
+      add_constant(module_.module(), bytes, llvm::GlobalValue::PrivateLinkage, "tiles");
   data->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   data->setAlignment(llvm::Align(kRowBytes));
   check_status(builder_.CreateCall(module_.runtime_function("tenon_enable_tiles")));

@@ -77,7 +77,8 @@ class FunctionEmitter {
                  std::vector<llvm::Value*> args);
   /// Returns the status from the emitted function unless it is kTenonOk.
   void check_status(llvm::Value* status);
-  void fail(const std::string& message);
+  /// Returns the status from the emitted function, with this message as the last error.
+  void fail(const std::string& message, int status);
   void leave(llvm::Value* status);
 
   // Emission of expressions.
@@ -141,9 +142,8 @@ class FunctionEmitter {
   llvm::Value* round_to_odd(llvm::Value* value);
 
   // Emission of memory accesses.
-  llvm::Value* load(const tir::Load& n, DataType type);
-  void store(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, llvm::Value* value,
-             DataType type);
+  llvm::Value* load(const tir::Load& n);
+  void store(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, llvm::Value* value);
   /// Returns the address of an element.
   llvm::Value* address(const tir::Buffer& buffer, llvm::Value* index);
   llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
@@ -152,10 +152,10 @@ class FunctionEmitter {
   /// if plain accesses are as fast. The mask has a power-of-two number of lanes, of which the first
   /// `count` are enabled.
   llvm::Constant* mask_of_tail(llvm::Value* address, DataType element, int count);
-  /// Load the lanes that the mask enables; the other lanes are 0.
+  /// Load the lanes that the mask enables; the other lanes are 0. If `address` is a vector, it
+  /// holds the address of each lane; otherwise it is the address of the first of contiguous lanes.
   llvm::Value* load_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* mask);
   llvm::Value* load_masked_lanes(llvm::Value* address, DataType element, llvm::Value* mask);
-  llvm::Value* gather(llvm::Value* addresses, DataType element, llvm::Value* mask);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
   /// Stores only the lanes that take the enclosing per-lane branch.
   void store_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* value);
@@ -186,15 +186,15 @@ class FunctionEmitter {
 
   // Emission of calls.
   llvm::Value* call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
-  enum class ResultUse : std::uint8_t { Used, Dropped };
+  /// `is_used` is whether the result is used.
   llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType result,
-                           ResultUse use);
+                           bool is_used);
   /// Returns the C type of a parameter or result.
   llvm::Type* type_in_c(DataType t) const;
   /// Returns the function type for the call. If the function has an imported definition with an
   /// equivalent type, returns that type.
   llvm::FunctionType* signature_in_c(const tir::ExternCallee& callee, const tir::Call& n,
-                                     DataType result, ResultUse use);
+                                     DataType result, bool is_used);
   /// Calls an extern function. If it throws, the workspaces are released while the exception
   /// propagates to the caller.
   llvm::CallBase* call_foreign(llvm::FunctionCallee function,

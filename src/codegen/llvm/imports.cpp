@@ -21,10 +21,6 @@ namespace tenon::codegen {
 
 namespace {
 
-llvm::MemoryBufferRef buffer_ref_of(const std::string& bytes, const std::string& name) {
-  return {llvm::StringRef(bytes.data(), bytes.size()), llvm::StringRef(name.data(), name.size())};
-}
-
 void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const std::string& name) {
   imported->setDataLayout(module.getDataLayout());
   imported->setTargetTriple(module.getTargetTriple());
@@ -39,14 +35,9 @@ void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const st
     throw RuntimeError("the source of `" + name +
                        "` defines a symbol that other imported source defines too");
   for (const std::string& function : defined)
-    if (llvm::Function* linked =
-            module.getFunction(llvm::StringRef(function.data(), function.size())))
+    if (llvm::Function* linked = module.getFunction(function))
       linked->setLinkage(llvm::GlobalValue::InternalLinkage);
 }
-
-}  // namespace
-
-namespace {
 
 /// Returns the features that are missing in `known` or have the opposite sign there. If `features`
 /// mentions a feature repeatedly, the last mention counts.
@@ -95,7 +86,7 @@ void import_llvm(llvm::Module& module, const std::string& source) {
   const std::string name = from_file ? source : "pragma import_llvm";
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> imported =
-      llvm::parseIR(buffer_ref_of(bytes, name), problem, module.getContext());
+      llvm::parseIR(llvm::MemoryBufferRef(bytes, name), problem, module.getContext());
   if (!imported) {
     std::string text;
     llvm::raw_string_ostream out(text);
@@ -106,7 +97,8 @@ void import_llvm(llvm::Module& module, const std::string& source) {
 }
 
 bool import_c_bitcode(llvm::Module& module, const std::string& bitcode) {
-  auto imported = llvm::parseBitcodeFile(buffer_ref_of(bitcode, "import_c"), module.getContext());
+  auto imported =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "import_c"), module.getContext());
   if (!imported) {
     llvm::consumeError(imported.takeError());
     return false;

@@ -24,6 +24,7 @@
 #include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/c_compiler.h"
+#include "tenon/codegen/imports.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/symbol_names.h"
 #include "tenon/runtime/module_impl.h"
@@ -52,44 +53,8 @@ void check_processor(const tir::TargetFacts& target) {
                          ", which this one does not have; it can be saved");
 }
 
-/// Linker errors as messages for users.
-class LinkProblems {
- public:
-  void add(llvm::Error error) {
-    const std::lock_guard lock(mutex_);
-    llvm::handleAllErrors(
-        std::move(error),
-        [&](llvm::orc::SymbolsNotFound& missing) {
-          for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols())
-            missing_.insert((*name).str());
-        },
-        // FailedToMaterialize only indicates that another error has been reported.
-        [](llvm::orc::FailedToMaterialize&) {},
-        [&](llvm::ErrorInfoBase& other) {
-          others_ += (others_.empty() ? "" : "; ") + other.message();
-        });
-  }
-
-  [[noreturn]] void raise() const {
-    const std::lock_guard lock(mutex_);
-    if (missing_.empty()) throw RuntimeError("the compiled code cannot be linked: " + others_);
-    std::string names;
-    for (const std::string& name : missing_) names += (names.empty() ? "`" : ", `") + name + "`";
-    throw RuntimeError(
-        "no extern function " + names +
-        " in the running program, in the libraries to link, or in imported source; a function of the "
-        "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
-        "the build option `link`, source by the pragmas import_c and import_llvm");
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::set<std::string> missing_;
-  std::string others_;
-};
-
 std::unique_ptr<llvm::MemoryBuffer> buffer_of(std::string_view bytes, const char* name) {
-  return llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bytes.data(), bytes.size()), name);
+  return llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
 }
 
 template <class T>
@@ -116,7 +81,7 @@ class Linker {
         symbols_(session_.createBareJITDylib("module")),
         layer_(session_) {
     layer_.addPlugin(exception_frames(session_));
-    session_.setErrorReporter([this](llvm::Error error) { problems_.add(std::move(error)); });
+    session_.setErrorReporter([this](llvm::Error error) { note(std::move(error)); });
     define_runtime();
   }
   Linker(const Linker&) = delete;
@@ -164,10 +129,29 @@ class Linker {
   /// In ELF, the symbol of a C function is its C name without a prefix.
   static constexpr char kNoPrefix = '\0';
 
+  /// Records an error for the message of `check`.
+  void note(llvm::Error error) {
+    const std::lock_guard lock(mutex_);
+    llvm::handleAllErrors(
+        std::move(error),
+        [&](llvm::orc::SymbolsNotFound& missing) {
+          for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols())
+            missing_.insert((*name).str());
+        },
+        // FailedToMaterialize only indicates that another error has been reported.
+        [](llvm::orc::FailedToMaterialize&) {},
+        [&](llvm::ErrorInfoBase& other) {
+          others_ += (others_.empty() ? "" : "; ") + other.message();
+        });
+  }
+
+  /// Throws a RuntimeError for users if there is an error.
   void check(llvm::Error error) {
     if (!error) return;
-    problems_.add(std::move(error));
-    problems_.raise();
+    note(std::move(error));
+    const std::lock_guard lock(mutex_);
+    if (missing_.empty()) throw RuntimeError("the compiled code cannot be linked: " + others_);
+    refuse_unknown_functions(missing_, "pragmas import_c and import_llvm");
   }
 
   template <class Generator>
@@ -182,8 +166,7 @@ class Linker {
       symbols[session_.intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
                                         llvm::JITSymbolFlags::Exported};
     };
-    for (const runtime::CSymbol& symbol : runtime::c_symbols())
-      define(llvm::StringRef(symbol.name.data(), symbol.name.size()), symbol.address);
+    for (const runtime::CSymbol& symbol : runtime::c_symbols()) define(symbol.name, symbol.address);
     for (const auto& [name, address] : runtime::defined_functions()) define(name, address);
     // Exception cleanups call these functions. If a process such as Python loads libtenon.so with
     // local visibility, the symbols are not visible to loaded code.
@@ -192,7 +175,10 @@ class Linker {
     check(symbols_.define(llvm::orc::absoluteSymbols(std::move(symbols))));
   }
 
-  LinkProblems problems_;
+  std::mutex mutex_;
+  /// The names of missing symbols, and the messages of other errors.
+  std::set<std::string> missing_;
+  std::string others_;
   llvm::orc::ExecutionSession session_;
   llvm::orc::JITDylib& symbols_;
   llvm::orc::ObjectLinkingLayer layer_;

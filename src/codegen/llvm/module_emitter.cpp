@@ -25,8 +25,6 @@ constexpr std::pair<std::string_view, std::string_view> kProfiled[] = {
 /// Marks internal functions that the emitter created, as opposed to imported ones.
 constexpr const char* kEmittedAttribute = "tenon-emitted";
 
-llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size()}; }
-
 std::string to_text(const llvm::FunctionType& type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
@@ -98,7 +96,7 @@ llvm::FastMathFlags ModuleEmitter::fast_math_flags() const {
 }
 
 void ModuleEmitter::make_free(const std::string& name) const {
-  llvm::GlobalValue* known = module_.getNamedValue(to_ref(name));
+  llvm::GlobalValue* known = module_.getNamedValue(name);
   if (!known || !known->hasLocalLinkage()) return;
   const auto* function = llvm::dyn_cast<llvm::Function>(known);
   if (!function || function->hasFnAttribute(kEmittedAttribute)) known->setName(name + ".emitted");
@@ -113,13 +111,13 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
     function->addFnAttr(kEmittedAttribute);
   } else {
     make_free(name);
-    function = module_.getFunction(to_ref(name));
+    function = module_.getFunction(name);
     if (function && (!function->isDeclaration() || function->getFunctionType() != type))
       throw LowerError("`" + name + "` is defined with the LLVM type " + to_text(*type) + ", but " +
                        (function->isDeclaration() ? "called" : "imported source defines it") +
                        " with the type " + to_text(*function->getFunctionType()));
     if (!function) function = llvm::Function::Create(type, linkage, name, module_);
-    internal_check(function->getName() == to_ref(name), "a function has another name");
+    internal_check(function->getName() == name, "a function has another name");
     function->setLinkage(linkage);
   }
   if (!cpu_.empty()) function->addFnAttr("target-cpu", cpu_);
@@ -135,7 +133,7 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
 
 const llvm::FunctionType* ModuleEmitter::definition_of(const std::string& name) const {
   make_free(name);
-  const llvm::Function* function = module_.getFunction(to_ref(name));
+  const llvm::Function* function = module_.getFunction(name);
   return function && !function->isDeclaration() ? function->getFunctionType() : nullptr;
 }
 
@@ -158,11 +156,17 @@ llvm::Constant* ModuleEmitter::cleanup_personality() {
 
 llvm::Constant* ModuleEmitter::text(const std::string& value) {
   if (auto found = texts_.find(value); found != texts_.end()) return found->second;
-  llvm::Constant* data = llvm::ConstantDataArray::getString(context(), value);
-  auto* global = new llvm::GlobalVariable(module_, data->getType(), true,
-                                          llvm::GlobalValue::PrivateLinkage, data, "text");
+  llvm::GlobalVariable* global =
+      add_constant(module_, llvm::ConstantDataArray::getString(context(), value),
+                   llvm::GlobalValue::PrivateLinkage, "text");
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return texts_.emplace(value, global).first->second;
+}
+
+llvm::GlobalVariable* add_constant(llvm::Module& module, llvm::Constant* value,
+                                   llvm::GlobalValue::LinkageTypes linkage, const char* name) {
+  return new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true, linkage, value,
+                                  name);
 }
 
 llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name) {
@@ -171,8 +175,7 @@ llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_
   for (const runtime::CType param : symbol.params)
     params.push_back(type_of(module.getContext(), param));
   llvm::FunctionCallee callee = module.getOrInsertFunction(
-      llvm::StringRef(name.data(), name.size()),
-      llvm::FunctionType::get(type_of(module.getContext(), symbol.result), params, false));
+      name, llvm::FunctionType::get(type_of(module.getContext(), symbol.result), params, false));
   // A workspace is newly allocated memory, so no other pointer aliases it.
   if (name == "tenon_workspace_alloc" || name == "tenon_profile_workspace_alloc")
     llvm::cast<llvm::Function>(callee.getCallee())->addRetAttr(llvm::Attribute::NoAlias);

@@ -33,16 +33,12 @@ struct TargetTraits {
 };
 TargetTraits traits_of(const tir::TargetFacts& facts);
 
+/// Adds a constant global variable.
+llvm::GlobalVariable* add_constant(llvm::Module& module, llvm::Constant* value,
+                                   llvm::GlobalValue::LinkageTypes linkage, const char* name);
+
 /// Declares a runtime function with the types that runtime/symbols.h derives from c_api.h.
 llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name);
-
-/// The kernels that functions of a module can launch.
-struct KernelTable {
-  runtime::DeviceType device;
-  /// The global TenonKernels table (c_api.h).
-  llvm::GlobalVariable* data;
-  KernelCode code;
-};
 
 class ModuleEmitter {
  public:
@@ -63,10 +59,13 @@ class ModuleEmitter {
   DebugLines* debug_lines() const { return debug_lines_; }
 
   /// Sets the kernels for all functions that are emitted after this call. These functions launch
-  /// kernels, and their array arguments are on the kernels' device.
+  /// kernels, and their array arguments are on the kernels' device. `code` must outlive the
+  /// emitter.
   void add_kernels(const KernelCode& code);
   /// Null if there are no kernels.
-  const KernelTable* kernels() const { return kernels_ ? &*kernels_ : nullptr; }
+  const KernelCode* kernels() const { return kernels_; }
+  /// Returns the global TenonKernels table (c_api.h); null if there are no kernels.
+  llvm::GlobalVariable* kernel_table() const { return kernel_table_; }
 
   /// Creates a function of this module, compiled for the target. An internal function may be
   /// renamed; other functions keep `name`. Throws LowerError if the module calls an external
@@ -104,7 +103,8 @@ class ModuleEmitter {
   bool fast_math_;
   std::string cpu_;
   std::string features_;
-  std::optional<KernelTable> kernels_;
+  const KernelCode* kernels_ = nullptr;
+  llvm::GlobalVariable* kernel_table_ = nullptr;
   std::map<std::string, llvm::Constant*> texts_;
   std::array<llvm::MDNode*, 2> loops_that_stay_ = {};
 };

@@ -68,11 +68,12 @@ bool is_worth_counting_loops(const llvm::Module& module) {
          llvm::none_of(module, is_large);
 }
 
-std::string text_of(const llvm::Module& module) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out, nullptr);
-  return text;
+/// Returns the analyses that remain valid after a pass that does not change the control flow.
+llvm::PreservedAnalyses preserved_after(bool changes) {
+  if (!changes) return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses preserved;
+  preserved.preserveSet<llvm::CFGAnalyses>();
+  return preserved;
 }
 
 auto move_out_of_loops() {
@@ -97,10 +98,8 @@ struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
 /// vector. It does so before the store with the largest offset, where the values of stores that
 /// follow it are not yet available (llvm_faults.md).
 struct OrderParts : llvm::PassInfoMixin<OrderParts> {
-  struct Part {
-    llvm::StoreInst* store;
-    std::int64_t offset;
-  };
+  /// A store and its offset in the array.
+  using Part = std::pair<llvm::StoreInst*, std::int64_t>;
   static bool move_behind(llvm::StoreInst& store, llvm::StoreInst& last, llvm::AAResults& aliases) {
     const llvm::MemoryLocation memory = llvm::MemoryLocation::get(&store);
     for (llvm::Instruction* at = store.getNextNode(); at != last.getNextNode();
@@ -123,24 +122,21 @@ struct OrderParts : llvm::PassInfoMixin<OrderParts> {
         llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
         auto* array = llvm::dyn_cast<llvm::AllocaInst>(
             pointer->stripAndAccumulateConstantOffsets(layout, offset, true));
-        if (array) parts[array].push_back({store, offset.getSExtValue()});
+        if (array) parts[array].emplace_back(store, offset.getSExtValue());
       }
       for (auto& [array, stores] : parts) {
         std::vector<Part> ascending;
         for (const Part& part : llvm::reverse(stores)) {
-          const auto place = std::ranges::lower_bound(ascending, part.offset, {}, &Part::offset);
+          const auto place = std::ranges::lower_bound(ascending, part.second, {}, &Part::second);
           if (place != ascending.begin()) {
-            if (!move_behind(*part.store, *std::prev(place)->store, aliases)) break;
+            if (!move_behind(*part.first, *std::prev(place)->first, aliases)) break;
             changes = true;
           }
           ascending.insert(place, part);
         }
       }
     }
-    if (!changes) return llvm::PreservedAnalyses::all();
-    llvm::PreservedAnalyses preserved;
-    preserved.preserveSet<llvm::CFGAnalyses>();
-    return preserved;
+    return preserved_after(changes);
   }
 };
 
@@ -191,10 +187,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
     for (llvm::BasicBlock& block : function)
       for (llvm::Instruction& each : llvm::make_early_inc_range(block))
         if (llvm::IntrinsicInst* call = as_extremum(&each)) changes |= combine(*call);
-    if (!changes) return llvm::PreservedAnalyses::all();
-    llvm::PreservedAnalyses preserved;
-    preserved.preserveSet<llvm::CFGAnalyses>();
-    return preserved;
+    return preserved_after(changes);
   }
 };
 
@@ -241,8 +234,7 @@ int affordable_level(const llvm::Module& module, int opt_level) {
   return is_huge ? 0 : opt_level;
 }
 
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
-              CodeOrigin origin) {
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level, bool has_imports) {
   if (opt_level <= 0) return;
   // Vectorization is decided earlier, by auto_vectorize, with checks. Both of LLVM's
   // vectorizers have produced wrong results here (llvm_faults.md).
@@ -281,7 +273,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
   const bool has_parts = llvm::any_of(
       module, [](const llvm::Function& f) { return f.hasFnAttribute(kPartAttribute); });
   if (has_parts) pipeline.addPass(llvm::MergeFunctionsPass());
-  if (origin == CodeOrigin::WithImports)
+  if (has_imports)
     pipeline.addPass(passes.buildPerModuleDefaultPipeline(level));
   else
     pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(
@@ -293,14 +285,9 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
 void verify(const llvm::Module& module, const std::string& state) {
   std::string problems;
   llvm::raw_string_ostream out(problems);
-  if (!llvm::verifyModule(module, &out)) return;
-  throw MalformedModule(state, problems, text_of(module));
+  if (llvm::verifyModule(module, &out))
+    throw InternalError("the " + state + " LLVM IR is malformed: " + problems);
 }
-
-MalformedModule::MalformedModule(const std::string& state, const std::string& problems,
-                                 std::string text)
-    : InternalError("the " + state + " LLVM IR is malformed: " + problems),
-      module_text(std::move(text)) {}
 
 namespace {
 

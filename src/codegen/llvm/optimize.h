@@ -4,7 +4,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
-#include <cstdint>
 #include <string>
 
 #include "tenon/support/error.h"
@@ -16,28 +15,18 @@ namespace tenon::codegen {
 /// optimization, since chains of similar stages have many equal parts.
 inline constexpr const char* kPartAttribute = "tenon-part";
 
-/// The origin of the code to optimize: only this emitter, or also imported functions compiled from
-/// C or C++.
-enum class CodeOrigin : std::uint8_t { Emitted, WithImports };
-
 /// Returns `opt_level`, or 0 if a function has more blocks than the passes can process in
 /// reasonable time. LLVM's queries about uses of conditions and about loops take quadratic time:
 /// 288 copies of an iteration with guards have 157,000 blocks and take minutes.
 int affordable_level(const llvm::Module& module, int opt_level);
 
-/// Optimizes and verifies the module. Emitted code only needs few passes. For imported code, LLVM's
-/// pipeline of the level runs, without its vectorizers.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level, CodeOrigin origin);
+/// Optimizes and verifies the module. Emitted code only needs few passes. If the module also has
+/// imported functions, compiled from C or C++, LLVM's pipeline of the level runs, without its
+/// vectorizers.
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level, bool has_imports);
 
-/// Reports a module that LLVM's verifier rejects, because of a fault in the emitter or in LLVM.
-struct MalformedModule : InternalError {
-  MalformedModule(const std::string& state, const std::string& problems, std::string text);
-  /// The printed module, for an error report.
-  std::string module_text;
-};
-
-/// Throws MalformedModule unless the module is well-formed. `state` names the last step, such as
-/// "emitted".
+/// Throws InternalError if LLVM's verifier rejects the module, because of a fault in the emitter or
+/// in LLVM. `state` names the last step, such as "emitted".
 void verify(const llvm::Module& module, const std::string& state);
 
 /// Returns object code or assembly. The module is unusable afterwards.

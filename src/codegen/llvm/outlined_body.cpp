@@ -23,7 +23,7 @@ OutlinedBody::OutlinedBody(FunctionEmitter& outer, const Stmt& body, const std::
     if (found == outer.variables_.end()) continue;
     const auto [argument, is_new] = arguments.emplace(found->second, captured_.size());
     if (is_new) captured_.push_back(found->second);
-    captures_.push_back({var, argument->second});
+    captures_.emplace_back(var, argument->second);
   }
   std::vector<llvm::Type*> types;
   for (const llvm::Value* value : captured_) types.push_back(value->getType());
@@ -39,14 +39,14 @@ void OutlinedBody::define_captured(FunctionEmitter& inner) const {
   if (const DebugLines* lines = outer_.module_.debug_lines())
     inner.builder_.SetCurrentDebugLocation(
         lines->same_line(outer_.builder_.getCurrentDebugLocation(), *function_));
-  for (const Capture& c : captures_) {
-    llvm::Argument* argument = function_->getArg(static_cast<unsigned>(c.argument));
-    llvm::Value* value = captured_[c.argument];
-    if (value->getType()->isPointerTy() && is_data_pointer(c.var)) describe(argument, value);
+  for (const auto& [var, n] : captures_) {
+    llvm::Argument* argument = function_->getArg(static_cast<unsigned>(n));
+    llvm::Value* value = captured_[n];
+    if (value->getType()->isPointerTy() && is_data_pointer(var)) describe(argument, value);
     if (outer_.index_values_.contains(value)) {
-      inner.define_size(c.var, argument);
+      inner.define_size(var, argument);
     } else {
-      inner.define(c.var, argument);
+      inner.define(var, argument);
     }
   }
 }

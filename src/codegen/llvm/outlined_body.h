@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/llvm/function_emitter.h"
@@ -32,13 +33,9 @@ class OutlinedBody {
   void describe(llvm::Argument* argument, llvm::Value* outer_value) const;
 
   FunctionEmitter& outer_;
-  struct Capture {
-    tir::Var var;
-    /// The position of the argument that passes the variable. Variables with the same value share
-    /// an argument, because two noalias arguments must not overlap.
-    std::size_t argument;
-  };
-  std::vector<Capture> captures_;
+  /// The captured variables, each with the position of the argument that passes it. Variables with
+  /// the same value share an argument, because two noalias arguments must not overlap.
+  std::vector<std::pair<tir::Var, std::size_t>> captures_;
   /// The values that the outer function passes.
   std::vector<llvm::Value*> captured_;
   llvm::Function* function_ = nullptr;

@@ -8,6 +8,7 @@
 
 #include "codegen/llvm/target_machine.h"
 #include "tenon/runtime/processor.h"
+#include "tenon/support/function_ref.h"
 
 namespace tenon::codegen {
 
@@ -15,21 +16,18 @@ namespace {
 
 /// Memoized lists of names, by key. LLVM takes 0.1 ms to read the features of a processor, and
 /// every build needs them several times.
-class KnownLists {
- public:
-  /// Returns the list for the key. The first call for a key computes the list with `make`.
-  template <class Make>
-  const std::vector<std::string>& get(const std::string& key, const Make& make) {
-    const std::lock_guard lock(mutex_);
-    auto found = lists_.find(key);
-    if (found == lists_.end()) found = lists_.emplace(key, make()).first;
-    return found->second;
-  }
+using Lists = std::map<std::string, std::vector<std::string>>;
 
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::vector<std::string>> lists_;
-};
+/// Returns the list for the key. The first call for a key computes the list with `make`, which must
+/// not call this function.
+const std::vector<std::string>& memoized(Lists& lists, const std::string& key,
+                                         FunctionRef<std::vector<std::string>()> make) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  auto found = lists.find(key);
+  if (found == lists.end()) found = lists.emplace(key, make()).first;
+  return found->second;
+}
 
 /// Returns a subtarget for queries of feature and processor names, which only depend on the
 /// architecture.
@@ -84,20 +82,21 @@ bool is_known_feature(std::string_view feature, const std::string& triple) {
 }
 
 const std::vector<std::string>& known_cpus(const std::string& triple) {
-  static KnownLists known;
-  return known.get(triple,
-                   [&] { return keys(any_subtarget(triple)->getAllProcessorDescriptions()); });
+  static Lists known;
+  return memoized(known, triple,
+                  [&] { return keys(any_subtarget(triple)->getAllProcessorDescriptions()); });
 }
 
 const std::vector<std::string>& known_features(const std::string& triple) {
-  static KnownLists known;
-  return known.get(triple, [&] { return keys(any_subtarget(triple)->getAllProcessorFeatures()); });
+  static Lists known;
+  return memoized(known, triple,
+                  [&] { return keys(any_subtarget(triple)->getAllProcessorFeatures()); });
 }
 
 const std::vector<std::string>& enabled_features(const tir::TargetFacts& target) {
-  static KnownLists enabled;
+  static Lists enabled;
   const std::string key = target.triple + "|" + target.cpu + "|" + joined_features(target);
-  return enabled.get(key, [&] {
+  return memoized(enabled, key, [&] {
     std::vector<std::string> names;
     const auto subtarget = make_subtarget(target);
     for (const auto& row : subtarget->getAllProcessorFeatures())

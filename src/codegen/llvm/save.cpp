@@ -22,50 +22,47 @@ std::vector<std::string> machine_flags(const LlvmCode& code, const CCompiler& co
   return {"--target=" + triple.str()};
 }
 
-/// Object files in a temporary folder. The objects of the functions precede imported objects.
-class Objects {
- public:
-  Objects(const LlvmCode& code, const runtime::SaveOptions& options) {
-    write("functions.o", code.object);
-    for (std::size_t n = 0; n < code.imported_objects.size(); ++n)
-      write("import" + std::to_string(n) + ".o", code.imported_objects[n]);
-    if (!options.standalone) return;
-    if (!code.kernels.empty())
-      throw RuntimeError(
-          "code that launches kernels of devices needs tenon::runtime, and cannot be saved as "
-          "standalone");
-    const CCompiler compiler(code.options.c_compiler);
-    files_.push_back(folder_.file("runtime.o").string());
-    compile_standalone_runtime(compiler, machine_flags(code, compiler), files_.back());
-  }
-  const std::vector<std::string>& files() const { return files_; }
-
- private:
-  void write(const std::string& name, const std::string& bytes) {
-    files_.push_back(folder_.file(name).string());
-    write_file(files_.back(), bytes);
-  }
-
-  TemporaryFolder folder_;
-  std::vector<std::string> files_;
-};
+/// Writes object files to the folder and returns their paths. The object of the functions precedes
+/// imported objects.
+std::vector<std::string> write_objects(const TemporaryFolder& folder, const LlvmCode& code,
+                                       const runtime::SaveOptions& options) {
+  std::vector<std::string> files;
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    files.push_back(folder.file(name).string());
+    write_file(files.back(), bytes);
+  };
+  write("functions.o", code.object);
+  for (std::size_t n = 0; n < code.imported_objects.size(); ++n)
+    write("import" + std::to_string(n) + ".o", code.imported_objects[n]);
+  if (!options.standalone) return files;
+  if (!code.kernels.empty())
+    throw RuntimeError(
+        "code that launches kernels of devices needs tenon::runtime, and cannot be saved as "
+        "standalone");
+  const CCompiler compiler(code.options.c_compiler);
+  files.push_back(folder.file("runtime.o").string());
+  compile_standalone_runtime(compiler, machine_flags(code, compiler), files.back());
+  return files;
+}
 
 void save_object(const LlvmCode& code, const std::filesystem::path& path,
                  const runtime::SaveOptions& options) {
   if (code.imported_objects.empty() && !options.standalone) return write_file(path, code.object);
   // Combines several object files into one, by a relocatable link.
-  const Objects objects(code, options);
+  const TemporaryFolder folder;
+  const std::vector<std::string> objects = write_objects(folder, code, options);
   std::vector<std::string> arguments{"-r", "-nostdlib", "-o",
                                      std::filesystem::absolute(path).string()};
-  arguments.insert(arguments.end(), objects.files().begin(), objects.files().end());
+  arguments.insert(arguments.end(), objects.begin(), objects.end());
   CCompiler(code.options.c_compiler).run(arguments, "to join objects");
 }
 
 void save_archive(const LlvmCode& code, const std::filesystem::path& path,
                   const runtime::SaveOptions& options) {
-  const Objects objects(code, options);
+  const TemporaryFolder folder;
+  const std::vector<std::string> objects = write_objects(folder, code, options);
   std::vector<llvm::NewArchiveMember> members;
-  for (const std::string& file : objects.files()) {
+  for (const std::string& file : objects) {
     auto member = llvm::NewArchiveMember::getFile(file, true);
     if (!member)
       throw RuntimeError("cannot write `" + path.string() +
@@ -83,11 +80,12 @@ void save_archive(const LlvmCode& code, const std::filesystem::path& path,
 
 void save_shared_library(const LlvmCode& code, const std::filesystem::path& path,
                          const runtime::SaveOptions& options) {
-  const Objects objects(code, options);
+  const TemporaryFolder folder;
+  const std::vector<std::string> objects = write_objects(folder, code, options);
   const std::filesystem::path saved = std::filesystem::absolute(path).lexically_normal();
   std::vector<std::string> arguments{"-shared", "-o", saved.string(),
                                      "-Wl,-soname," + saved.filename().string()};
-  arguments.insert(arguments.end(), objects.files().begin(), objects.files().end());
+  arguments.insert(arguments.end(), objects.begin(), objects.end());
   for (std::string& argument : link_arguments(code.options.link, saved))
     arguments.push_back(std::move(argument));
   if (options.standalone) arguments.emplace_back("-pthread");

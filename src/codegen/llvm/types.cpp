@@ -8,8 +8,9 @@ llvm::Type* with_lanes(llvm::Type* type, int lanes) {
   return lanes == 1 ? type : llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes));
 }
 
-int lane_count(const llvm::Value* vector) {
-  return static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+int lane_count(const llvm::Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector ? static_cast<int>(vector->getNumElements()) : 1;
 }
 
 namespace {
@@ -44,5 +45,9 @@ llvm::Type* memory_type(llvm::LLVMContext& context, DataType type) {
 }
 
 int lane_bytes(DataType type) { return type.element().bytes(); }
+
+llvm::Align lane_alignment(DataType type) {
+  return llvm::Align(static_cast<std::uint64_t>(lane_bytes(type)));
+}
 
 }  // namespace tenon::codegen

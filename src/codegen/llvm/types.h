@@ -6,6 +6,7 @@
 
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Value.h>
+#include <llvm/Support/Alignment.h>
 
 #include "tenon/support/data_type.h"
 
@@ -17,12 +18,13 @@ llvm::Type* register_type(llvm::LLVMContext& context, DataType type);
 llvm::Type* lane_type_in_memory(llvm::LLVMContext& context, DataType type);
 /// Returns the type of an element in memory: a vector of the lane type, or the lane type if scalar.
 llvm::Type* memory_type(llvm::LLVMContext& context, DataType type);
-/// Returns the size of a lane in memory, in bytes.
+/// Returns the size of a lane in memory, in bytes, which is also its alignment.
 int lane_bytes(DataType type);
+llvm::Align lane_alignment(DataType type);
 
 /// Returns a vector of `type` with this number of lanes; `type` itself for one lane.
 llvm::Type* with_lanes(llvm::Type* type, int lanes);
-/// Returns the number of lanes of a vector.
-int lane_count(const llvm::Value* vector);
+/// Returns the number of lanes of a vector; 1 for a scalar.
+int lane_count(const llvm::Value* value);
 
 }  // namespace tenon::codegen

@@ -14,56 +14,45 @@ void WorkspaceScopes::leave(llvm::IRBuilder<>& builder, llvm::Value* status) {
     builder.CreateRet(status);
     return;
   }
-  llvm::PHINode* outer = status_of(scopes_.size() - 1);
-  outer->addIncoming(status, builder.GetInsertBlock());
-  builder.CreateBr(outer->getParent());
+  go_to(builder, exit_of(scopes_.size() - 1, &Scope::status), status);
 }
 
 llvm::BasicBlock* WorkspaceScopes::unwinding() {
   Scope& scope = scopes_.back();
   if (scope.landing) return scope.landing;
   function_->setPersonalityFn(module_.cleanup_personality());
-  llvm::PHINode* outer = exception_of(scopes_.size() - 1);
+  llvm::PHINode* outer = exit_of(scopes_.size() - 1, &Scope::exception);
   scope.landing = new_block("unwinding");
   llvm::IRBuilder<> builder(scope.landing);
   llvm::LandingPadInst* exception = builder.CreateLandingPad(outer->getType(), 0);
   exception->setCleanup(true);
-  outer->addIncoming(exception, scope.landing);
-  builder.CreateBr(outer->getParent());
+  go_to(builder, outer, exception);
   return scope.landing;
 }
 
-llvm::PHINode* WorkspaceScopes::status_of(std::size_t n) {
-  if (scopes_[n].status) return scopes_[n].status;
-  llvm::IRBuilder<> builder(new_block("give_back"));
-  llvm::PHINode* status = builder.CreatePHI(builder.getInt32Ty(), 2);
-  scopes_[n].status = status;
+llvm::PHINode* WorkspaceScopes::exit_of(std::size_t n, llvm::PHINode* Scope::*exit) {
+  llvm::PHINode*& value = scopes_[n].*exit;
+  if (value) return value;
+  const bool is_exception = exit == &Scope::exception;
+  llvm::IRBuilder<> builder(new_block(is_exception ? "unwinding_of" : "give_back"));
+  llvm::Type* type = builder.getInt32Ty();
+  if (is_exception) type = llvm::StructType::get(builder.getPtrTy(), type);
+  value = builder.CreatePHI(type, 2);
   free(builder, scopes_[n].memory);
-  if (n == 0) {
-    builder.CreateRet(status);
-    return status;
+  if (n > 0) {
+    go_to(builder, exit_of(n - 1, exit), value);
+  } else if (is_exception) {
+    builder.CreateResume(value);
+  } else {
+    builder.CreateRet(value);
   }
-  llvm::PHINode* outer = status_of(n - 1);
-  outer->addIncoming(status, status->getParent());
-  builder.CreateBr(outer->getParent());
-  return status;
+  return value;
 }
 
-llvm::PHINode* WorkspaceScopes::exception_of(std::size_t n) {
-  if (scopes_[n].exception) return scopes_[n].exception;
-  llvm::IRBuilder<> builder(new_block("unwinding_of"));
-  llvm::Type* caught = llvm::StructType::get(builder.getPtrTy(), builder.getInt32Ty());
-  llvm::PHINode* exception = builder.CreatePHI(caught, 2);
-  scopes_[n].exception = exception;
-  free(builder, scopes_[n].memory);
-  if (n == 0) {
-    builder.CreateResume(exception);
-    return exception;
-  }
-  llvm::PHINode* outer = exception_of(n - 1);
-  outer->addIncoming(exception, exception->getParent());
-  builder.CreateBr(outer->getParent());
-  return exception;
+/// Ends the block: continues with the exit, to which it passes the value.
+void WorkspaceScopes::go_to(llvm::IRBuilder<>& builder, llvm::PHINode* exit, llvm::Value* value) {
+  exit->addIncoming(value, builder.GetInsertBlock());
+  builder.CreateBr(exit->getParent());
 }
 
 void WorkspaceScopes::free(llvm::IRBuilder<>& builder, llvm::Value* memory) {

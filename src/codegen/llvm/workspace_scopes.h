@@ -50,8 +50,10 @@ class WorkspaceScopes {
     llvm::BasicBlock* landing = nullptr;
   };
   void free(llvm::IRBuilder<>& builder, llvm::Value* memory);
-  llvm::PHINode* status_of(std::size_t n);
-  llvm::PHINode* exception_of(std::size_t n);
+  /// Returns the phi `exit` of the scope. On the first call, emits its block, which frees the
+  /// memory and continues with the same exit of the next outer scope.
+  llvm::PHINode* exit_of(std::size_t n, llvm::PHINode* Scope::*exit);
+  static void go_to(llvm::IRBuilder<>& builder, llvm::PHINode* exit, llvm::Value* value);
   llvm::BasicBlock* new_block(const char* name);
 
   ModuleEmitter& module_;

@@ -118,38 +118,38 @@ class Functions {
   }
 
   Expr log(const Expr& x) {
-    const Parts parts = split(x);
+    const auto [f, exponent] = split(x);
     Expr rest = number(0);
     if (is_single()) {
-      const Expr square = let(parts.f * parts.f);
-      rest = multiply_add(parts.exponent, number(kLog2Low), cubic_part(parts.f, square));
-      rest = parts.f + multiply_add(number(-0.5), square, rest);
+      const Expr square = let(f * f);
+      rest = multiply_add(exponent, number(kLog2Low), cubic_part(f, square));
+      rest = f + multiply_add(number(-0.5), square, rest);
     } else {
-      const Logarithm of = logarithm_of(parts.f);
-      rest = multiply_add(parts.exponent, number(kLog2Low), of.rest);
-      rest = -(of.half_square - rest - parts.f);
+      const auto [half_square, last] = logarithm_of(f);
+      rest = multiply_add(exponent, number(kLog2Low), last);
+      rest = -(half_square - rest - f);
     }
-    return at_the_ends(x, multiply_add(parts.exponent, number(kLog2High), rest));
+    return at_the_ends(x, multiply_add(exponent, number(kLog2High), rest));
   }
   Expr log2(const Expr& x) {
     if (!is_single()) return scaled_logarithm(x, 0x1.71547652p0, 0x1.705fc2eefa2p-33, 1, 0);
     // log2(1 + f) = log(1 + f) * log2(e). The factor log2(e) is split into 1 and a remainder, which
     // are multiplied separately.
-    const Parts parts = split(x);
-    const Expr factor = number(0x1.c551dap-2f), y = higher_part(parts.f);
-    return at_the_ends(x, multiply_add(parts.f, factor, y * factor) + y + parts.f + parts.exponent);
+    const auto [f, exponent] = split(x);
+    const Expr factor = number(0x1.c551dap-2f), y = higher_part(f);
+    return at_the_ends(x, multiply_add(f, factor, y * factor) + y + f + exponent);
   }
   Expr log10(const Expr& x) {
     if (!is_single())
       return scaled_logarithm(x, 0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36, kLog10Of2High.wide,
                               kLog10Of2Low.wide);
     // log10(1 + f) = log(1 + f) * log10(e), with log10(e) in two parts.
-    const Parts parts = split(x);
-    const Expr high = number(0.43359375), y = higher_part(parts.f);
-    Expr sum = (parts.f + y) * number(0x1.6f62a4p-11f);
-    sum = multiply_add(parts.exponent, number(kLog10Of2Low), sum);
-    sum = multiply_add(parts.f, high, multiply_add(y, high, sum));
-    return at_the_ends(x, multiply_add(parts.exponent, number(kLog10Of2High), sum));
+    const auto [f, exponent] = split(x);
+    const Expr high = number(0.43359375), y = higher_part(f);
+    Expr sum = (f + y) * number(0x1.6f62a4p-11f);
+    sum = multiply_add(exponent, number(kLog10Of2Low), sum);
+    sum = multiply_add(f, high, multiply_add(y, high, sum));
+    return at_the_ends(x, multiply_add(exponent, number(kLog10Of2High), sum));
   }
 
   /// tanh: the polynomial near zero, and 1 - 2 / (exp(2 |x|) + 1) elsewhere.
@@ -182,10 +182,6 @@ class Functions {
     Expr exponent;  // an integer
     Expr whole;     // the exponent as a float
     Expr rest;
-  };
-  struct Parts {
-    Expr f;  // x = 2^exponent * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
-    Expr exponent;
   };
 
   // ---- operations -------------------------------------------------------------------------------
@@ -313,8 +309,9 @@ class Functions {
 
   // ---- logarithms -------------------------------------------------------------------------------
 
+  /// Returns f and the exponent, where x = 2^exponent * (1 + f) and sqrt(1/2) <= 1 + f < sqrt(2).
   /// The result is unspecified unless x is positive and finite.
-  Parts split(const Expr& x) {
+  std::pair<Expr, Expr> split(const Expr& x) {
     const Expr is_denormal = let(x < number(std::ldexp(1, 1 - bias_)));
     const Expr normal = let(select(is_denormal, x * number(std::ldexp(1, mantissa_bits_)), x));
     const Expr offset = let(select(is_denormal, number(-mantissa_bits_), number(0)));
@@ -337,11 +334,6 @@ class Functions {
   MathInstructions instructions_;
 
  private:
-  /// A float64 logarithm: log(1 + f) = f - half_square + rest.
-  struct Logarithm {
-    Expr half_square, rest;
-  };
-
   /// float32: log(1 + f) = f - f^2 / 2 + f^3 P(f). cubic_part returns the last term, higher_part
   /// the sum of the last two.
   Expr cubic_part(const Expr& f, const Expr& square) { return horner(f, kLog) * f * square; }
@@ -349,8 +341,9 @@ class Functions {
     const Expr square = let(f * f);
     return let(multiply_add(number(-0.5), square, cubic_part(f, square)));
   }
-  /// float64: returns log(1 + f), where s = f / (2 + f) and 2 s = f - f^2 / 2 + s f^2 / 2.
-  Logarithm logarithm_of(const Expr& f) {
+  /// float64: returns half_square and rest, where log(1 + f) = f - half_square + rest. Uses s = f /
+  /// (2 + f) and 2 s = f - f^2 / 2 + s f^2 / 2.
+  std::pair<Expr, Expr> logarithm_of(const Expr& f) {
     const Expr s = let(f / (f + number(2)));
     const Expr z = let(s * s);
     const Expr r = horner(z, kLog);
@@ -360,16 +353,16 @@ class Functions {
   /// Returns the logarithm to some base, where high + low is 1 / log(base), and unit_high +
   /// unit_low is the logarithm of 2 to that base.
   Expr scaled_logarithm(const Expr& x, double high, double low, double unit_high, double unit_low) {
-    const Parts parts = split(x);
-    const Logarithm of = logarithm_of(parts.f);
+    const auto [f, exponent] = split(x);
+    const auto [half_square, last] = logarithm_of(f);
     // Keeps the upper half of the bits, so that the product with `high` is exact.
     const Expr upper =
-        let(from_bits(bits(parts.f - of.half_square) & integer(std::int64_t(0xffffffff00000000))));
-    const Expr lower = let(parts.f - upper - of.half_square + of.rest);
+        let(from_bits(bits(f - half_square) & integer(std::int64_t(0xffffffff00000000))));
+    const Expr lower = let(f - upper - half_square + last);
     const Expr product = let(upper * number(high));
-    const Expr unit = let(parts.exponent * number(unit_high));
+    const Expr unit = let(exponent * number(unit_high));
     const Expr sum = let(unit + product);
-    Expr rest = let(parts.exponent * number(unit_low));
+    Expr rest = let(exponent * number(unit_low));
     rest = multiply_add(lower + upper, number(low), rest);
     rest = multiply_add(lower, number(high), rest);
     // Adds the rounding error of `sum` (Fast2Sum). The error is computed exactly because |unit| >=
@@ -398,22 +391,21 @@ class AnglesAndPowers : protected Functions {
   using Functions::with_definitions;
 
   Expr sin(const Expr& x) {
-    const Angle angle = reduced(x);
-    const Expr sine = let(sine_of(angle.rest)), cosine = let(cosine_of(angle.rest));
-    const Expr value = select(is_set(angle.quarter, 1), cosine, sine);
-    return zero_or(x, negated_where(is_set(angle.quarter, 2), value));
+    const auto [quarter, rest] = reduced(x);
+    const Expr sine = let(sine_of(rest)), cosine = let(cosine_of(rest));
+    const Expr value = select(is_set(quarter, 1), cosine, sine);
+    return zero_or(x, negated_where(is_set(quarter, 2), value));
   }
   Expr cos(const Expr& x) {
-    const Angle angle = reduced(x);
-    const Expr cosine = let(cosine_of(angle.rest)), sine = let(sine_of(angle.rest));
-    const Expr value = select(is_set(angle.quarter, 1), sine, cosine);
-    return in_format(negated_where(is_set(angle.quarter + integer(1), 2), value));
+    const auto [quarter, rest] = reduced(x);
+    const Expr cosine = let(cosine_of(rest)), sine = let(sine_of(rest));
+    const Expr value = select(is_set(quarter, 1), sine, cosine);
+    return in_format(negated_where(is_set(quarter + integer(1), 2), value));
   }
   Expr tan(const Expr& x) {
-    const Angle angle = reduced(x);
-    const Expr sine = let(sine_of(angle.rest));
-    const Expr cosine = let(cosine_of(angle.rest));
-    const Expr odd = let(is_set(angle.quarter, 1));
+    const auto [quarter, rest] = reduced(x);
+    const Expr sine = let(sine_of(rest)), cosine = let(cosine_of(rest));
+    const Expr odd = let(is_set(quarter, 1));
     return zero_or(x, select(odd, -cosine, sine) / select(odd, sine, cosine));
   }
   /// Returns 2^(y log2 |x|), negated for negative x and odd y. Special values are those of C's pow.
@@ -440,12 +432,6 @@ class AnglesAndPowers : protected Functions {
   }
 
  private:
-  /// x = quarter * pi / 2 + rest.
-  struct Angle {
-    Expr quarter;  // an integer in the last two bits
-    Precise rest;
-  };
-
   // ---- operations of the derived class ----------------------------------------------------------
 
   /// Returns x - quarters * pi / 2, whose magnitude is at most pi / 4.
@@ -466,7 +452,9 @@ class AnglesAndPowers : protected Functions {
   Expr in_doubles(const Expr& x) const { return cast(floats_, x); }
   Expr in_format(const Expr& x) const { return cast(format_, x); }
 
-  Angle reduced(const Expr& x) {
+  /// Returns quarter and rest, where x = quarter * pi / 2 + rest. `quarter` holds the last two bits
+  /// of this integer in its own last two bits.
+  std::pair<Expr, Precise> reduced(const Expr& x) {
     constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
     const Expr angle = let(in_doubles(x));
     const Expr shifted = let(multiply_add(angle, number(kTwoOverPi), rounder()));
@@ -648,11 +636,11 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
   Pair log2(const Expr& x) override {
     const Pair third{number(0x1.5555555555555p-2), number(0x1.5555555555555p-56)};
     const Pair two_over_log2{number(0x1.71547652b82fep1), number(0x1.777d0ffda0d24p-55)};
-    const Parts parts = split(x);
-    const Pair below = ordered_sum(number(2), parts.f);
-    const Expr quotient = let(parts.f / below.high);
+    const auto [f, exponent] = split(x);
+    const Pair below = ordered_sum(number(2), f);
+    const Expr quotient = let(f / below.high);
     const Pair whole = product(quotient, below.high);
-    const Expr left = multiply_add(-quotient, below.low, parts.f - whole.high - whole.low);
+    const Expr left = multiply_add(-quotient, below.low, f - whole.high - whole.low);
     const Pair s{quotient, let(left / below.high)};
 
     Pair square = product(s.high, s.high);
@@ -668,7 +656,7 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
     series.low = let(series.low + terms.low);
 
     const Pair logarithm = times(times(s, series), two_over_log2);
-    const Pair result = ordered_sum(parts.exponent, logarithm.high);
+    const Pair result = ordered_sum(exponent, logarithm.high);
     return {let(logarithm_at_the_ends(x, result.high)), let(result.low + logarithm.low)};
   }
   /// 2^(n + r) = 2^n (1 + r P(r)), plus the derivative at 0 times the low part of r.

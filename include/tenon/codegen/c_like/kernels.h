@@ -16,18 +16,11 @@
 
 namespace tenon::codegen {
 
-/// Options of the kernel text.
-struct KernelOptions {
-  /// Whether to write comments that name the stages and their source locations.
-  bool stage_comments = false;
-  /// If set, the text marks the line of every statement; see CompileOptions.
-  const StatementLines* lines = nullptr;
-};
-
 /// Translates the kernels. CUDA C is also compiled if NVRTC is found. LowerError for temporaries of
 /// symbolic size, assertions, calls of packed functions and parallel loops, which a kernel cannot
-/// contain. Precondition: the target is a GPU, and names are unique.
+/// contain. Only the options `stage_comments` and `lines` are used. Precondition: the target is a
+/// GPU, and names are unique.
 KernelCode emit_kernels(const std::vector<tir::PrimFunc>& kernels, const tir::TargetFacts& facts,
-                        const KernelOptions& options = {});
+                        const CompileOptions& options = {});
 
 }  // namespace tenon::codegen
