@@ -8,15 +8,13 @@
 
 namespace tenon::te {
 
-/// The treatment of reduction axes in a rewrite. Kept: the axes stay the same handles, which users
-/// and relations refer to. Mapped: an axis is recreated if its range changes.
-enum class ReduceDomains : std::uint8_t { Kept, Mapped };
-
 /// Applies f to every body. For components of a reduction, applies f to the reducer, the sources,
-/// the inits, the condition and (if mapped) the ranges of the axes. A body that does not change is
-/// returned as the same handle.
+/// the inits and the condition. A body that does not change is returned as the same handle. If
+/// `maps_ranges` is true, also applies f to the ranges of reduction axes and recreates an axis
+/// whose range changes. Otherwise the axes stay the same handles, which users and relations refer
+/// to.
 std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
-                             ReduceDomains domains = ReduceDomains::Kept);
+                             bool maps_ranges = false);
 
 /// Applies f to the combination and the identity of a reducer, which may use axes of the operation
 /// and parameters of the function. Returns the same handle if nothing changes.
@@ -50,10 +48,10 @@ class TensorCollector {
   std::vector<Tensor> found;
   void add(const Tensor& tensor);
   void visit(const Expr& e);
+  void visit(const Range& range);
 
  private:
   DenseMap<const tir::ExprNode*, bool> seen_;
-  DenseMap<const tir::ReduceNode*, bool> seen_reductions_;
 };
 
 // The reads of an operation, by tensor.

@@ -200,7 +200,7 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
 std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) {
   std::vector<Expr> bodies = map_bodies(
       compute.body, [&](const Expr& e) { return tir::substitute(e, layout.root_values); },
-      ReduceDomains::Mapped);
+      /*maps_ranges=*/true);
   if (layout.predicates.empty()) return bodies;
   Expr inside = tir::make_true();
   for (const Expr& predicate : layout.predicates) inside = inside && predicate;

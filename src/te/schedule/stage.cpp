@@ -63,9 +63,7 @@ bool StageSpec::has_default_loops() const {
     if (const std::optional<int> n = find_axis(loops, rebase->parent))
       loops[static_cast<std::size_t>(*n)] = rebase->rebased;
   }
-  return attributes.empty() &&
-         std::ranges::equal(leaf_iter_vars, loops,
-                            [](const IterVar& a, const IterVar& b) { return a.same_as(b); });
+  return attributes.empty() && std::ranges::equal(leaf_iter_vars, loops, &IterVar::same_as);
 }
 
 bool StageSpec::is_tensorized() const {
