@@ -20,17 +20,6 @@ std::string count(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-std::vector<IterVar> make_axes(const std::vector<Expr>& shape,
-                               const std::vector<std::string>& names) {
-  std::vector<IterVar> axes;
-  for (std::size_t n = 0; n < shape.size(); ++n) {
-    const DataType type = shape[n].dtype();
-    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]), Var(names[n], type),
-                      IterKind::DataParallel);
-  }
-  return axes;
-}
-
 }  // namespace
 
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where) {
@@ -68,6 +57,10 @@ void check_element_type(DataType type, const std::string& what, const SourceLoca
     throw TypeError(what + ": a tensor has numbers as elements, not values of type handle", where);
 }
 
+IterVar axis_over(const Expr& extent, Name name, IterKind kind) {
+  return IterVar(Range::from_extent(extent), Var(std::move(name), extent.dtype()), kind);
+}
+
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what,
                                   const SourceLocation& where) {
@@ -77,7 +70,9 @@ std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<st
     throw TypeError(what + ": got " + count(names.size(), "axis name") + " for " +
                         count(shape.size(), "dimension"),
                     where);
-  return make_axes(shape, names);
+  std::vector<IterVar> axes;
+  for (std::size_t n = 0; n < shape.size(); ++n) axes.push_back(axis_over(shape[n], names[n]));
+  return axes;
 }
 
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,

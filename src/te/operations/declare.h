@@ -24,6 +24,8 @@ std::string print_list(const std::vector<Expr>& list);
 std::string plain_text(const Expr& e);
 /// Throws TypeError for a type that arrays cannot have.
 void check_element_type(DataType type, const std::string& what, const SourceLocation& where);
+/// Makes an axis over [0, extent), whose variable has the type of the extent.
+IterVar axis_over(const Expr& extent, Name name, IterKind kind = IterKind::DataParallel);
 /// Makes one data-parallel axis per dimension, named i0, i1, ... unless the user gave names.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what, const SourceLocation& where);

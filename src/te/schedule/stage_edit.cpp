@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/no_such_name.h"
@@ -282,11 +283,8 @@ void check_pragma_value(const StageEdit& edit, const IterVar& axis, const std::s
 
 std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape) {
   std::vector<IterVar> axes;
-  for (std::size_t n = 0; n < shape.size(); ++n) {
-    const DataType type = shape[n].dtype();
-    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]),
-                      Var("ax" + std::to_string(n), type), IterKind::DataParallel);
-  }
+  for (std::size_t n = 0; n < shape.size(); ++n)
+    axes.push_back(axis_over(shape[n], "ax" + std::to_string(n)));
   return axes;
 }
 
