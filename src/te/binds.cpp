@@ -63,7 +63,7 @@ void check_binds(const StageGraph& graph, const std::vector<std::pair<Tensor, Bu
     if (!graph.find(tensor.op()))
       throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule",
                           where);
-    check_buffer_of(tensor, buffer, ShapeRule::NotContradicted, "binds", where);
+    check_buffer_of(tensor, buffer, /*compared_at_run_time=*/true, "binds", where);
     if (buffer->scope() != StorageScope::Global)
       throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
                               "` lies in scope \"" + std::string(to_string(buffer->scope())) +

@@ -110,7 +110,7 @@ std::string plain_text(const Expr& e) {
   return value ? std::to_string(*value) : tir::print_expr(e);
 }
 
-void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
+void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, bool compared_at_run_time,
                      const std::string& what, const SourceLocation& where) {
   const std::string pair =
       what + ": buffer `" + buffer.name() + "` for tensor `" + tensor.name() + "`";
@@ -122,8 +122,8 @@ void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule 
       pair + " has shape " + print_list(given) + ", the tensor " + print_list(expected);
   if (given.size() != expected.size()) throw TypeError(shapes, where);
   for (std::size_t n = 0; n < given.size(); ++n) {
-    const bool is_open = rule == ShapeRule::NotContradicted &&
-                         !(tir::constant_int(given[n]) && tir::constant_int(expected[n]));
+    const bool is_open =
+        compared_at_run_time && !(tir::constant_int(given[n]) && tir::constant_int(expected[n]));
     if (is_open || arith::can_prove_equal(given[n], expected[n])) continue;
     throw TypeError(shapes + ": extent " + std::to_string(n) + " is " + tir::print_expr(given[n]) +
                         ", that of the tensor is " + tir::print_expr(expected[n]),

@@ -29,11 +29,9 @@ IterVar axis_over(const Expr& extent, Name name, IterKind kind = IterKind::DataP
 /// Makes one data-parallel axis per dimension, named i0, i1, ... unless the user gave names.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what, const SourceLocation& where);
-/// The required agreement of shapes. Proved: extents must be provably equal. NotContradicted:
-/// extents that are not constant may differ, because they are compared at run time.
-enum class ShapeRule : std::uint8_t { Proved, NotContradicted };
-/// Throws TypeError for a buffer whose type or shape differs from that of its tensor.
-void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
+/// Throws TypeError for a buffer whose type or shape differs from that of its tensor. Extents must
+/// be provably equal. If `compared_at_run_time` is true, extents that are not constant may differ.
+void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, bool compared_at_run_time,
                      const std::string& what, const SourceLocation& where);
 /// Checks the body of an extern operation or intrinsic. Throws TypeError if the body accesses a
 /// buffer that it neither receives nor allocates. Also throws if it contains reads of tensors or

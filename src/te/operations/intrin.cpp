@@ -16,7 +16,7 @@ tir::Buffer buffer_for(const std::string& what, const Tensor& tensor,
                        const TensorIntrinOptions& options, const SourceLocation& where) {
   for (const auto& [bound, buffer] : options.binds) {
     if (!bound.same_as(tensor)) continue;
-    check_buffer_of(tensor, buffer, ShapeRule::Proved, what, where);
+    check_buffer_of(tensor, buffer, /*compared_at_run_time=*/false, what, where);
     return buffer;
   }
   return tir::decl_buffer(tensor.shape(), tensor.dtype(),

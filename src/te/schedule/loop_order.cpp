@@ -118,11 +118,11 @@ std::vector<IterVar> reduction_loops(const StageSpec& stage, std::span<const Ite
 }
 
 void check_reduction_order(const StageEdit& edit, const IterVar& axis,
-                           std::span<const IterVar> loops, Grouping grouping) {
+                           std::span<const IterVar> loops, bool has_partial_results) {
   const Compute* compute = edit.stage().op.as<Compute>();
   const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
   if (!reduction) return;
-  const arith::ReductionChange change{.regroups = grouping == Grouping::PartialResults,
+  const arith::ReductionChange change{.regroups = has_partial_results,
                                       .reorders = !is_declared_order(edit.stage(), loops)};
   if (!change.regroups && !change.reorders) return;
   const std::optional<std::string> found = arith::find_counterexample(

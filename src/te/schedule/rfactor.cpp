@@ -237,7 +237,7 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   check_predicate_stays(edit, {});
 
   const Factored factored = factor(edit, *compute, *reduction, axis);
-  check_reduction_order(edit, axis, factored.order, Grouping::PartialResults);
+  check_reduction_order(edit, axis, factored.order, /*has_partial_results=*/true);
   const Operation partial = make_factored(op, *compute, *reduction, factored, position);
   const Operation final =
       make_final(op, *compute, *reduction, partial, factored.data_axis, position);
