@@ -46,10 +46,10 @@ class ScopedThreads {
 
 }  // namespace
 
-StageBuilder::StageBuilder(Program& program, Unread unread)
+StageBuilder::StageBuilder(Program& program, bool computes_unread)
     : program_(program),
-      needs_(unread == Unread::Skipped ? needs_of(program.graph)
-                                       : std::vector<std::optional<Expr>>(program.graph.size())) {
+      needs_(computes_unread ? std::vector<std::optional<Expr>>(program.graph.size())
+                             : needs_of(program.graph)) {
   const StageGraph& graph = program.graph;
   for (StageId id : graph.ids())
     for (const auto& [axis, attributes] : graph.stage(id).attributes)

@@ -29,12 +29,11 @@ struct NestedBody {
   std::size_t extension_depth = 0;
 };
 
-/// Whether a stage is computed in a call of the function in which no reader needs it.
-enum class Unread : std::uint8_t { Skipped, Computed };
-
 class StageBuilder {
  public:
-  StageBuilder(Program& program, Unread unread);
+  /// `computes_unread` is whether a stage is computed in a call of the function in which no reader
+  /// needs it.
+  StageBuilder(Program& program, bool computes_unread);
 
   /// Returns the whole program. It contains the stages at root in order, each nested inside the
   /// Realize statements of the previous stages.
