@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
+#include <tuple>
 
 #include "te/bounds/stage_needs.h"
 #include "te/graph/thread_scope.h"
@@ -195,9 +196,9 @@ Stmt StageBuilder::provide_compute(StageId id) {
     body.innermost = guarded(nest.main_guards, make_stores(stage, program_, nest));
     return emit_level(body, 0);
   }
-  const ReductionBody reduction = make_reduction(stage, program_, nest);
-  body.innermost = guarded(nest.main_guards, reduction.update);
-  initialize(body, nest, nest.init->levels.size(), guarded(nest.init_guards, reduction.init));
+  const auto [init, update] = make_reduction(stage, program_, nest);
+  body.innermost = guarded(nest.main_guards, update);
+  initialize(body, nest, nest.init->levels.size(), guarded(nest.init_guards, init));
   return emit_level(body, 0);
 }
 
@@ -218,10 +219,8 @@ Stmt StageBuilder::provide_thread_reduction(StageId id) {
   order.insert(order.end(), own.begin(), own.end());
   const LoopNest nest = make_loop_nest(id, program_, {.order = std::move(order)});
   program_.define(nest.defines);
-  const ThreadReduction reduction = make_thread_reduction(id, program_, nest);
   NestedBody body = body_of(id, nest);
-  body.innermost = reduction.update;
-  body.extension = [&](const Stmt& loops) { return reduction.around(loops); };
+  std::tie(body.innermost, body.extension) = make_thread_reduction(id, program_, nest);
   body.extension_depth = common;
   return emit_level(body, 0);
 }

@@ -492,8 +492,8 @@ Stmt make_stores(const FrozenStage& stage, const Program& program, const Compute
                         element_indices(stage, program, nest.main.vars));
 }
 
-ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
-                             const ComputeNest& nest) {
+std::pair<Stmt, Stmt> make_reduction(const FrozenStage& stage, const Program& program,
+                                     const ComputeNest& nest) {
   const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();
   const CommReducer reducer = map_reducer(
       reduction.combiner, [&](const Expr& e) { return program.lower(e, nest.main.vars); });
