@@ -44,20 +44,14 @@ struct Reach {
 };
 using Reaches = std::vector<Reach>;
 
-/// A root axis of a reader: its range, and the values that one iteration of the loops around the
-/// producer requires. Both are expressed in terms of these loops.
-struct NeededAxis {
-  IterVar axis;
-  Range range;
-  arith::Interval domain;
-};
-
 /// The requirements of a reader, as seen by a producer with a given attach point and scope. All
 /// producers with the same attach point and scope share one view.
 struct ReaderView {
   std::optional<AttachPoint> place;
   tir::StorageScope scope;
-  std::vector<NeededAxis> axes;
+  /// The reader's root axes, with their ranges and with the values that one iteration of the loops
+  /// around the producer requires. Both are expressed in terms of these loops.
+  std::vector<std::pair<IterVar, Range>> axes;
   arith::IntervalMap domains;
 };
 
