@@ -22,16 +22,6 @@ namespace {
 // The effect of Stage::round_up: elements beyond the end of an axis are computed like others, so
 // that full vectors and register tiles need no tail.
 
-struct Rounding {
-  /// Axes whose overrun elements can be computed without guards, because their inputs exist.
-  AxisFlags computed;
-  /// The axes in `computed`, and the axes whose overrun elements are set to 0 because their inputs
-  /// do not exist. Each element of the box is computed or 0. A reduction needs no additional store:
-  /// its initialization already stores the identity there.
-  AxisFlags filled;
-  bool fills() const { return filled.size() > computed.size(); }
-};
-
 /// Whether the stage may store to all elements of its box, because it has memory of its own for
 /// them.
 bool may_round(const FrozenStage& stage, const Program& program) {
@@ -48,13 +38,11 @@ bool may_round(const FrozenStage& stage, const Program& program) {
 /// Whether the body can be computed in overrun elements. A division by a variable could divide by 0
 /// there, and side effects must not be repeated.
 bool is_tame(const Expr& body) {
-  bool tame = effect_of(body) != Effect::UpdateState;
-  walk(body, [&](const Binary& n) {
-    const bool divides = n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod ||
-                         n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
-    if (divides && !constant_int(n.b)) tame = false;
-  });
-  return tame;
+  return effect_of(body) != Effect::UpdateState && !any_node(body, [](const Binary& n) {
+           const bool divides = n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod ||
+                                n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
+           return divides && !constant_int(n.b);
+         });
 }
 
 class Rounder {
@@ -65,21 +53,21 @@ class Rounder {
       box_.set(axis.var(), Interval::from_range(program.bounds[axis]));
   }
 
-  Rounding run() const {
-    Rounding result;
+  std::pair<AxisFlags, AxisFlags> run() const {
+    AxisFlags computed, filled;
     const bool may_fill = stage_.op.reduce_axis().empty() && !stage_.is_tensorized();
     for (const IterVar& axis : stage_.op.reduce_axis()) {
       if (!adds_identities(stage_, axis) || !reads_what_exists(axis)) continue;
-      result.computed.set(axis, true);
-      result.filled.set(axis, true);
+      computed.set(axis, true);
+      filled.set(axis, true);
     }
     for (const IterVar& axis : stage_.op.axis()) {
       if (!stage_.rounds_up(axis)) continue;
       const bool is_computed = reads_what_exists(axis);
-      if (is_computed) result.computed.set(axis, true);
-      if (is_computed || may_fill) result.filled.set(axis, true);
+      if (is_computed) computed.set(axis, true);
+      if (is_computed || may_fill) filled.set(axis, true);
     }
-    return result;
+    return {computed, filled};
   }
 
  private:
@@ -94,14 +82,9 @@ class Rounder {
   }
 
   bool reads_what_exists(const Expr& e, const IterVar& axis) const {
-    if (!is_tame(e)) return false;
-    bool all = true;
-    walk(e, [&](const ProducerLoad& load) {
-      const Tensor tensor = Tensor::of(load);
-      for (std::size_t d = 0; all && d < load.indices.size(); ++d)
-        if (uses_var(load.indices[d], axis.var())) all = exists(tensor, d, load.indices[d]);
-    });
-    return all;
+    return is_tame(e) && for_all_reads(e, axis, [&](const ProducerLoad& load, std::size_t d) {
+             return exists(Tensor::of(load), d, load.indices[d]);
+           });
   }
 
   /// Whether all elements with this index in dimension `d` of the tensor are computed.
@@ -146,17 +129,19 @@ class Rounder {
     return std::ranges::all_of(stage.op.reduce_axis(), has_all_steps) &&
            for_all_reads(stage.op, axis, reads_what_exists);
   }
-
+  using ReadTest = FunctionRef<bool(const ProducerLoad& load, std::size_t dim)>;
   /// Whether `holds` is true for every read and every dimension in which its index uses the axis.
-  static bool for_all_reads(const Operation& op, const IterVar& axis,
-                            FunctionRef<bool(const ProducerLoad& load, std::size_t dim)> holds) {
+  static bool for_all_reads(const Expr& e, const IterVar& axis, ReadTest holds) {
     bool all = true;
-    for (const Expr& body : op.body())
-      walk(body, [&](const ProducerLoad& load) {
-        for (std::size_t d = 0; all && d < load.indices.size(); ++d)
-          if (uses_var(load.indices[d], axis.var())) all = holds(load, d);
-      });
+    walk(e, [&](const ProducerLoad& load) {
+      for (std::size_t d = 0; all && d < load.indices.size(); ++d)
+        if (uses_var(load.indices[d], axis.var())) all = holds(load, d);
+    });
     return all;
+  }
+  static bool for_all_reads(const Operation& op, const IterVar& axis, ReadTest holds) {
+    return std::ranges::all_of(op.body(),
+                               [&](const Expr& body) { return for_all_reads(body, axis, holds); });
   }
 
   // ---- reductions
@@ -217,11 +202,15 @@ class Rounder {
   arith::IntervalMap box_;
 };
 
-/// Determines which axes of the stage are rounded up, from its direct inputs. Precondition: inputs
-/// that are rounded up have been processed.
-Rounding rounding_of(StageId stage, const LoopNest& nest, const Program& program) {
-  return may_round(program.graph.stage(stage), program) ? Rounder(stage, nest, program).run()
-                                                        : Rounding();
+/// Returns the axes of the stage that are rounded up: first the axes whose overrun elements can be
+/// computed without guards, because their inputs exist. Second, these axes and the axes whose
+/// overrun elements are set to 0 because their inputs do not exist, so that each element of the box
+/// is computed or 0. A reduction needs no additional store: its initialization already stores the
+/// identity there.
+std::pair<AxisFlags, AxisFlags> rounded_axes(StageId stage, const LoopNest& nest,
+                                             const Program& program) {
+  if (!may_round(program.graph.stage(stage), program)) return {};
+  return Rounder(stage, nest, program).run();
 }
 
 constexpr unsigned kFromData = 1, kFromReduction = 2;
@@ -362,11 +351,10 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
                    std::nullopt,
                    {},
                    std::nullopt};
-  const Rounding rounding = rounding_of(id, nest.main, program);
-  const std::vector<Expr> guards =
-      make_guards(id, nest.main, program, {.beyond = &rounding.filled});
-  if (rounding.fills()) {
-    nest.fill_guards = make_guards(id, nest.main, program, {.beyond = &rounding.computed});
+  const auto [computed, filled] = rounded_axes(id, nest.main, program);
+  const std::vector<Expr> guards = make_guards(id, nest.main, program, {.beyond = &filled});
+  if (filled.size() > computed.size()) {
+    nest.fill_guards = make_guards(id, nest.main, program, {.beyond = &computed});
     std::erase_if(nest.fill_guards, [&](const Expr& guard) {
       return std::ranges::any_of(guards, [&](const Expr& g) { return structural_equal(g, guard); });
     });
@@ -433,9 +421,7 @@ std::vector<Expr> element_indices(const FrozenStage& stage, const Program& progr
 }
 
 bool reads(const Expr& e, const Buffer& buffer) {
-  bool found = false;
-  walk(e, [&](const Load& load) { found = found || load.buffer->data.same_as(buffer->data); });
-  return found;
+  return any_node(e, [&](const Load& load) { return load.buffer->data.same_as(buffer->data); });
 }
 
 std::vector<Buffer> output_buffers(const FrozenStage& stage, const Program& program) {

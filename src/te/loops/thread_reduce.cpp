@@ -84,14 +84,11 @@ Stmt allocated(const Buffer& buffer, const Stmt& body) {
 /// Whether the condition is defined for all values of its variables: no loads, and divisions only
 /// by constants.
 bool is_always_defined(const Expr& condition) {
-  if (effect_of(condition) != Effect::Pure) return false;
-  bool divides = false;
-  walk(condition, [&](const Binary& n) {
-    const bool is_division = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod ||
-                             n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod;
-    divides |= is_division && constant_int(n.b).value_or(0) == 0;
-  });
-  return !divides;
+  return effect_of(condition) == Effect::Pure && !any_node(condition, [](const Binary& n) {
+           const bool is_division = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod ||
+                                    n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod;
+           return is_division && constant_int(n.b).value_or(0) == 0;
+         });
 }
 
 class ThreadReductionMaker {
