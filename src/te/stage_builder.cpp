@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <tuple>
 
 #include "te/bounds/stage_needs.h"
@@ -81,11 +82,9 @@ StageBuilder::StageBuilder(Program& program, bool computes_unread)
 }
 
 std::vector<StageId> StageBuilder::stages_of(const std::vector<Tensor>& tensors) const {
-  std::vector<StageId> stages;
-  for (const Tensor& tensor : tensors) stages.push_back(*program_.graph.find(tensor.op()));
-  std::ranges::sort(stages);
-  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
-  return stages;
+  std::set<StageId> stages;
+  for (const Tensor& tensor : tensors) stages.insert(*program_.graph.find(tensor.op()));
+  return {stages.begin(), stages.end()};
 }
 
 Stmt StageBuilder::build() { return emit_before(at_root_, std::nullopt); }
@@ -109,9 +108,9 @@ Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
 std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
   const FrozenStage& stage = program_.graph.stage(id);
   // A stage is not skipped inside threads that synchronize, because they must not diverge.
-  if (!needs_[id.index()] || stage.double_buffer || has_threads_) return std::nullopt;
-  for (int k = 0; k < stage.op.num_outputs(); ++k)
-    if (program_.buffers.is_argument(stage.op.output(k))) return std::nullopt;
+  if (!needs_[id.index()] || stage.double_buffer || has_threads_ ||
+      program_.buffers.has_argument(stage.op))
+    return std::nullopt;
   return program_.lower(*needs_[id.index()], {});
 }
 

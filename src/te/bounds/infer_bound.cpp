@@ -235,7 +235,7 @@ void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
                                        cast(thread.var().dtype(), greatest));
   facts_.bind(thread.var(), range, /*replace=*/true);
   add_values(thread, range);
-  if (!contains(threads_, thread)) threads_.push_back(thread);
+  add_once(threads_, thread);
   ranges_.set(thread, std::move(range));
 }
 

@@ -189,8 +189,8 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
 bool is_size(const Expr& var, const StageGraph& graph) {
   const auto uses = [&](const Expr& extent) { return uses_var(extent, Var::of(var)); };
   for (StageId id : graph.ids())
-    for (int k = 0; k < graph.stage(id).op.num_outputs(); ++k)
-      if (std::ranges::any_of(graph.stage(id).op.output(k).shape(), uses)) return true;
+    for (const Tensor& output : outputs_of(graph.stage(id).op))
+      if (std::ranges::any_of(output.shape(), uses)) return true;
   return false;
 }
 
@@ -369,8 +369,8 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
     add_view(call, tensors[input.tensor], input.region, input.dims, program);
   std::vector<Range> region;
   for (const IterVar& root : stage.op.axis()) region.push_back(part.at(root));
-  for (int k = 0; k < stage.op.num_outputs(); ++k)
-    add_view(call, stage.op.output(k), region, match.output_dims, program);
+  for (const Tensor& output : outputs_of(stage.op))
+    add_view(call, output, region, match.output_dims, program);
   return call;
 }
 
@@ -488,8 +488,7 @@ class Check {
         op_(*call.intrin.op.as<Compute>()),
         lowered_([&](const Expr& e) { return lowered(substitute(e, call.values)); }),
         program_(program) {
-    for (int k = 0; k < call.intrin.op.num_outputs(); ++k) {
-      const Tensor output = call.intrin.op.output(k);
+    for (const Tensor& output : outputs_of(call.intrin.op)) {
       std::vector<Expr> shape;
       for (const Expr& extent : output.shape()) shape.push_back(lowered_(extent));
       expected_.push_back(

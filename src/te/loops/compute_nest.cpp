@@ -7,6 +7,7 @@
 #include "te/loops/program.h"
 #include "te/loops/thread_reduce.h"
 #include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
@@ -28,21 +29,16 @@ bool may_round(const FrozenStage& stage, const Program& program) {
   if (!stage.op.as<Compute>() || stage.is_output || stage.store_predicate || stage.rolling_buffer ||
       reduces_across_threads(stage))
     return false;
-  for (int n = 0; n < stage.op.num_outputs(); ++n) {
-    const Tensor output = stage.op.output(n);
-    if (program.buffers.is_argument(output) || program.buffers.is_scan_state(output)) return false;
-  }
-  return true;
+  return std::ranges::none_of(outputs_of(stage.op), [&](const Tensor& output) {
+    return program.buffers.is_argument(output) || program.buffers.is_scan_state(output);
+  });
 }
 
 /// Whether the body can be computed in overrun elements. A division by a variable could divide by 0
 /// there, and side effects must not be repeated.
 bool is_tame(const Expr& body) {
-  return effect_of(body) != Effect::UpdateState && !any_node(body, [](const Binary& n) {
-           const bool divides = n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod ||
-                                n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
-           return divides && !constant_int(n.b);
-         });
+  return effect_of(body) != Effect::UpdateState &&
+         !any_node(body, [](const Binary& n) { return is_division(n.op) && !constant_int(n.b); });
 }
 
 class Rounder {
@@ -257,14 +253,6 @@ void guard_loops_that_read(LoopNest& nest, std::vector<Expr>& guards) {
   }
 }
 
-/// Whether every output is in memory that is allocated for exactly the inferred ranges.
-bool is_realized(const FrozenStage& stage, const BufferTable& buffers) {
-  for (int i = 0; i < stage.op.num_outputs(); ++i) {
-    if (buffers.is_argument(stage.op.output(i))) return false;
-  }
-  return true;
-}
-
 void collect_parts(const Expr& condition, std::vector<Expr>& parts) {
   if (const Binary* both = as_binary(condition, BinaryOp::And)) {
     collect_parts(both->a, parts);
@@ -395,14 +383,14 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
       !compute || std::ranges::all_of(compute->reduction()->init, [](const Expr& start) {
         return !contains<ProducerLoad>(start) && free_vars(start).empty();
       });
-  const bool harmless = is_constant && is_realized(stage, program.buffers) && !stage.rolling_buffer;
+  const bool harmless =
+      is_constant && !program.buffers.has_argument(stage.op) && !stage.rolling_buffer;
   nest.init_guards = as_likely(make_guards(
       id, *nest.init, program, {.skip_declared = harmless, .skip = &skip, .ranges = ranges}));
   for (Expr& guard : guards_of_init(stage, *nest.init, skip, program))
     nest.init_guards.push_back(std::move(guard));
   std::vector<IterVar> idle = idle_threads(program.graph, id);
-  for (const IterVar& thread : program.lifted.idle_inside(id))
-    if (!contains(idle, thread)) idle.push_back(thread);
+  for (const IterVar& thread : program.lifted.idle_inside(id)) add_once(idle, thread);
   for (const IterVar& thread : idle) {
     if (is_one(program.bounds[thread].extent)) continue;
     nest.main_guards.push_back(thread.var() == 0);
@@ -426,8 +414,8 @@ bool reads(const Expr& e, const Buffer& buffer) {
 
 std::vector<Buffer> output_buffers(const FrozenStage& stage, const Program& program) {
   std::vector<Buffer> buffers;
-  for (int k = 0; k < stage.op.num_outputs(); ++k)
-    buffers.push_back(program.buffers.buffer_of(stage.op.output(k)));
+  for (const Tensor& output : outputs_of(stage.op))
+    buffers.push_back(program.buffers.buffer_of(output));
   return buffers;
 }
 

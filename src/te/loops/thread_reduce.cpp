@@ -5,6 +5,7 @@
 #include "te/graph/thread_scope.h"
 #include "te/loops/compute_nest.h"
 #include "te/loops/loop_nest.h"
+#include "te/operations/body.h"
 #include "tenon/arith/reducer_laws.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
@@ -85,9 +86,7 @@ Stmt allocated(const Buffer& buffer, const Stmt& body) {
 /// by constants.
 bool is_always_defined(const Expr& condition) {
   return effect_of(condition) == Effect::Pure && !any_node(condition, [](const Binary& n) {
-           const bool is_division = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod ||
-                                    n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod;
-           return is_division && constant_int(n.b).value_or(0) == 0;
+           return is_division(n.op) && constant_int(n.b).value_or(0) == 0;
          });
 }
 

@@ -37,6 +37,12 @@ class LoadRewriter {
   DenseMap<const tir::ExprNode*, Expr> done_;
 };
 
+/// Whether the operator is a quotient or a remainder.
+inline bool is_division(tir::BinaryOp op) {
+  using enum tir::BinaryOp;
+  return op == FloorDiv || op == FloorMod || op == TruncDiv || op == TruncMod;
+}
+
 /// Returns the number of nodes of the expression as a tree, at most `limit`. Takes time linear in
 /// the shared graph.
 std::size_t tree_size(const Expr& e, std::size_t limit);

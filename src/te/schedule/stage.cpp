@@ -23,6 +23,10 @@ bool contains(std::span<const IterVar> axes, const IterVar& axis) {
   return find_axis(axes, axis).has_value();
 }
 
+void add_once(std::vector<IterVar>& axes, const IterVar& axis) {
+  if (!contains(axes, axis)) axes.push_back(axis);
+}
+
 // ---- StageData ----------------------------------------------------------------------------------
 
 StageData StageData::make(const Operation& op) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "te/operations/body.h"
 #include "te/operations/declare.h"
 #include "te/schedule/stage_edit.h"
 #include "tenon/te/stage.h"
@@ -337,9 +338,8 @@ void find_divisors(const Expr& e, const Count& above, const std::vector<Var>& pa
   const tir::Binary* node = e.as<tir::Binary>();
   if (!node) return;
   const std::int64_t constant = tir::constant_int(node->b).value_or(0);
-  const bool divides = node->op == BinaryOp::FloorDiv || node->op == BinaryOp::FloorMod ||
-                       node->op == BinaryOp::TruncDiv || node->op == BinaryOp::TruncMod;
-  find_divisors(node->a, divides && constant > 0 ? product(above, constant) : above, params, found);
+  const bool divides = is_division(node->op) && constant > 0;
+  find_divisors(node->a, divides ? product(above, constant) : above, params, found);
   find_divisors(node->b, above, params, found);
 }
 
