@@ -12,6 +12,7 @@
 #include "te/loops/compute_nest.h"
 #include "te/loops/loop_nest.h"
 #include "te/loops/thread_reduce.h"
+#include "te/operations/body.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
@@ -123,13 +124,11 @@ std::vector<std::vector<Range>> output_regions(const FrozenStage& stage, const P
   if (const Scan* scan = stage.op.as<Scan>()) {
     // The range of the time dimension starts at 0, because the initial states share the memory.
     const Range steps = range_of(scan->scan_axis);
-    std::size_t spatial = 0;
-    for (std::size_t k = 0; k < regions.size(); ++k) {
-      regions[k].push_back(Range(0, arith::simplify(steps.min + steps.extent)));
-      for (std::size_t i = 1; i < scan->update[k].shape().size(); ++i) {
-        regions[k].push_back(range_of(scan->spatial_axis[spatial++]));
-      }
-    }
+    for (std::vector<Range>& region : regions)
+      region.push_back(Range(0, arith::simplify(steps.min + steps.extent)));
+    for_each_space(*scan, [&](std::size_t k, std::size_t, const IterVar& axis) {
+      regions[k].push_back(range_of(axis));
+    });
     return regions;
   }
   for (std::size_t k = 0; k < regions.size(); ++k) {

@@ -190,19 +190,8 @@ class BoundInference {
   /// requires only the elements that are read.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs);
 
-  /// Calls f for every spatial axis of a scan, with its state and dimension.
-  template <class F>
-  static void for_each_space(const Scan& scan, F f) {
-    for (std::size_t k = 0, axis = 0; k < scan.update.size(); ++k) {
-      for (std::size_t dim = 1; dim < scan.update[k].shape().size(); ++dim)
-        f(k, dim, scan.spatial_axis[axis++]);
-    }
-  }
-
   /// Returns the hull of all reads of these outputs. Precondition: the outputs have the same shape.
   RequiredBox required_of(StageId id, std::span<const TensorReaders> outputs);
-
-  void add_outgrown(StageId id, const Scan& scan, std::vector<IterVar>& outgrown);
 
   // ---- the result
 

@@ -108,11 +108,29 @@ bool BoundInference::has_varying_parts() {
 }
 
 std::vector<IterVar> BoundInference::outgrown_axes() {
-  std::vector<IterVar> axes;
+  std::vector<IterVar> outgrown;
   for (StageId id : graph_.ids()) {
-    if (const Scan* scan = graph_.stage(id).op.as<Scan>()) add_outgrown(id, *scan, axes);
+    const Scan* scan = graph_.stage(id).op.as<Scan>();
+    if (!scan) continue;
+    for_each_space(*scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
+      const Range& kept = ranges_.at(axis);
+      if (same_range(kept, declared(axis))) return;
+      std::vector<Interval> touched;
+      if (const std::optional<StageId> state = graph_.find(scan->state[k].op()))
+        touched = needs_of_readers(*state, id).front()[dim];
+      for (const Tensor& part : {scan->init[k], scan->update[k]}) {
+        const std::vector<IterVar>& axes = graph_.stage(*graph_.find(part.op())).op.axis();
+        touched.push_back(axes.empty() ? Interval::everything()
+                                       : Interval::from_range(ranges_.at(axes[dim])));
+      }
+      const bool fits = std::ranges::all_of(touched, [&](const Interval& set) {
+        return set.is_bounded() && arith::can_prove(kept.min <= *set.min(), facts_) &&
+               arith::can_prove(*set.max() < kept.min + kept.extent, facts_);
+      });
+      if (!fits) outgrown.push_back(axis);
+    });
   }
-  return axes;
+  return outgrown;
 }
 
 Bounds::Data BoundInference::bounds() {
@@ -329,26 +347,6 @@ void BoundInference::provide_scan(StageId id, const Scan& scan, const std::vecto
   });
 }
 
-void BoundInference::add_outgrown(StageId id, const Scan& scan, std::vector<IterVar>& outgrown) {
-  for_each_space(scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
-    const Range& kept = ranges_.at(axis);
-    if (same_range(kept, declared(axis))) return;
-    std::vector<Interval> touched;
-    if (const std::optional<StageId> state = graph_.find(scan.state[k].op()))
-      touched = needs_of_readers(*state, id).front()[dim];
-    for (const Tensor& part : {scan.init[k], scan.update[k]}) {
-      const std::vector<IterVar>& axes = graph_.stage(*graph_.find(part.op())).op.axis();
-      touched.push_back(axes.empty() ? Interval::everything()
-                                     : Interval::from_range(ranges_.at(axes[dim])));
-    }
-    const bool fits = std::ranges::all_of(touched, [&](const Interval& set) {
-      return set.is_bounded() && arith::can_prove(kept.min <= *set.min(), facts_) &&
-             arith::can_prove(*set.max() < kept.min + kept.extent, facts_);
-    });
-    if (!fits) outgrown.push_back(axis);
-  });
-}
-
 std::vector<IterVar> BoundInference::axes_of(const FrozenStage& stage) {
   std::vector<IterVar> axes = stage.op.root_iter_vars();
   for (const Relation& relation : stage.relations) {
@@ -494,15 +492,13 @@ std::vector<StageId> deciding(const std::vector<Part>& parts, const Interval& al
     if (is_at_min) at_min.push_back(reader);
     if (is_at_max) at_max.push_back(reader);
   }
-  std::vector<StageId> result;
+  std::set<StageId> result;
   if (!at_min.empty() && !at_max.empty()) {
     result = {at_min.front(), at_max.front()};
   } else {
-    for (const auto& [reader, part] : parts) result.push_back(reader);
+    for (const auto& [reader, part] : parts) result.insert(reader);
   }
-  std::ranges::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
+  return {result.begin(), result.end()};
 }
 
 RequiredBox whole_shape(const Tensor& tensor) {
@@ -540,8 +536,7 @@ std::vector<RequiredBox> BoundInference::required(StageId id) {
   const std::vector<TensorReaders>& outputs = graph_.output_readers(id);
   std::vector<RequiredBox> boxes;
   for (int k = 0; k < stage.op.num_outputs(); ++k) {
-    const bool is_read = static_cast<std::size_t>(k) < outputs.size() && !stage.is_output;
-    if (!is_read) {
+    if (stage.is_output) {
       boxes.push_back(whole_shape(stage.op.output(k)));
     } else {
       const std::span<const TensorReaders> all = outputs;

@@ -103,18 +103,14 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
 /// of its spatial axes from both.
 void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains,
                     Needs& needs) {
-  std::size_t spatial = 0;
   for (std::size_t k = 0; k < scan.update.size(); ++k) {
-    const bool is_init = scan.init[k].same_as(tensor);
-    const bool is_update = scan.update[k].same_as(tensor);
-    if (is_init) needs[0].push_back(whole_dimension(scan.init[k].shape()[0]));
-    if (is_update) needs[0].push_back(*domains.find(scan.scan_axis.var()));
-    for (std::size_t i = 1; i < scan.update[k].shape().size(); ++i, ++spatial) {
-      const Interval& space = *domains.find(scan.spatial_axis[spatial].var());
-      if (is_init) needs[i].push_back(space);
-      if (is_update) needs[i].push_back(space);
-    }
+    if (scan.init[k].same_as(tensor)) needs[0].push_back(whole_dimension(tensor.shape()[0]));
+    if (scan.update[k].same_as(tensor)) needs[0].push_back(*domains.find(scan.scan_axis.var()));
   }
+  for_each_space(scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
+    for (const Tensor& part : {scan.init[k], scan.update[k]})
+      if (part.same_as(tensor)) needs[dim].push_back(*domains.find(axis.var()));
+  });
 }
 
 void add_region_needs(const TensorCompute& compute, const Tensor& tensor,

@@ -80,6 +80,13 @@ std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f, bo
   return components_of(std::make_shared<const ReduceNode>(std::move(changed)));
 }
 
+void for_each_space(const Scan& scan,
+                    FunctionRef<void(std::size_t k, std::size_t dim, const IterVar& axis)> f) {
+  for (std::size_t k = 0, axis = 0; k < scan.update.size(); ++k)
+    for (std::size_t dim = 1; dim < scan.update[k].shape().size(); ++dim)
+      f(k, dim, scan.spatial_axis[axis++]);
+}
+
 Expr LoadRewriter::operator()(const Expr& e) {
   if (const Expr* known = done_.find(&e.node())) return *known;
   Expr result = tir::map_children(e, [this](const Expr& child) { return (*this)(child); });

@@ -23,6 +23,10 @@ tir::CommReducer map_reducer(const tir::CommReducer& reducer, tir::ExprMap f);
 /// Returns bodies that are the components of the reduction.
 std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& reduction);
 
+/// Calls f for every spatial axis of a scan, with the number of its state and its dimension.
+void for_each_space(const Scan& scan,
+                    FunctionRef<void(std::size_t k, std::size_t dim, const IterVar& axis)> f);
+
 /// Rewrites an expression bottom-up. A shared sub-expression is rewritten once and remains shared.
 /// `replace` receives each read of a tensor, with rewritten indices. If it returns nullopt, the
 /// read is kept.

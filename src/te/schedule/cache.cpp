@@ -228,7 +228,7 @@ using CachedOperation = std::pair<Operation, Operation>;
 /// Returns reads of the cache at this index, one for each output.
 std::vector<Expr> reads_of(const Operation& cache, const std::vector<Expr>& index) {
   std::vector<Expr> reads;
-  for (int n = 0; n < cache.num_outputs(); ++n) reads.push_back(cache.output(n)(index));
+  for (const Tensor& output : outputs_of(cache)) reads.push_back(output(index));
   return reads;
 }
 
@@ -309,7 +309,7 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, co
   if (tensors.empty()) throw ScheduleError("cache_write: no tensor is listed", where);
   const StageNumber id = schedule.require(tensors.front(), "cache_write", where).stage;
   const StageEdit edit(schedule, id, "cache_write", where);
-  const tir::StorageScope parsed = edit.parse_scope(scope);
+  const tir::StorageScope parsed = parse_scope(edit.subject(), scope, where);
   const Operation op = edit.stage().op;
   check_whole_operation(edit, tensors);
   check_attached_axes_stay(edit, op.root_iter_vars());

@@ -196,7 +196,7 @@ Operation make_final(const Operation& op, const Compute& compute, const tir::Red
   tir::ReduceNode rest{
       map_reducer(reduction.combiner, renamed), {}, {}, {reduced}, tir::make_true()};
   for (const Expr& init : reduction.init) rest.init.push_back(renamed(init));
-  for (int n = 0; n < partial.num_outputs(); ++n) rest.source.push_back(partial.output(n)(indices));
+  for (const Tensor& output : outputs_of(partial)) rest.source.push_back(output(indices));
   return make_compute(op.name() + ".repl", axes,
                       components_of(std::make_shared<const tir::ReduceNode>(std::move(rest))),
                       {op.tag(), op.attrs()}, op.where());

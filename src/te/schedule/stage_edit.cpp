@@ -176,10 +176,6 @@ void StageEdit::check_can_inline() const {
   check_not_tensorized();
 }
 
-tir::StorageScope StageEdit::parse_scope(std::string_view scope) const {
-  return te::parse_scope(subject(), scope, where_);
-}
-
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
                               const SourceLocation& where) {
   if (std::optional<tir::StorageScope> known = tir::find_storage_scope(scope)) return *known;
