@@ -25,30 +25,6 @@ namespace tenon::te {
 
 using namespace tir;
 
-namespace {
-
-/// Records, during its lifetime, that the thread attributes of these loop headers enclose the
-/// current statement.
-class ScopedThreads {
- public:
-  ScopedThreads(std::vector<IterVar>& open, const LoopHeaders& headers)
-      : open_(open), before_(open.size()) {
-    for (const LoopHeader& header : headers)
-      if (const IterVar* thread = header_thread(header)) open_.push_back(*thread);
-  }
-  ScopedThreads(const ScopedThreads&) = delete;
-  ScopedThreads& operator=(const ScopedThreads&) = delete;
-  ~ScopedThreads() {
-    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(before_), open_.end());
-  }
-
- private:
-  std::vector<IterVar>& open_;
-  std::size_t before_;
-};
-
-}  // namespace
-
 StageBuilder::StageBuilder(Program& program, bool computes_unread)
     : program_(program),
       needs_(computes_unread ? std::vector<std::optional<Expr>>(program.graph.size())
@@ -253,9 +229,7 @@ Stmt StageBuilder::provide_scan(StageId id) {
          stage.leaf_iter_vars[body.extension_depth].kind() == IterKind::ThreadIndex)
     ++body.extension_depth;
 
-  const LoopHeaders threads = without_open_threads(environment);
-  const ScopedThreads opening(open_, threads);
-  return wrap(threads, emit_level(body, 0));
+  return emit_inside(environment, [&] { return emit_level(body, 0); });
 }
 
 // ---- loops around statements --------------------------------------------------------------------
@@ -293,14 +267,23 @@ Stmt StageBuilder::emit_level(const NestedBody& body, std::size_t depth) {
   const auto loops = [&] {
     if (depth == body.levels.size())
       return guarded(body.guards, emit_before(body.stages, body.innermost));
-    const LoopHeaders headers = without_open_threads(*body.levels[depth]);
-    const ScopedThreads opening(open_, headers);
-    const LoopHeaders threads = without_open_threads(threads_of(body.attached[depth]));
-    const ScopedThreads opening_threads(open_, threads);
-    const Stmt inner = emit_before(body.attached[depth], emit_level(body, depth + 1));
-    return wrap(headers, wrap(threads, inner));
+    return emit_inside(*body.levels[depth], [&] {
+      return emit_inside(threads_of(body.attached[depth]), [&] {
+        return emit_before(body.attached[depth], emit_level(body, depth + 1));
+      });
+    });
   };
   return depth == body.extension_depth && body.extension ? body.extension(loops()) : loops();
+}
+
+Stmt StageBuilder::emit_inside(const LoopHeaders& headers, FunctionRef<Stmt()> body) {
+  const LoopHeaders closed = without_open_threads(headers);
+  const auto before = static_cast<std::ptrdiff_t>(open_.size());
+  for (const LoopHeader& header : closed)
+    if (const IterVar* thread = header_thread(header)) open_.push_back(*thread);
+  const Stmt inner = body();
+  open_.erase(open_.begin() + before, open_.end());
+  return wrap(closed, inner);
 }
 
 Stmt StageBuilder::emit_before(const std::vector<StageId>& stages, std::optional<Stmt> body) {

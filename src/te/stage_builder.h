@@ -62,6 +62,9 @@ class StageBuilder {
   void initialize(NestedBody& body, const ComputeNest& nest, std::size_t depth, Stmt init) const;
   /// Returns the statements inside the first `depth` loops.
   Stmt emit_level(const NestedBody& body, std::size_t depth);
+  /// Returns the body inside the headers. Omits threads whose attributes already enclose the
+  /// current statement; the attributes of the others enclose the statements that `body` generates.
+  Stmt emit_inside(const LoopHeaders& headers, FunctionRef<Stmt()> body);
   /// Returns the body preceded by these stages. Each stage is nested inside the Realize statements
   /// of the previous ones, and the body inside all of them.
   Stmt emit_before(const std::vector<StageId>& stages, std::optional<Stmt> body);

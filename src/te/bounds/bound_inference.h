@@ -155,11 +155,6 @@ class BoundInference {
     return thread ? is_shared_along(scope, *thread->thread()) : inside;
   }
 
-  /// Returns [0, extent): threads count from 0, even if the loop bound to them does not.
-  Range thread_values(const IterVar& axis) const {
-    return Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), ranges_.at(axis).extent);
-  }
-
   /// Returns the domain of a leaf of a reader. `own_scope` is the scope of the reader's memory, and
   /// `scope` that of the producer's memory.
   arith::Interval leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,

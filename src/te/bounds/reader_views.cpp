@@ -432,7 +432,9 @@ IntervalMap BoundInference::values_of_loops(StageId reader, const std::vector<At
   for (const AttachPoint& loop : loops_of_owners(graph_, reader)) {
     const IterVar& thread = *thread_of(graph_, loop);
     if (!is_shared_along(scope, *thread.thread())) continue;
-    const Range counted = thread_values(loop.axis);
+    // Threads count from 0, even if the loop bound to them does not.
+    const Range counted =
+        Range::from_min_extent(make_int(loop.axis.var().dtype(), 0), ranges_.at(loop.axis).extent);
     values.set(thread.var(), values_of(Interval::from_range(counted), values, facts_));
   }
   return values;

@@ -305,17 +305,15 @@ std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const Axi
   constexpr unsigned kMayBeEmpty = 1;
   AxisRanges ranges = program.bounds.ranges();
   AxisMarks changed;
-  bool is_changed = false;
   for (const IterVar& axis : stage.op.reduce_axis()) {
     const Range& range = program.bounds[axis];
     if (arith::can_prove(range.extent >= 1, program.facts)) continue;
-    is_changed = true;
     changed.set(axis, kMayBeEmpty);
     const Expr one = make_int(range.extent.dtype(), 1);
     ranges.set(axis, Range::from_min_extent(
                          range.min, arith::simplify(max(range.extent, one), program.facts)));
   }
-  if (!is_changed) return std::nullopt;
+  if (changed.size() == 0) return std::nullopt;
   mark_reached(stage.relations, changed);
   arith::Facts facts;
   RangeSweep sweep{ranges, facts};
