@@ -11,6 +11,7 @@
 #include "te/bounds/lifted_threads.h"
 #include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
+#include "te/operations/declare.h"
 #include "te/relations/propagate.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/const_bound.h"
@@ -33,16 +34,11 @@ const std::string& name_of(const StageSpec& stage) { return stage.origin_op.name
 
 /// Returns every axis from which a thread-bound leaf derives.
 AxisFlags find_thread_bound(const FrozenStage& stage) {
-  AxisMarks bound;
+  std::vector<IterVar> bound;
   for (const auto& [axis, attributes] : stage.attributes) {
-    if (attributes.thread && stage.has_leaf(axis)) bound.set(axis, 1);
+    if (attributes.thread && stage.has_leaf(axis)) bound.push_back(axis);
   }
-  AxisFlags flags;
-  if (bound.size() == 0) return flags;
-  mark_sources(stage.relations, bound);
-  for (const IterVar& axis : stage.all_iter_vars)
-    if (bound.value_or(axis, 0) != 0) flags.set(axis, true);
-  return flags;
+  return bound.empty() ? AxisFlags() : sources_of(bound, stage.relations);
 }
 
 /// Rejects a region that overruns an axis beyond the index type: no guard protects the overrun
@@ -300,17 +296,16 @@ void BoundInference::check_runs_in_step(StageId id) const {
 
 void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>& needs) {
   const Operation& op = stage.op;
-  const TensorCompute* regions = op.as<TensorCompute>();
   for (std::size_t i = 0; i < op.axis().size(); ++i) {
+    const IterVar& axis = op.axis()[i];
     // An intrinsic always writes all elements along these dimensions.
-    if (regions && static_cast<int>(i) >= regions->schedulable_ndim) {
-      set_root(op.axis()[i], declared(op.axis()[i]));
+    if (i >= scheduled_axes(op).size()) {
+      set_root(axis, declared(axis));
       continue;
     }
     std::vector<Interval> sets;
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
-    const IterVar& axis = op.axis()[i];
     if (const BoundMark* bound = stage.bound_of(axis)) {
       check_stays_inside(stage, axis, *bound, sets);
       set_root(axis, bound->range);

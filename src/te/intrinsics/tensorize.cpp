@@ -783,12 +783,9 @@ class BodyMaker {
   ///                               element 1 is at f = 1, 14, 27, ...: f = 14 (k = 1)
   ///                               comes before f = 1 (k = 0)
   std::vector<IterVar> progress_axes() const {
-    constexpr unsigned kFromData = 1;
-    AxisMarks marks;
-    for (const IterVar& axis : stage_.op.axis()) marks.set(axis, kFromData);
-    mark_reached(stage_.relations, marks);
+    const AxisFlags from_data = derived_from(stage_.op.axis(), stage_.relations);
     const auto is_fused_with_data = [&](const IterVar& axis) {
-      return axis.kind() == IterKind::Reduce && marks.value_or(axis, 0) != 0;
+      return axis.kind() == IterKind::Reduce && from_data.contains(axis);
     };
     std::vector<IterVar> around;
     for (std::size_t n = 0; n < call_.depth; ++n)

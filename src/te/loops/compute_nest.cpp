@@ -209,20 +209,6 @@ std::pair<AxisFlags, AxisFlags> rounded_axes(StageId stage, const LoopNest& nest
   return Rounder(stage, nest, program).run();
 }
 
-constexpr unsigned kFromData = 1, kFromReduction = 2;
-
-AxisMarks mark_axes(const FrozenStage& stage) {
-  AxisMarks marks;
-  for (const IterVar& axis : stage.op.reduce_axis()) marks.set(axis, kFromReduction);
-  std::size_t count = stage.op.axis().size();
-  if (const TensorCompute* compute = stage.op.as<TensorCompute>()) {
-    count = static_cast<std::size_t>(compute->schedulable_ndim);
-  }
-  for (std::size_t i = 0; i < count; ++i) marks.set(stage.op.axis()[i], kFromData);
-  mark_reached(stage.relations, marks);
-  return marks;
-}
-
 std::vector<Expr> as_likely(std::vector<Expr> conditions) {
   for (Expr& condition : conditions) condition = likely(condition);
   return conditions;
@@ -296,32 +282,31 @@ std::vector<Expr> guards_of_init(const FrozenStage& stage, const LoopNest& init,
 /// needed if a loop runs over both elements and steps. The first step initializes the elements, so
 /// the loop must run even if the reduction is empty. Nullopt if there is no such loop, or if each
 /// reduction provably has a step.
-std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const AxisMarks& marks,
+std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const AxisFlags& from_data,
+                                             const AxisFlags& from_reduction,
                                              const Program& program) {
   const bool is_mixed = std::ranges::any_of(stage.all_iter_vars, [&](const IterVar& axis) {
-    return marks.value_or(axis, 0) == (kFromData | kFromReduction);
+    return from_data.contains(axis) && from_reduction.contains(axis);
   });
   if (!is_mixed) return std::nullopt;
-  constexpr unsigned kMayBeEmpty = 1;
   AxisRanges ranges = program.bounds.ranges();
-  AxisMarks changed;
+  std::vector<IterVar> may_be_empty;
   for (const IterVar& axis : stage.op.reduce_axis()) {
     const Range& range = program.bounds[axis];
     if (arith::can_prove(range.extent >= 1, program.facts)) continue;
-    changed.set(axis, kMayBeEmpty);
+    may_be_empty.push_back(axis);
     const Expr one = make_int(range.extent.dtype(), 1);
     ranges.set(axis, Range::from_min_extent(
                          range.min, arith::simplify(max(range.extent, one), program.facts)));
   }
-  if (changed.size() == 0) return std::nullopt;
-  mark_reached(stage.relations, changed);
+  if (may_be_empty.empty()) return std::nullopt;
+  const AxisFlags changed = derived_from(may_be_empty, stage.relations);
   arith::Facts facts;
   RangeSweep sweep{ranges, facts};
   for (const Relation& relation : stage.relations) {
-    const bool is_reached = std::ranges::any_of(children_of(relation), [&](const IterVar& child) {
-      return changed.value_or(child, 0) != 0;
-    });
-    if (is_reached) pass_ranges_down({&relation, 1}, sweep);
+    const auto is_changed = [&](const IterVar& child) { return changed.contains(child); };
+    if (std::ranges::any_of(children_of(relation), is_changed))
+      pass_ranges_down({&relation, 1}, sweep);
   }
   return ranges;
 }
@@ -353,18 +338,17 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
   }
   if (stage.op.reduce_axis().empty()) return nest;
 
-  const AxisMarks marks = mark_axes(stage);
-  for (std::size_t i = 0; i < stage.leaf_iter_vars.size(); ++i) {
-    if ((marks.value_or(stage.leaf_iter_vars[i], 0) & kFromReduction) == 0) continue;
-    nest.common = i;
-    break;
-  }
+  const AxisFlags from_data = derived_from(scheduled_axes(stage.op), stage.relations);
+  const AxisFlags from_reduction = derived_from(stage.op.reduce_axis(), stage.relations);
+  const auto first_reduced = std::ranges::find_if(
+      stage.leaf_iter_vars, [&](const IterVar& leaf) { return from_reduction.contains(leaf); });
+  nest.common = static_cast<std::size_t>(first_reduced - stage.leaf_iter_vars.begin());
   // The initialization has no loops over axes that derive only from reduction axes.
   AxisFlags skip;
   for (const IterVar& axis : stage.all_iter_vars) {
-    if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
+    if (from_reduction.contains(axis) && !from_data.contains(axis)) skip.set(axis, true);
   }
-  nest.with_a_step = ranges_with_a_step(stage, marks, program);
+  nest.with_a_step = ranges_with_a_step(stage, from_data, from_reduction, program);
   const AxisRanges* ranges = nest.with_a_step ? &*nest.with_a_step : nullptr;
   nest.init = make_loop_nest(id, program,
                              {.begin = nest.common,

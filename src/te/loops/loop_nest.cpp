@@ -182,7 +182,7 @@ class NestMaker {
       return std::holds_alternative<Fuse>(relation);
     });
     if (!has_fused) return pass_index_up(stage_.relations, ranges(), nest_.values);
-    AxisMarks depths;
+    AxisMap<unsigned> depths;
     for (unsigned depth = 0; depth < nest_.order.size(); ++depth) {
       const IterVar& leaf = stage_.leaf_iter_vars[nest_.order[depth]];
       depths.set(leaf, is_constant(nest_.values.at(leaf)) ? 0 : depth);

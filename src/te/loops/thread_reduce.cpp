@@ -104,11 +104,8 @@ class ThreadReductionMaker {
     if (has_condition_) guards_.push_back(condition);
     // Computes the guards of the result. Skips axes that derive only from reduction axes.
     AxisFlags reduced;
-    AxisMarks marks;
-    for (const IterVar& axis : stage_.op.axis()) marks.set(axis, 1);
-    mark_reached(stage_.relations, marks);
-    for (const IterVar& axis : stage_.all_iter_vars)
-      reduced.set(axis, marks.value_or(axis, 0) == 0);
+    const AxisFlags from_data = derived_from(stage_.op.axis(), stage_.relations);
+    for (const IterVar& axis : stage_.all_iter_vars) reduced.set(axis, !from_data.contains(axis));
     result_guards_ = make_guards(id, nest, program, {.skip = &reduced});
   }
 

@@ -5,6 +5,7 @@
 
 #include "te/operations/body.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
@@ -163,6 +164,12 @@ void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
       throw TypeError(what + ": the body accesses buffer `" + buffer.name() +
                           "`, which is not an input or output of it and is not allocated in it",
                       where);
+}
+
+std::span<const IterVar> scheduled_axes(const Operation& op) {
+  const std::span<const IterVar> axes = op.axis();
+  const TensorCompute* tensor = op.as<TensorCompute>();
+  return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
 }
 
 std::vector<Tensor> outputs_of(const Operation& op) {

@@ -42,6 +42,9 @@ void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
                  const SourceLocation& where);
 
+/// Returns the data axes of an operation that have loops. The other ones are dimensions of an
+/// intrinsic.
+std::span<const IterVar> scheduled_axes(const Operation& op);
 /// Returns all outputs of the operation, in order.
 std::vector<Tensor> outputs_of(const Operation& op);
 

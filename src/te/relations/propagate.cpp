@@ -1,5 +1,6 @@
 #include "te/relations/propagate.h"
 
+#include <algorithm>
 #include <ranges>
 
 #include "te/operations/body.h"
@@ -78,23 +79,32 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
 
 namespace {
 
-void join(std::span<const IterVar> from, std::span<const IterVar> to, AxisMarks& marks) {
-  unsigned all = 0;
-  for (const IterVar& axis : from) all |= marks.value_or(axis, 0);
-  for (const IterVar& axis : to) marks.set(axis, marks.value_or(axis, 0) | all);
+AxisFlags set_of(std::span<const IterVar> axes) {
+  AxisFlags set;
+  for (const IterVar& axis : axes) set.set(axis, true);
+  return set;
+}
+
+/// Adds the axes in `to` if the set contains an axis in `from`.
+void follow(const std::vector<IterVar>& from, const std::vector<IterVar>& to, AxisFlags& set) {
+  if (std::ranges::none_of(from, [&](const IterVar& axis) { return set.contains(axis); })) return;
+  for (const IterVar& axis : to) set.set(axis, true);
 }
 
 }  // namespace
 
-void mark_reached(Relations relations, AxisMarks& marks) {
+AxisFlags derived_from(std::span<const IterVar> axes, Relations relations) {
+  AxisFlags set = set_of(axes);
   for (const Relation& relation : relations)
-    join(parents_of(relation), children_of(relation), marks);
+    follow(parents_of(relation), children_of(relation), set);
+  return set;
 }
 
-void mark_sources(Relations relations, AxisMarks& marks) {
-  for (const Relation& relation : std::views::reverse(relations)) {
-    join(children_of(relation), parents_of(relation), marks);
-  }
+AxisFlags sources_of(std::span<const IterVar> axes, Relations relations) {
+  AxisFlags set = set_of(axes);
+  for (const Relation& relation : std::views::reverse(relations))
+    follow(children_of(relation), parents_of(relation), set);
+  return set;
 }
 
 void RangeSweep::set(const IterVar& axis, Expr extent) {

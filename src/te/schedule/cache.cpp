@@ -144,13 +144,6 @@ struct Relayout {
   std::vector<Expr> index;
 };
 
-/// Returns the axes of an operation that have loops. The other axes are dimensions of an intrinsic.
-std::span<const IterVar> scheduled_axes(const Operation& op) {
-  const std::span<const IterVar> axes = op.axis();
-  const TensorCompute* tensor = op.as<TensorCompute>();
-  return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
-}
-
 /// Returns the relation. For the update of a scan, `first_step` is the first value of its time
 /// axis.
 Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) {

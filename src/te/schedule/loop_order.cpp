@@ -62,30 +62,22 @@ bool is_declared_order(const StageSpec& stage, std::span<const IterVar> loops) {
   return ascends(false) || ascends(true);
 }
 
-AxisMarks reached_from(const StageSpec& stage, const IterVar& root) {
-  AxisMarks marks;
-  marks.set(root, 1);
-  mark_reached(stage.relations, marks);
-  return marks;
-}
-
 /// Throws unless every loop derived from `used` is outside every loop derived from `user`. The
 /// range of `user` depends on `used`.
 void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVar& used,
                         const IterVar& user, std::span<const IterVar> loops) {
-  const AxisMarks outside = reached_from(edit.stage(), used),
-                  inside = reached_from(edit.stage(), user);
+  const AxisFlags outside = derived_from({&used, 1}, edit.stage().relations),
+                  inside = derived_from({&user, 1}, edit.stage().relations);
   const IterVar* entered = nullptr;
   for (const IterVar& loop : loops) {
-    if (inside.value_or(loop, 0) != 0 && !entered) entered = &loop;
+    if (inside.contains(loop) && !entered) entered = &loop;
     // A loop that runs over elements as well is repeated for the initialization, where the loops of
     // the reduction axis `used` do not exist.
-    if (inside.value_or(loop, 0) != 0 && used.kind() == IterKind::Reduce &&
-        edit.runs_over_elements(loop))
+    if (inside.contains(loop) && used.kind() == IterKind::Reduce && edit.runs_over_elements(loop))
       edit.fail(axis, "the range of axis `" + user.name() + "` depends on reduction axis `" +
                           used.name() + "`, so that loop `" + loop.name() +
                           "` cannot run over elements as well");
-    if (entered && outside.value_or(loop, 0) != 0)
+    if (entered && outside.contains(loop))
       edit.fail(axis,
                 "the range of axis `" + user.name() + "` depends on axis `" + used.name() +
                     "`, so that loop `" + loop.name() +
@@ -151,13 +143,11 @@ DataType widened(DataType type, std::int64_t extent) {
 }  // namespace
 
 std::optional<std::int64_t> greatest_extent(const StageSpec& stage, const IterVar& axis) {
-  AxisMarks sources;
-  sources.set(axis, 1);
-  mark_sources(stage.relations, sources);
+  const AxisFlags sources = sources_of({&axis, 1}, stage.relations);
   AxisMap<Count> limits;
   const auto known = [&](const IterVar& any) { return limits.value_or(any, constant_extent(any)); };
   for (const Relation& relation : stage.relations) {
-    const auto is_source = [&](const IterVar& any) { return sources.value_or(any, 0) != 0; };
+    const auto is_source = [&](const IterVar& any) { return sources.contains(any); };
     if (std::ranges::none_of(parents_of(relation), is_source)) continue;
     match(
         relation,

@@ -144,10 +144,7 @@ AxisAttributes& StageEdit::attributes(const IterVar& axis) const {
 // ---- checks -------------------------------------------------------------------------------------
 
 bool StageEdit::runs_over_elements(const IterVar& axis) const {
-  AxisMarks from_data;
-  for (const IterVar& data : stage().op.axis()) from_data.set(data, 1);
-  mark_reached(stage().relations, from_data);
-  return from_data.value_or(axis, 0) != 0;
+  return derived_from(stage().op.axis(), stage().relations).contains(axis);
 }
 
 void StageEdit::check_not_tensorized(const IterVar& axis) const {
