@@ -49,8 +49,8 @@ using Reaches = std::vector<Reach>;
 struct ReaderView {
   std::optional<AttachPoint> place;
   tir::StorageScope scope;
-  /// The reader's root axes, with their ranges and with the values that one iteration of the loops
-  /// around the producer requires. Both are expressed in terms of these loops.
+  /// The reader's root axes with their ranges, and the values of these axes that one iteration of
+  /// the loops around the producer requires. Both are expressed in terms of these loops.
   std::vector<std::pair<IterVar, Range>> axes;
   arith::IntervalMap domains;
 };
