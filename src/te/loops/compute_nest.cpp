@@ -198,11 +198,14 @@ class Rounder {
   arith::IntervalMap box_;
 };
 
-/// Returns the axes of the stage that are rounded up: first the axes whose overrun elements can be
-/// computed without guards, because their inputs exist. Second, these axes and the axes whose
-/// overrun elements are set to 0 because their inputs do not exist, so that each element of the box
-/// is computed or 0. A reduction needs no additional store: its initialization already stores the
-/// identity there.
+/// Determines, from the direct inputs of the stage, which of its axes are rounded up. Returns
+/// - the axes whose overrun elements can be computed without guards, because their inputs exist,
+/// - these axes, and the axes whose overrun elements are set to 0 because their inputs do not
+/// exist.
+///   Each element of the box is computed or 0. A reduction needs no additional store: its
+///   initialization already stores the identity there.
+///
+/// Precondition: inputs that are rounded up have been processed.
 std::pair<AxisFlags, AxisFlags> rounded_axes(StageId stage, const LoopNest& nest,
                                              const Program& program) {
   if (!may_round(program.graph.stage(stage), program)) return {};

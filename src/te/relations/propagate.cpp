@@ -79,32 +79,32 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
 
 namespace {
 
-AxisFlags set_of(std::span<const IterVar> axes) {
-  AxisFlags set;
-  for (const IterVar& axis : axes) set.set(axis, true);
-  return set;
+AxisFlags flags_of(std::span<const IterVar> axes) {
+  AxisFlags found;
+  for (const IterVar& axis : axes) found.set(axis, true);
+  return found;
 }
 
-/// Adds the axes in `to` if the set contains an axis in `from`.
-void follow(const std::vector<IterVar>& from, const std::vector<IterVar>& to, AxisFlags& set) {
-  if (std::ranges::none_of(from, [&](const IterVar& axis) { return set.contains(axis); })) return;
-  for (const IterVar& axis : to) set.set(axis, true);
+/// Adds the axes in `to` if `found` contains an axis in `from`.
+void follow(const std::vector<IterVar>& from, const std::vector<IterVar>& to, AxisFlags& found) {
+  if (std::ranges::none_of(from, [&](const IterVar& axis) { return found.contains(axis); })) return;
+  for (const IterVar& axis : to) found.set(axis, true);
 }
 
 }  // namespace
 
 AxisFlags derived_from(std::span<const IterVar> axes, Relations relations) {
-  AxisFlags set = set_of(axes);
+  AxisFlags found = flags_of(axes);
   for (const Relation& relation : relations)
-    follow(parents_of(relation), children_of(relation), set);
-  return set;
+    follow(parents_of(relation), children_of(relation), found);
+  return found;
 }
 
 AxisFlags sources_of(std::span<const IterVar> axes, Relations relations) {
-  AxisFlags set = set_of(axes);
+  AxisFlags found = flags_of(axes);
   for (const Relation& relation : std::views::reverse(relations))
-    follow(children_of(relation), parents_of(relation), set);
-  return set;
+    follow(children_of(relation), parents_of(relation), found);
+  return found;
 }
 
 void RangeSweep::set(const IterVar& axis, Expr extent) {

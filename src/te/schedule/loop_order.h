@@ -13,7 +13,7 @@ void check_ranges_are_known(const StageEdit& edit, const IterVar& axis,
                             std::span<const IterVar> loops);
 
 /// Throws if the order of `loops`, outermost first, changes the result of the stage's reduction.
-/// `has_partial_results` states that the terms are combined in partial results, which are combined
+/// `has_partial_results` is whether the terms are combined in partial results, which are combined
 /// afterwards, instead of one by one. Only a counterexample counts as a change. Does nothing for a
 /// stage without a reduction.
 void check_reduction_order(const StageEdit& edit, const IterVar& axis,

@@ -327,8 +327,8 @@ Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
   return tir::make_int(fits(known, type) ? type : Int(64), known);
 }
 
-/// Multiplies, in `found`, the divisors of the map's parameters that occur in `e`, a part of an
-/// expression. `above` is the product of the divisors that are applied to `e`.
+/// Extends `found`, the least common multiple of the divisors of each parameter, by the divisors in
+/// `e`, a part of an expression. `above` is the product of the divisors that are applied to `e`.
 void find_divisors(const Expr& e, const Count& above, const std::vector<Var>& params,
                    std::vector<Count>& found) {
   for (std::size_t n = 0; n < params.size(); ++n)
