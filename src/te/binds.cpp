@@ -45,10 +45,8 @@ void check_in_place(const StageGraph& graph, const Tensor& a, const Tensor& b,
   for (const TensorReads& reads : collect_reads(stage.op)) {
     if (!reads.tensor.op().same_as(graph.stage(producer).op)) continue;
     for (const std::vector<Expr>& indices : reads.indices) {
-      const bool is_own =
-          std::equal(indices.begin(), indices.end(), compute->axis.begin(), compute->axis.end(),
-                     [](const Expr& e, const IterVar& axis) { return e.same_as(axis.var()); });
-      if (!is_own)
+      const auto is_at = [](const Expr& e, const IterVar& axis) { return e.same_as(axis.var()); };
+      if (!std::ranges::equal(indices, compute->axis, is_at))
         refuse("`" + after.name() + "` reads other elements than the one that it writes");
     }
   }
@@ -63,7 +61,7 @@ void check_binds(const StageGraph& graph, const std::vector<std::pair<Tensor, Bu
     if (!graph.find(tensor.op()))
       throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule",
                           where);
-    check_buffer_of(tensor, buffer, ShapeRule::NotContradicted, "binds", where);
+    check_buffer_of(tensor, buffer, /*compared_at_run_time=*/true, "binds", where);
     if (buffer->scope() != StorageScope::Global)
       throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
                               "` lies in scope \"" + std::string(to_string(buffer->scope())) +

@@ -16,62 +16,55 @@ std::string range_text(const Range& range) {
          tir::print_expr(arith::simplify(range.min + range.extent));
 }
 
-class Outline {
- public:
-  explicit Outline(const Bounds& bounds) : bounds_(bounds), graph_(*bounds.graph()) {}
+std::string marks(const FrozenStage& stage, const IterVar& axis) {
+  const AxisAttributes* attributes = stage.attributes_of(axis);
+  if (!attributes) return "";
+  std::string text;
+  constexpr std::array kRuns = {", unrolled", ", vectorized", ", parallel"};
+  if (attributes->run) text += kRuns[static_cast<std::size_t>(attributes->run->mark)];
+  if (attributes->thread) text += ", on " + attributes->thread->axis.var().name();
+  if (attributes->tensorize) text += ", by " + attributes->tensorize->intrin.name();
+  for (const Pragma& pragma : attributes->pragmas)
+    text += ", " + pragma.key + " = " + print_expr(pragma.value);
+  for (const PrefetchRequest& request : attributes->prefetches)
+    text += ", prefetches " + request.tensor.name();
+  return text;
+}
 
-  std::string text() {
-    for (const StageId id : graph_.ids())
-      if (!graph_.stage(id).place && !graph_.stage(id).op.as<Placeholder>()) produce(id);
-    return std::move(text_);
-  }
-
- private:
-  void line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + '\n'; }
-
-  void produce(StageId id) {
-    const FrozenStage& stage = graph_.stage(id);
-    line("produce " + stage.op.name() +
-         (stage.scope == tir::StorageScope::Global && !stage.scope_is_set
-              ? ""
-              : " in " + std::string(to_string(stage.scope))) +
-         ":");
-    const std::size_t outside = depth_++;
-    for (const IterVar& axis : stage.leaf_iter_vars) {
-      line("for " + axis.var().name() + " in " + range_text(bounds_[axis]) + marks(stage, axis) +
+/// Returns the lines of a stage, and of the stages attached inside it, at this nesting depth.
+std::string outline_of(StageId id, const Bounds& bounds, std::size_t depth) {
+  const FrozenStage& stage = bounds.graph()->stage(id);
+  std::string text;
+  const auto add_line = [&](const std::string& line) {
+    text += std::string(2 * depth, ' ') + line + '\n';
+  };
+  add_line("produce " + stage.op.name() +
+           (stage.scope == tir::StorageScope::Global && !stage.scope_is_set
+                ? ""
+                : " in " + std::string(to_string(stage.scope))) +
            ":");
-      ++depth_;
-      for (const StageId inner : graph_.attached_at(id, axis)) produce(inner);
-    }
-    line(stage.op.as<Scan>() ? "scan " + stage.op.name() : "compute " + stage.op.name());
-    depth_ = outside;
+  ++depth;
+  for (const IterVar& axis : stage.leaf_iter_vars) {
+    add_line("for " + axis.var().name() + " in " + range_text(bounds[axis]) + marks(stage, axis) +
+             ":");
+    ++depth;
+    for (const StageId inner : bounds.graph()->attached_at(id, axis))
+      text += outline_of(inner, bounds, depth);
   }
-
-  static std::string marks(const FrozenStage& stage, const IterVar& axis) {
-    const AxisAttributes* attributes = stage.attributes_of(axis);
-    if (!attributes) return "";
-    std::string text;
-    constexpr std::array kRuns = {", unrolled", ", vectorized", ", parallel"};
-    if (attributes->run) text += kRuns[static_cast<std::size_t>(attributes->run->mark)];
-    if (attributes->thread) text += ", on " + attributes->thread->axis.var().name();
-    if (attributes->tensorize) text += ", by " + attributes->tensorize->intrin.name();
-    for (const Pragma& pragma : attributes->pragmas)
-      text += ", " + pragma.key + " = " + print_expr(pragma.value);
-    for (const PrefetchRequest& request : attributes->prefetches)
-      text += ", prefetches " + request.tensor.name();
-    return text;
-  }
-
-  const Bounds& bounds_;
-  const StageGraph& graph_;
-  std::string text_;
-  std::size_t depth_ = 0;
-};
+  add_line(stage.op.as<Scan>() ? "scan " + stage.op.name() : "compute " + stage.op.name());
+  return text;
+}
 
 }  // namespace
 
 std::string Schedule::print_loops(SourceLocation where) const {
-  return Outline(infer_bound(*this, where)).text();
+  const Bounds bounds = infer_bound(*this, where);
+  std::string text;
+  for (const StageId id : bounds.graph()->ids()) {
+    const FrozenStage& stage = bounds.graph()->stage(id);
+    if (!stage.place && !stage.op.as<Placeholder>()) text += outline_of(id, bounds, 0);
+  }
+  return text;
 }
 
 }  // namespace tenon::te

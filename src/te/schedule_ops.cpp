@@ -98,8 +98,7 @@ Stmt check_factors(const Program& program, Stmt body) {
     for (const Relation& relation : stage.relations) {
       const Split* split = std::get_if<Split>(&relation);
       if (!split) continue;
-      const auto* by_parts = std::get_if<Split::ByParts>(&split->size);
-      const Expr& size = by_parts ? by_parts->parts : std::get<Split::ByFactor>(split->size).factor;
+      const Expr& size = split->count();
       Expr is_valid = make_int(size.dtype(), 0) < size;
       // A value of a wider type is checked before it is converted to the axis' type.
       const Cast* cast = size.as<Cast>();
@@ -110,10 +109,11 @@ Stmt check_factors(const Program& program, Stmt body) {
           checked, [&](const Expr& known) { return structural_equal(known, size); });
       if (constant_int(size) || is_known || arith::can_prove(is_valid, program.facts)) continue;
       checked.push_back(size);
-      std::string text = (by_parts ? "split_by_nparts of " : "split of ") +
+      std::string text = (split->is_by_parts() ? "split_by_nparts of " : "split of ") +
                          describe(stage, split->parent) + ": the " +
-                         (by_parts ? "number of parts" : "factor") + " `" + print_expr(given) +
-                         "` must be positive" + (is_wider ? " and fit " + size.dtype().str() : "");
+                         (split->is_by_parts() ? "number of parts" : "factor") + " `" +
+                         print_expr(given) + "` must be positive" +
+                         (is_wider ? " and fit " + size.dtype().str() : "");
       body = make_stmt(Assert{is_valid, std::move(text), std::move(body)});
     }
   }
@@ -245,8 +245,8 @@ bool is_scheduled(const FrozenStage& stage) {
          (is_attached || stage.store_predicate || !stage.has_default_loops());
 }
 
-Stmt build_loops(Program& program, Unread unread) {
-  Stmt loops = StageBuilder(program, unread).build();
+Stmt build_loops(Program& program, bool computes_unread = false) {
+  Stmt loops = StageBuilder(program, computes_unread).build();
   check_launches(program, loops);
   return loops;
 }
@@ -285,7 +285,7 @@ class FunctionMaker {
   PrimFunc apply(PrimFunc func) { return apply_layouts(std::move(func), stored_layouts()); }
 
   /// Makes the function. Every tensor still has the layout that its operation declares.
-  PrimFunc finish(const Bounds& bounds, Unread unread) {
+  PrimFunc finish(const Bounds& bounds, bool computes_unread = false) {
     for (const auto& [tensor, buffer] : options_.binds) {
       if (!is_parameter(buffer))
         throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
@@ -299,7 +299,7 @@ class FunctionMaker {
     check_reads(graph_, bounds, Outside::Wholly);
     Program program(graph_, bounds, buffers_);
     program.check_intrinsics = options_.check_intrinsics;
-    func_.body = check_factors(program, build_loops(program, unread));
+    func_.body = check_factors(program, build_loops(program, computes_unread));
     func_.attrs.global_symbol = options_.name;
     note_stage_lines(func_.attrs, lines());
     check_variables(bounds);
@@ -453,9 +453,9 @@ class FunctionMaker {
 
 PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
                       const std::vector<FunctionArgument>& arguments,
-                      const FunctionOptions& options, Unread unread, SourceLocation where) {
+                      const FunctionOptions& options, bool computes_unread, SourceLocation where) {
   FunctionMaker maker(graph, arguments, options, where);
-  return maker.apply(maker.finish(bounds, unread));
+  return maker.apply(maker.finish(bounds, computes_unread));
 }
 
 }  // namespace
@@ -463,13 +463,13 @@ PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
 PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
                       const std::vector<FunctionArgument>& arguments,
                       const FunctionOptions& options, SourceLocation where) {
-  return schedule_ops(graph, bounds, arguments, options, Unread::Skipped, where);
+  return schedule_ops(graph, bounds, arguments, options, /*computes_unread=*/false, where);
 }
 
 PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds,
                               const std::vector<FunctionArgument>& arguments,
                               const FunctionOptions& options, SourceLocation where) {
-  return schedule_ops(graph, bounds, arguments, options, Unread::Computed, where);
+  return schedule_ops(graph, bounds, arguments, options, /*computes_unread=*/true, where);
 }
 
 LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
@@ -477,14 +477,14 @@ LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
                               SourceLocation where) {
   const FunctionOptions options;
   FunctionMaker maker(graph, arguments, options, where);
-  PrimFunc func = maker.finish(bounds, Unread::Skipped);
+  PrimFunc func = maker.finish(bounds);
   return {std::move(func), maker.memory()};
 }
 
 Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds) {
   BufferTable buffers(graph);
   Program program(graph, bounds, buffers);
-  return build_loops(program, Unread::Skipped);
+  return build_loops(program);
 }
 
 Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds, SourceLocation where) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
+#include <set>
+#include <tuple>
 
 #include "te/bounds/stage_needs.h"
 #include "te/graph/thread_scope.h"
@@ -10,6 +12,7 @@
 #include "te/loops/compute_nest.h"
 #include "te/loops/loop_nest.h"
 #include "te/loops/thread_reduce.h"
+#include "te/operations/body.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
@@ -22,34 +25,10 @@ namespace tenon::te {
 
 using namespace tir;
 
-namespace {
-
-/// Records, during its lifetime, that the thread attributes of these loop headers enclose the
-/// current statement.
-class ScopedThreads {
- public:
-  ScopedThreads(std::vector<IterVar>& open, const LoopHeaders& headers)
-      : open_(open), before_(open.size()) {
-    for (const LoopHeader& header : headers)
-      if (const IterVar* thread = header_thread(header)) open_.push_back(*thread);
-  }
-  ScopedThreads(const ScopedThreads&) = delete;
-  ScopedThreads& operator=(const ScopedThreads&) = delete;
-  ~ScopedThreads() {
-    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(before_), open_.end());
-  }
-
- private:
-  std::vector<IterVar>& open_;
-  std::size_t before_;
-};
-
-}  // namespace
-
-StageBuilder::StageBuilder(Program& program, Unread unread)
+StageBuilder::StageBuilder(Program& program, bool computes_unread)
     : program_(program),
-      needs_(unread == Unread::Skipped ? needs_of(program.graph)
-                                       : std::vector<std::optional<Expr>>(program.graph.size())) {
+      needs_(computes_unread ? std::vector<std::optional<Expr>>(program.graph.size())
+                             : needs_of(program.graph)) {
   const StageGraph& graph = program.graph;
   for (StageId id : graph.ids())
     for (const auto& [axis, attributes] : graph.stage(id).attributes)
@@ -80,11 +59,9 @@ StageBuilder::StageBuilder(Program& program, Unread unread)
 }
 
 std::vector<StageId> StageBuilder::stages_of(const std::vector<Tensor>& tensors) const {
-  std::vector<StageId> stages;
-  for (const Tensor& tensor : tensors) stages.push_back(*program_.graph.find(tensor.op()));
-  std::ranges::sort(stages);
-  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
-  return stages;
+  std::set<StageId> stages;
+  for (const Tensor& tensor : tensors) stages.insert(*program_.graph.find(tensor.op()));
+  return {stages.begin(), stages.end()};
 }
 
 Stmt StageBuilder::build() { return emit_before(at_root_, std::nullopt); }
@@ -108,9 +85,9 @@ Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
 std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
   const FrozenStage& stage = program_.graph.stage(id);
   // A stage is not skipped inside threads that synchronize, because they must not diverge.
-  if (!needs_[id.index()] || stage.double_buffer || has_threads_) return std::nullopt;
-  for (int k = 0; k < stage.op.num_outputs(); ++k)
-    if (program_.buffers.is_argument(stage.op.output(k))) return std::nullopt;
+  if (!needs_[id.index()] || stage.double_buffer || has_threads_ ||
+      program_.buffers.has_argument(stage.op))
+    return std::nullopt;
   return program_.lower(*needs_[id.index()], {});
 }
 
@@ -123,13 +100,11 @@ std::vector<std::vector<Range>> output_regions(const FrozenStage& stage, const P
   if (const Scan* scan = stage.op.as<Scan>()) {
     // The range of the time dimension starts at 0, because the initial states share the memory.
     const Range steps = range_of(scan->scan_axis);
-    std::size_t spatial = 0;
-    for (std::size_t k = 0; k < regions.size(); ++k) {
-      regions[k].push_back(Range(0, arith::simplify(steps.min + steps.extent)));
-      for (std::size_t i = 1; i < scan->update[k].shape().size(); ++i) {
-        regions[k].push_back(range_of(scan->spatial_axis[spatial++]));
-      }
-    }
+    for (std::vector<Range>& region : regions)
+      region.push_back(Range(0, arith::simplify(steps.min + steps.extent)));
+    for_each_space(*scan, [&](std::size_t k, std::size_t, const IterVar& axis) {
+      regions[k].push_back(range_of(axis));
+    });
     return regions;
   }
   for (std::size_t k = 0; k < regions.size(); ++k) {
@@ -195,9 +170,9 @@ Stmt StageBuilder::provide_compute(StageId id) {
     body.innermost = guarded(nest.main_guards, make_stores(stage, program_, nest));
     return emit_level(body, 0);
   }
-  const ReductionBody reduction = make_reduction(stage, program_, nest);
-  body.innermost = guarded(nest.main_guards, reduction.update);
-  initialize(body, nest, nest.init->levels.size(), guarded(nest.init_guards, reduction.init));
+  const auto [init, update] = make_reduction(stage, program_, nest);
+  body.innermost = guarded(nest.main_guards, update);
+  initialize(body, nest, nest.init->levels.size(), guarded(nest.init_guards, init));
   return emit_level(body, 0);
 }
 
@@ -218,10 +193,8 @@ Stmt StageBuilder::provide_thread_reduction(StageId id) {
   order.insert(order.end(), own.begin(), own.end());
   const LoopNest nest = make_loop_nest(id, program_, {.order = std::move(order)});
   program_.define(nest.defines);
-  const ThreadReduction reduction = make_thread_reduction(id, program_, nest);
   NestedBody body = body_of(id, nest);
-  body.innermost = reduction.update;
-  body.extension = [&](const Stmt& loops) { return reduction.around(loops); };
+  std::tie(body.innermost, body.extension) = make_thread_reduction(id, program_, nest);
   body.extension_depth = common;
   return emit_level(body, 0);
 }
@@ -256,9 +229,7 @@ Stmt StageBuilder::provide_scan(StageId id) {
          stage.leaf_iter_vars[body.extension_depth].kind() == IterKind::ThreadIndex)
     ++body.extension_depth;
 
-  const LoopHeaders threads = without_open_threads(environment);
-  const ScopedThreads opening(open_, threads);
-  return wrap(threads, emit_level(body, 0));
+  return emit_inside(environment, [&] { return emit_level(body, 0); });
 }
 
 // ---- loops around statements --------------------------------------------------------------------
@@ -296,14 +267,23 @@ Stmt StageBuilder::emit_level(const NestedBody& body, std::size_t depth) {
   const auto loops = [&] {
     if (depth == body.levels.size())
       return guarded(body.guards, emit_before(body.stages, body.innermost));
-    const LoopHeaders headers = without_open_threads(*body.levels[depth]);
-    const ScopedThreads opening(open_, headers);
-    const LoopHeaders threads = without_open_threads(threads_of(body.attached[depth]));
-    const ScopedThreads opening_threads(open_, threads);
-    const Stmt inner = emit_before(body.attached[depth], emit_level(body, depth + 1));
-    return wrap(headers, wrap(threads, inner));
+    return emit_inside(*body.levels[depth], [&] {
+      return emit_inside(threads_of(body.attached[depth]), [&] {
+        return emit_before(body.attached[depth], emit_level(body, depth + 1));
+      });
+    });
   };
   return depth == body.extension_depth && body.extension ? body.extension(loops()) : loops();
+}
+
+Stmt StageBuilder::emit_inside(const LoopHeaders& headers, FunctionRef<Stmt()> body) {
+  const LoopHeaders closed = without_open_threads(headers);
+  const auto before = static_cast<std::ptrdiff_t>(open_.size());
+  for (const LoopHeader& header : closed)
+    if (const IterVar* thread = header_thread(header)) open_.push_back(*thread);
+  const Stmt inner = body();
+  open_.erase(open_.begin() + before, open_.end());
+  return wrap(closed, inner);
 }
 
 Stmt StageBuilder::emit_before(const std::vector<StageId>& stages, std::optional<Stmt> body) {

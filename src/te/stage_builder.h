@@ -29,12 +29,11 @@ struct NestedBody {
   std::size_t extension_depth = 0;
 };
 
-/// Whether a stage is computed in a call of the function in which no reader needs it.
-enum class Unread : std::uint8_t { Skipped, Computed };
-
 class StageBuilder {
  public:
-  StageBuilder(Program& program, Unread unread);
+  /// `computes_unread` is whether a stage is computed in a call of the function in which no reader
+  /// needs it.
+  StageBuilder(Program& program, bool computes_unread);
 
   /// Returns the whole program. It contains the stages at root in order, each nested inside the
   /// Realize statements of the previous stages.
@@ -63,6 +62,9 @@ class StageBuilder {
   void initialize(NestedBody& body, const ComputeNest& nest, std::size_t depth, Stmt init) const;
   /// Returns the statements inside the first `depth` loops.
   Stmt emit_level(const NestedBody& body, std::size_t depth);
+  /// Returns the body inside the headers. Omits threads whose attributes already enclose the
+  /// current statement; the attributes of the others enclose the statements that `body` generates.
+  Stmt emit_inside(const LoopHeaders& headers, FunctionRef<Stmt()> body);
   /// Returns the body preceded by these stages. Each stage is nested inside the Realize statements
   /// of the previous ones, and the body inside all of them.
   Stmt emit_before(const std::vector<StageId>& stages, std::optional<Stmt> body);

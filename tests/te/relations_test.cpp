@@ -283,28 +283,25 @@ TEST(Transform, EveryPointComesBack) {
   }
 }
 
-TEST(MarkReached, AChildOfTwoHasTheBitsOfBoth) {
+TEST(DerivedFrom, AnAxisDerivesFromEachOfItsSources) {
   FuseAxes f;
   SplitAxes s;
   s.parent = f.fused;
   std::vector<Relation> relations{Fuse{f.outer, f.inner, f.fused},
                                   Split{s.parent, s.outer, s.inner, Split::ByFactor{4}}};
-  AxisMarks marks;
-  marks.set(f.outer, 1);
-  marks.set(f.inner, 2);
-  mark_reached(relations, marks);
-  EXPECT_EQ(marks.at(s.inner), 3u);
-  EXPECT_EQ(marks.at(s.outer), 3u);
+  for (const IterVar& source : {f.outer, f.inner}) {
+    const AxisFlags derived = derived_from({&source, 1}, relations);
+    EXPECT_TRUE(derived.contains(s.inner));
+    EXPECT_TRUE(derived.contains(s.outer));
+  }
 }
 
-TEST(MarkSources, AParentHasTheBitsOfAllItsChildren) {
+TEST(SourcesOf, AParentIsASourceAndASiblingIsNot) {
   SplitAxes s;
   std::vector<Relation> relations{Split{s.parent, s.outer, s.inner, Split::ByFactor{4}}};
-  AxisMarks marks;
-  marks.set(s.inner, 4);
-  mark_sources(relations, marks);
-  EXPECT_EQ(marks.at(s.parent), 4u);
-  EXPECT_FALSE(marks.contains(s.outer));
+  const AxisFlags sources = sources_of({&s.inner, 1}, relations);
+  EXPECT_TRUE(sources.contains(s.parent));
+  EXPECT_FALSE(sources.contains(s.outer));
 }
 
 }  // namespace

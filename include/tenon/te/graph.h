@@ -91,7 +91,6 @@ class StageGraph {
   std::optional<StageId> find(const Operation& op) const;
   std::optional<OutputId> find(const Tensor& tensor) const;
   const std::vector<StageId>& outputs() const { return outputs_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   friend class GraphBuilder;
@@ -102,7 +101,6 @@ class StageGraph {
   std::vector<std::vector<TensorReaders>> output_readers_;
   std::vector<std::vector<AttachPoint>> attach_paths_;
   std::vector<StageId> outputs_;
-  std::vector<std::string> warnings_;
   std::unordered_map<const OperationNode*, StageId> stage_of_;
   /// The operations that are keys of `stage_of_`, kept alive because the keys are their addresses.
   std::vector<Operation> past_ops_;

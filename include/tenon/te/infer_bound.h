@@ -52,7 +52,7 @@ class Bounds {
   // A move copies, so that a moved-from handle is not empty.
   Bounds(const Bounds&) = default;
   Bounds& operator=(const Bounds&) = default;
-  /// For use inside te only (src/te/bounds/bounds_data.h).
+  /// For use inside te only (src/te/bounds/bound_inference.h).
   const Data& data() const { return *data_; }
 
  private:

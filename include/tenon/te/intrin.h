@@ -37,7 +37,7 @@ struct TensorIntrinBody {
 };
 
 struct TensorIntrinNode;
-class TensorIntrinCall;
+struct TensorIntrinCall;
 
 /// Arguments of an intrinsic call other than regions.
 struct TensorIntrinCallOptions {
@@ -68,10 +68,7 @@ class TensorIntrin {
 };
 
 /// An intrinsic applied to regions, for tensor_compute.
-class TensorIntrinCall {
- public:
-  TensorIntrinCall(TensorIntrin intrin, std::vector<TensorRegion> inputs,
-                   TensorIntrinCallOptions options);
+struct TensorIntrinCall {
   TensorIntrin intrin;
   std::vector<TensorRegion> inputs;
   TensorIntrinCallOptions options;

@@ -26,6 +26,15 @@ struct Split {
   };
   IterVar parent, outer, inner;
   std::variant<ByFactor, ByParts> size;
+
+  bool is_by_parts() const { return std::holds_alternative<ByParts>(size); }
+  /// Returns the factor or the number of parts.
+  const Expr& count() const {
+    return is_by_parts() ? std::get<ByParts>(size).parts : std::get<ByFactor>(size).factor;
+  }
+  /// Return the axis whose extent `count` determines, and the other one.
+  const IterVar& counted() const { return is_by_parts() ? outer : inner; }
+  const IterVar& not_counted() const { return is_by_parts() ? inner : outer; }
 };
 
 /// fused = outer * extent(inner) + inner.

@@ -174,6 +174,8 @@ struct StageData : StageSpec {
 };
 
 bool contains(std::span<const IterVar> axes, const IterVar& axis);
+/// Appends the axis unless the list contains it.
+void add_once(std::vector<IterVar>& axes, const IterVar& axis);
 std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis);
 
 }  // namespace tenon::te

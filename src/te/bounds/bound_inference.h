@@ -44,20 +44,14 @@ struct Reach {
 };
 using Reaches = std::vector<Reach>;
 
-/// A root axis of a reader: its range, and the values that one iteration of the loops around the
-/// producer requires. Both are expressed in terms of these loops.
-struct NeededAxis {
-  IterVar axis;
-  Range range;
-  arith::Interval domain;
-};
-
 /// The requirements of a reader, as seen by a producer with a given attach point and scope. All
 /// producers with the same attach point and scope share one view.
 struct ReaderView {
   std::optional<AttachPoint> place;
   tir::StorageScope scope;
-  std::vector<NeededAxis> axes;
+  /// The reader's root axes with their ranges, and the values of these axes that one iteration of
+  /// the loops around the producer requires. Both are expressed in terms of these loops.
+  std::vector<std::pair<IterVar, Range>> axes;
   arith::IntervalMap domains;
 };
 
@@ -161,11 +155,6 @@ class BoundInference {
     return thread ? is_shared_along(scope, *thread->thread()) : inside;
   }
 
-  /// Returns [0, extent): threads count from 0, even if the loop bound to them does not.
-  Range thread_values(const IterVar& axis) const {
-    return Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), ranges_.at(axis).extent);
-  }
-
   /// Returns the domain of a leaf of a reader. `own_scope` is the scope of the reader's memory, and
   /// `scope` that of the producer's memory.
   arith::Interval leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,
@@ -196,19 +185,8 @@ class BoundInference {
   /// requires only the elements that are read.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs);
 
-  /// Calls f for every spatial axis of a scan, with its state and dimension.
-  template <class F>
-  static void for_each_space(const Scan& scan, F f) {
-    for (std::size_t k = 0, axis = 0; k < scan.update.size(); ++k) {
-      for (std::size_t dim = 1; dim < scan.update[k].shape().size(); ++dim)
-        f(k, dim, scan.spatial_axis[axis++]);
-    }
-  }
-
   /// Returns the hull of all reads of these outputs. Precondition: the outputs have the same shape.
   RequiredBox required_of(StageId id, std::span<const TensorReaders> outputs);
-
-  void add_outgrown(StageId id, const Scan& scan, std::vector<IterVar>& outgrown);
 
   // ---- the result
 

@@ -11,6 +11,7 @@
 #include "te/bounds/lifted_threads.h"
 #include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
+#include "te/operations/declare.h"
 #include "te/relations/propagate.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/const_bound.h"
@@ -33,16 +34,11 @@ const std::string& name_of(const StageSpec& stage) { return stage.origin_op.name
 
 /// Returns every axis from which a thread-bound leaf derives.
 AxisFlags find_thread_bound(const FrozenStage& stage) {
-  AxisMarks bound;
+  std::vector<IterVar> bound;
   for (const auto& [axis, attributes] : stage.attributes) {
-    if (attributes.thread && stage.has_leaf(axis)) bound.set(axis, 1);
+    if (attributes.thread && stage.has_leaf(axis)) bound.push_back(axis);
   }
-  AxisFlags flags;
-  if (bound.size() == 0) return flags;
-  mark_sources(stage.relations, bound);
-  for (const IterVar& axis : stage.all_iter_vars)
-    if (bound.value_or(axis, 0) != 0) flags.set(axis, true);
-  return flags;
+  return bound.empty() ? AxisFlags() : sources_of(bound, stage.relations);
 }
 
 /// Rejects a region that overruns an axis beyond the index type: no guard protects the overrun
@@ -108,11 +104,29 @@ bool BoundInference::has_varying_parts() {
 }
 
 std::vector<IterVar> BoundInference::outgrown_axes() {
-  std::vector<IterVar> axes;
+  std::vector<IterVar> outgrown;
   for (StageId id : graph_.ids()) {
-    if (const Scan* scan = graph_.stage(id).op.as<Scan>()) add_outgrown(id, *scan, axes);
+    const Scan* scan = graph_.stage(id).op.as<Scan>();
+    if (!scan) continue;
+    for_each_space(*scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
+      const Range& kept = ranges_.at(axis);
+      if (same_range(kept, declared(axis))) return;
+      std::vector<Interval> touched;
+      if (const std::optional<StageId> state = graph_.find(scan->state[k].op()))
+        touched = needs_of_readers(*state, id).front()[dim];
+      for (const Tensor& part : {scan->init[k], scan->update[k]}) {
+        const std::vector<IterVar>& axes = graph_.stage(*graph_.find(part.op())).op.axis();
+        touched.push_back(axes.empty() ? Interval::everything()
+                                       : Interval::from_range(ranges_.at(axes[dim])));
+      }
+      const bool fits = std::ranges::all_of(touched, [&](const Interval& set) {
+        return set.is_bounded() && arith::can_prove(kept.min <= *set.min(), facts_) &&
+               arith::can_prove(*set.max() < kept.min + kept.extent, facts_);
+      });
+      if (!fits) outgrown.push_back(axis);
+    });
   }
-  return axes;
+  return outgrown;
 }
 
 Bounds::Data BoundInference::bounds() {
@@ -235,7 +249,7 @@ void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
                                        cast(thread.var().dtype(), greatest));
   facts_.bind(thread.var(), range, /*replace=*/true);
   add_values(thread, range);
-  if (!contains(threads_, thread)) threads_.push_back(thread);
+  add_once(threads_, thread);
   ranges_.set(thread, std::move(range));
 }
 
@@ -282,17 +296,16 @@ void BoundInference::check_runs_in_step(StageId id) const {
 
 void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>& needs) {
   const Operation& op = stage.op;
-  const TensorCompute* regions = op.as<TensorCompute>();
   for (std::size_t i = 0; i < op.axis().size(); ++i) {
+    const IterVar& axis = op.axis()[i];
     // An intrinsic always writes all elements along these dimensions.
-    if (regions && static_cast<int>(i) >= regions->schedulable_ndim) {
-      set_root(op.axis()[i], declared(op.axis()[i]));
+    if (i >= scheduled_axes(op).size()) {
+      set_root(axis, declared(axis));
       continue;
     }
     std::vector<Interval> sets;
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
-    const IterVar& axis = op.axis()[i];
     if (const BoundMark* bound = stage.bound_of(axis)) {
       check_stays_inside(stage, axis, *bound, sets);
       set_root(axis, bound->range);
@@ -326,26 +339,6 @@ void BoundInference::provide_scan(StageId id, const Scan& scan, const std::vecto
   for_each_space(scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
     const bool is_part = contains(fixed, axis) && !whole_space_.value_or(axis, false);
     set_root(axis, is_part ? cover(needs[k][dim], declared(axis), facts_) : declared(axis));
-  });
-}
-
-void BoundInference::add_outgrown(StageId id, const Scan& scan, std::vector<IterVar>& outgrown) {
-  for_each_space(scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
-    const Range& kept = ranges_.at(axis);
-    if (same_range(kept, declared(axis))) return;
-    std::vector<Interval> touched;
-    if (const std::optional<StageId> state = graph_.find(scan.state[k].op()))
-      touched = needs_of_readers(*state, id).front()[dim];
-    for (const Tensor& part : {scan.init[k], scan.update[k]}) {
-      const std::vector<IterVar>& axes = graph_.stage(*graph_.find(part.op())).op.axis();
-      touched.push_back(axes.empty() ? Interval::everything()
-                                     : Interval::from_range(ranges_.at(axes[dim])));
-    }
-    const bool fits = std::ranges::all_of(touched, [&](const Interval& set) {
-      return set.is_bounded() && arith::can_prove(kept.min <= *set.min(), facts_) &&
-             arith::can_prove(*set.max() < kept.min + kept.extent, facts_);
-    });
-    if (!fits) outgrown.push_back(axis);
   });
 }
 
@@ -494,15 +487,13 @@ std::vector<StageId> deciding(const std::vector<Part>& parts, const Interval& al
     if (is_at_min) at_min.push_back(reader);
     if (is_at_max) at_max.push_back(reader);
   }
-  std::vector<StageId> result;
+  std::set<StageId> result;
   if (!at_min.empty() && !at_max.empty()) {
     result = {at_min.front(), at_max.front()};
   } else {
-    for (const auto& [reader, part] : parts) result.push_back(reader);
+    for (const auto& [reader, part] : parts) result.insert(reader);
   }
-  std::ranges::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
+  return {result.begin(), result.end()};
 }
 
 RequiredBox whole_shape(const Tensor& tensor) {
@@ -540,8 +531,7 @@ std::vector<RequiredBox> BoundInference::required(StageId id) {
   const std::vector<TensorReaders>& outputs = graph_.output_readers(id);
   std::vector<RequiredBox> boxes;
   for (int k = 0; k < stage.op.num_outputs(); ++k) {
-    const bool is_read = static_cast<std::size_t>(k) < outputs.size() && !stage.is_output;
-    if (!is_read) {
+    if (stage.is_output) {
       boxes.push_back(whole_shape(stage.op.output(k)));
     } else {
       const std::span<const TensorReaders> all = outputs;

@@ -21,8 +21,7 @@ LiftedThreads::LiftedThreads(const StageGraph& graph, const AxisRanges& ranges)
       if (const IterVar* thread = thread_of(stage, leaf)) threads.push_back(*thread);
     for (const IterVar& thread : threads) {
       thread_of_var_.emplace(&thread.var().node(), thread);
-      std::vector<IterVar>& all = threads_of_launch_[outermost(id)];
-      if (!contains(all, thread)) all.push_back(thread);
+      add_once(threads_of_launch_[outermost(id)], thread);
     }
   }
 }
@@ -33,11 +32,9 @@ std::vector<IterVar> LiftedThreads::around(StageId id) const {
   std::vector<IterVar> threads;
   for (const IterVar& leaf : stage.leaf_iter_vars) {
     const IterVar* thread = thread_of(stage, leaf);
-    if (thread && !is_shared_along(memory, *thread->thread()) && !contains(threads, *thread))
-      threads.push_back(*thread);
+    if (thread && !is_shared_along(memory, *thread->thread())) add_once(threads, *thread);
   }
-  for (const IterVar& thread : of_readers(id))
-    if (!contains(threads, thread)) threads.push_back(thread);
+  for (const IterVar& thread : of_readers(id)) add_once(threads, thread);
   return threads;
 }
 
@@ -57,8 +54,7 @@ std::vector<IterVar> LiftedThreads::divided_by_readers(StageId id) const {
   std::vector<IterVar> threads;
   if (thread_of_var_.empty() || !stage.place) return threads;
   const auto add_thread = [&](const IterVar& thread) {
-    if (!is_shared_along(stage.scope, *thread.thread()) && !contains(threads, thread))
-      threads.push_back(thread);
+    if (!is_shared_along(stage.scope, *thread.thread())) add_once(threads, thread);
   };
   const auto add = [&](const Expr& e) {
     for (const Var& var : free_vars(e)) {
@@ -87,9 +83,8 @@ std::vector<IterVar> LiftedThreads::idle_inside(StageId id) const {
     if (!place || place->stage != id) continue;
     for (const IterVar& thread : around(inner)) {
       const tir::ThreadTag& tag = *thread.thread();
-      if (!tag.is_virtual() && is_shared_along(stage.scope, tag) && !runs_in(graph_, id, tag) &&
-          !contains(threads, thread))
-        threads.push_back(thread);
+      if (!tag.is_virtual() && is_shared_along(stage.scope, tag) && !runs_in(graph_, id, tag))
+        add_once(threads, thread);
     }
   }
   return threads;

@@ -301,8 +301,7 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   check_is_seen(producer, reader);
   const ReaderView& view = view_of(reader, producer);
   // One iteration of the loops around the producer needs only these values of the reader's axes.
-  for (const NeededAxis& needed : view.axes)
-    facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
+  for (const auto& [axis, range] : view.axes) facts_.bind(axis.var(), range, /*replace=*/true);
   // Requirements may be expressed in terms of elements of inputs that are used as indices. Such an
   // element may differ between iterations. A stage at root is computed once for all iterations, so
   // the elements are used only if the producer is attached to a loop.
@@ -318,9 +317,8 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   };
   add_needs(graph_.stage(reader).op, reads_[reader.index()], tensor, view.domains, facts_, is_input,
             rounds_up, needs);
-  for (const NeededAxis& needed : view.axes) {
-    facts_.bind(needed.axis.var(), ranges_.at(needed.axis), /*replace=*/true);
-  }
+  for (const auto& [axis, range] : view.axes)
+    facts_.bind(axis.var(), ranges_.at(axis), /*replace=*/true);
 }
 
 void BoundInference::check_is_seen(StageId producer, StageId reader) const {
@@ -434,7 +432,9 @@ IntervalMap BoundInference::values_of_loops(StageId reader, const std::vector<At
   for (const AttachPoint& loop : loops_of_owners(graph_, reader)) {
     const IterVar& thread = *thread_of(graph_, loop);
     if (!is_shared_along(scope, *thread.thread())) continue;
-    const Range counted = thread_values(loop.axis);
+    // Threads count from 0, even if the loop bound to them does not.
+    const Range counted =
+        Range::from_min_extent(make_int(loop.axis.var().dtype(), 0), ranges_.at(loop.axis).extent);
     values.set(thread.var(), values_of(Interval::from_range(counted), values, facts_));
   }
   return values;
@@ -490,9 +490,9 @@ ReaderView BoundInference::finish_view(const FrozenStage& stage,
         domain =
             not_beyond(reaches, Interval::from_range(range), within(domain, whole, facts_), facts_);
     }
-    view.domains.set(axis.var(), domain);
+    view.domains.set(axis.var(), std::move(domain));
     facts_.bind(axis.var(), range, /*replace=*/true);
-    view.axes.push_back({axis, range, std::move(domain)});
+    view.axes.emplace_back(axis, range);
   }
   return view;
 }

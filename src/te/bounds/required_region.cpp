@@ -1,6 +1,8 @@
 #include "te/bounds/required_region.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_map>
 
 #include "tenon/arith/const_bound.h"
 #include "tenon/arith/simplify.h"
@@ -42,53 +44,44 @@ void need_all(const Tensor& tensor, Needs& needs) {
 using InputTest = FunctionRef<bool(const Tensor&)>;
 using DimensionTest = FunctionRef<bool(std::size_t dim)>;
 
-/// Replaces elements of inputs that are used as indices by symbols. An element at a fixed position
-/// has the same value in all iterations.
-class InputElements {
- public:
-  InputElements(const IntervalMap& domains, const Facts& facts, InputTest is_input)
-      : domains_(domains), facts_(facts), is_input_(is_input) {}
-
-  /// Replaces every element at a fixed position by a variable. Other elements are kept.
-  Expr hide(const Expr& index) {
-    return rewrite(index, [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
-      const std::optional<Expr> element = element_of(load);
-      if (!element) return std::nullopt;
-      symbols_.emplace_back("element", element->dtype());
-      set(values_, symbols_.back(), *element);
-      return symbols_.back();
-    });
+/// Returns the element of an input that is used as an index, if its position is the same in all
+/// iterations; otherwise nullopt. The element then has the same value in all iterations.
+std::optional<Expr> fixed_element(const ProducerLoad& load, const IntervalMap& domains,
+                                  const Facts& facts, InputTest is_input) {
+  if (!load.producer->dtype().is_index() || !is_input(Tensor::of(load))) return std::nullopt;
+  std::vector<Expr> place;
+  for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
+    const Interval at = values_of(load.indices[dim], domains, facts);
+    if (!at.is_point()) return std::nullopt;
+    // Clamps the index to the shape. Outer loops may overshoot the reader; it then reads nothing,
+    // but its index is out of bounds.
+    const Expr& index = *at.min();
+    const Expr last = load.producer->shape()[dim] - 1;
+    const Expr from_below = can_prove(index >= 0, facts) ? index : max(index, 0);
+    place.push_back(can_prove(index <= last, facts) ? from_below : min(from_below, last));
   }
+  return make_producer_load(load.producer, std::move(place));
+}
 
-  Interval show(const Interval& set) const {
-    if (values_.empty() || !set.is_bounded()) return set;
-    if (set.is_point()) return Interval::point(substitute(*set.min(), values_));
-    return Interval::of(substitute(*set.min(), values_), substitute(*set.max(), values_));
-  }
-
- private:
-  std::optional<Expr> element_of(const ProducerLoad& load) const {
-    if (!load.producer->dtype().is_index() || !is_input_(Tensor::of(load))) return std::nullopt;
-    std::vector<Expr> place;
-    for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
-      const Interval at = values_of(load.indices[dim], domains_, facts_);
-      if (!at.is_point()) return std::nullopt;
-      // Clamps the index to the shape. Outer loops may overshoot the reader; it then reads nothing,
-      // but its index is out of bounds.
-      const Expr& index = *at.min();
-      const Expr last = load.producer->shape()[dim] - 1;
-      const Expr from_below = can_prove(index >= 0, facts_) ? index : max(index, 0);
-      place.push_back(can_prove(index <= last, facts_) ? from_below : min(from_below, last));
-    }
-    return make_producer_load(load.producer, std::move(place));
-  }
-
-  const IntervalMap& domains_;
-  const Facts& facts_;
-  InputTest is_input_;
-  std::vector<Var> symbols_;
-  VarMap values_;
-};
+/// Returns the values of an index, in terms of the elements of inputs at fixed positions.
+Interval values_of_index(const Expr& index, const IntervalMap& domains, const Facts& facts,
+                         InputTest is_input) {
+  // Variables stand for the elements, which values_of would take for arbitrary numbers.
+  VarMap elements;
+  std::vector<Var> symbols;
+  const Expr hidden =
+      rewrite(index, [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
+        const std::optional<Expr> element = fixed_element(load, domains, facts, is_input);
+        if (!element) return std::nullopt;
+        symbols.emplace_back("element", element->dtype());
+        set(elements, symbols.back(), *element);
+        return symbols.back();
+      });
+  const Interval values = values_of(hidden, domains, facts);
+  if (elements.empty() || !values.is_bounded()) return values;
+  if (values.is_point()) return Interval::point(substitute(*values.min(), elements));
+  return Interval::of(substitute(*values.min(), elements), substitute(*values.max(), elements));
+}
 
 void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
                        const IntervalMap& domains, const Facts& facts, InputTest is_input,
@@ -98,11 +91,9 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
   if (found == reads.end()) return;
   for (const std::vector<Expr>& indices : found->indices) {
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      InputElements elements(domains, facts, is_input);
-      const Interval index = values_of(elements.hide(indices[i]), domains, facts);
-      const Interval shown = elements.show(index);
-      const bool goes_on = rounds_up(i) && shown.is_bounded();
-      needs[i].push_back(goes_on ? shown : within_shape(shown, tensor.shape()[i], facts));
+      const Interval index = values_of_index(indices[i], domains, facts, is_input);
+      const bool overruns = rounds_up(i) && index.is_bounded();
+      needs[i].push_back(overruns ? index : within_shape(index, tensor.shape()[i], facts));
     }
   }
 }
@@ -112,18 +103,14 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
 /// of its spatial axes from both.
 void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains,
                     Needs& needs) {
-  std::size_t spatial = 0;
   for (std::size_t k = 0; k < scan.update.size(); ++k) {
-    const bool is_init = scan.init[k].same_as(tensor);
-    const bool is_update = scan.update[k].same_as(tensor);
-    if (is_init) needs[0].push_back(whole_dimension(scan.init[k].shape()[0]));
-    if (is_update) needs[0].push_back(*domains.find(scan.scan_axis.var()));
-    for (std::size_t i = 1; i < scan.update[k].shape().size(); ++i, ++spatial) {
-      const Interval& space = *domains.find(scan.spatial_axis[spatial].var());
-      if (is_init) needs[i].push_back(space);
-      if (is_update) needs[i].push_back(space);
-    }
+    if (scan.init[k].same_as(tensor)) needs[0].push_back(whole_dimension(tensor.shape()[0]));
+    if (scan.update[k].same_as(tensor)) needs[0].push_back(*domains.find(scan.scan_axis.var()));
   }
+  for_each_space(scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
+    for (const Tensor& part : {scan.init[k], scan.update[k]})
+      if (part.same_as(tensor)) needs[dim].push_back(*domains.find(axis.var()));
+  });
 }
 
 void add_region_needs(const TensorCompute& compute, const Tensor& tensor,
@@ -163,25 +150,12 @@ namespace {
 
 constexpr std::int64_t kMaxPoints = 4096;
 
-struct Counter {
-  Var var;
-  std::int64_t first, last, now;
-};
-
-/// Advances to the next point. Returns false after the last one.
-bool step(std::vector<Counter>& point) {
-  for (Counter& counter : point) {
-    if (counter.now++ < counter.last) return true;
-    counter.now = counter.first;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::optional<std::int64_t> only_value(const Expr& e, const IntervalMap& values) {
   if (contains<ProducerLoad>(e) || contains<Call>(e)) return std::nullopt;
-  std::vector<Counter> point;
+  // The variables with their first and last values.
+  std::vector<std::tuple<Var, std::int64_t, std::int64_t>> ranges;
   std::int64_t points = 1;
   for (const Var& var : free_vars(e)) {
     const Interval* all = values.find(var);
@@ -190,18 +164,20 @@ std::optional<std::int64_t> only_value(const Expr& e, const IntervalMap& values)
     if (!first || !last || *last < *first || *last - *first >= kMaxPoints / points)
       return std::nullopt;
     points *= *last - *first + 1;
-    point.push_back({var, *first, *last, *first});
+    ranges.emplace_back(var, *first, *last);
   }
-  const auto value = [&] {
-    return evaluate_int(e, [&](const Var& var) {
-      for (const Counter& known : point)
-        if (known.var.same_as(var)) return known.now;
-      internal_error("a variable that is not free");
-    });
+  // The digits of the point's number, in a mixed radix, are the distances from the first values.
+  std::unordered_map<const ExprNode*, std::int64_t> now;
+  const auto value_at = [&](std::int64_t point) {
+    for (const auto& [var, first, last] : ranges) {
+      now[&var.node()] = first + point % (last - first + 1);
+      point /= last - first + 1;
+    }
+    return evaluate_int(e, [&](const Var& var) { return now.at(&var.node()); });
   };
-  const std::int64_t only = value();
-  while (step(point))
-    if (value() != only) return std::nullopt;
+  const std::int64_t only = value_at(0);
+  for (std::int64_t point = 1; point < points; ++point)
+    if (value_at(point) != only) return std::nullopt;
   return only;
 }
 
@@ -216,11 +192,9 @@ constexpr std::size_t kExactReadable = 256;
 /// Whether the extent is the distance between a data-dependent index and another index. Such a
 /// distance can be arbitrarily large in iterations that a guard skips.
 bool is_distance_of_data(const Expr& extent) {
-  if (!contains<ProducerLoad>(extent)) return false;
-  bool found = false;
-  walk(extent,
-       [&](const Binary& n) { found = found || n.op == BinaryOp::Max || n.op == BinaryOp::Min; });
-  return found;
+  return contains<ProducerLoad>(extent) && any_node(extent, [](const Binary& n) {
+           return n.op == BinaryOp::Max || n.op == BinaryOp::Min;
+         });
 }
 
 bool is_usable(const Range& range, std::size_t most = kReadable) {
@@ -228,35 +202,32 @@ bool is_usable(const Range& range, std::size_t most = kReadable) {
          !is_distance_of_data(range.extent);
 }
 
-enum class End { Min, Max };
-End opposite(End end) { return end == End::Min ? End::Max : End::Min; }
-
 /// Replaces each minimum or maximum in an end of an interval by one of its operands, such that the
-/// end does not move inwards. The result is simpler.
-Expr loosened(const Expr& e, End end) {
+/// end does not move inwards. The result is simpler. `end` is Min for the minimum of the interval
+/// and Max for its maximum.
+Expr loosened(const Expr& e, BinaryOp end) {
   const Binary* node = e.as<Binary>();
   if (!node) return e;
   switch (node->op) {
     case BinaryOp::Add:
       return loosened(node->a, end) + loosened(node->b, end);
     case BinaryOp::Sub:
-      return loosened(node->a, end) - loosened(node->b, opposite(end));
+      return loosened(node->a, end) -
+             loosened(node->b, end == BinaryOp::Min ? BinaryOp::Max : BinaryOp::Min);
     case BinaryOp::Min:
-    case BinaryOp::Max: {
-      const bool is_clamp = (node->op == BinaryOp::Min) == (end == End::Max);
-      if (is_clamp) return loosened(constant_int(node->a) ? node->b : node->a, end);
-      return fold(node->op, loosened(node->a, end), loosened(node->b, end));
-    }
+    case BinaryOp::Max:
+      if (node->op == end) return fold(end, loosened(node->a, end), loosened(node->b, end));
+      return loosened(constant_int(node->a) ? node->b : node->a, end);
     default:
       return e;
   }
 }
 
 /// Returns the outer one of two ends. Without a proof of their order, returns a minimum or maximum.
-Expr outermost(const Expr& a, const Expr& b, End end, const Facts& facts) {
-  if (can_prove(end == End::Min ? a <= b : b <= a, facts)) return a;
-  if (can_prove(end == End::Min ? b <= a : a <= b, facts)) return b;
-  return arith::simplify(end == End::Min ? min(a, b) : max(a, b), facts);
+Expr outermost(const Expr& a, const Expr& b, BinaryOp end, const Facts& facts) {
+  if (can_prove(end == BinaryOp::Min ? a <= b : b <= a, facts)) return a;
+  if (can_prove(end == BinaryOp::Min ? b <= a : a <= b, facts)) return b;
+  return arith::simplify(end == BinaryOp::Min ? min(a, b) : max(a, b), facts);
 }
 
 Interval loose_hull(const std::vector<Interval>& sets, const Facts& facts) {
@@ -264,10 +235,10 @@ Interval loose_hull(const std::vector<Interval>& sets, const Facts& facts) {
   for (const Interval& set : sets) {
     if (set.is_empty()) continue;
     if (!set.is_bounded()) return Interval::everything();
-    const Expr min = arith::simplify(loosened(*set.min(), End::Min), facts);
-    const Expr max = arith::simplify(loosened(*set.max(), End::Max), facts);
-    low = low ? outermost(*low, min, End::Min, facts) : min;
-    high = high ? outermost(*high, max, End::Max, facts) : max;
+    const Expr min = arith::simplify(loosened(*set.min(), BinaryOp::Min), facts);
+    const Expr max = arith::simplify(loosened(*set.max(), BinaryOp::Max), facts);
+    low = low ? outermost(*low, min, BinaryOp::Min, facts) : min;
+    high = high ? outermost(*high, max, BinaryOp::Max, facts) : max;
   }
   return low ? Interval::of(*low, *high) : Interval::empty();
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <ranges>
 #include <set>
 
 #include "te/operations/body.h"
@@ -19,91 +21,12 @@ namespace {
 using Needed = std::optional<std::size_t>;
 constexpr std::size_t kAnyCoordinate = std::numeric_limits<std::size_t>::max();
 
-class FixedAxes {
- public:
-  FixedAxes(const StageGraph& graph, StageId scan)
-      : graph_(graph),
-        scan_(*graph.stage(scan).op.as<Scan>()),
-        step_(stages_of_step(graph, scan)),
-        is_fixed_(scan_.spatial_axis.size(), true),
-        needed_(step_.size()) {}
-
-  std::vector<IterVar> find() {
-    for (std::size_t n = 0; n < step_.size(); ++n)
-      needed_[n].resize(graph_.stage(step_[n]).op.output(0).shape().size());
-    for (std::size_t k = 0, axis = 0; k < scan_.update.size(); ++k) {
-      first_axis_.push_back(axis);
-      std::vector<Needed>& dims = needed_[*place_of(*graph_.find(scan_.update[k].op()))];
-      for (std::size_t dim = 1; dim < dims.size(); ++dim) require(dims[dim], axis++);
-    }
-    // Visits readers first, so that a stage's requirements are complete when it is visited.
-    for (auto id = step_.rbegin(); id != step_.rend(); ++id) follow_reads(*id);
-    std::vector<IterVar> fixed;
-    for (std::size_t axis = 0; axis < is_fixed_.size(); ++axis)
-      if (is_fixed_[axis]) fixed.push_back(scan_.spatial_axis[axis]);
-    return fixed;
-  }
-
- private:
-  /// Returns the position of a stage in the step; nullopt if it is not part of the step.
-  std::optional<std::size_t> place_of(StageId id) const {
-    const auto found = std::ranges::lower_bound(step_, id);
-    if (found == step_.end() || *found != id) return std::nullopt;
-    return static_cast<std::size_t>(found - step_.begin());
-  }
-
-  void follow_reads(StageId reader) {
-    const Operation& op = graph_.stage(reader).op;
-    if (!op.as<Compute>()) {
-      // A nested scan, an extern operation or an intrinsic may read at any index.
-      for (const Tensor& input : op.inputs())
-        for (std::size_t dim = 0; dim < input.shape().size(); ++dim)
-          add(input, dim, kAnyCoordinate);
-      return;
-    }
-    for (const TensorReads& reads : collect_reads(op))
-      for (const std::vector<Expr>& indices : reads.indices)
-        for (std::size_t dim = 0; dim < indices.size(); ++dim)
-          add(reads.tensor, dim, needed_by(reader, indices[dim]));
-  }
-
-  /// Returns what the reader requires of a dimension that it reads at `index`.
-  Needed needed_by(StageId reader, const Expr& index) const {
-    const std::vector<IterVar>& axes = graph_.stage(reader).op.axis();
-    for (std::size_t dim = 0; dim < axes.size(); ++dim)
-      if (axes[dim].var().same_as(index)) return needed_[*place_of(reader)][dim];
-    return kAnyCoordinate;
-  }
-
-  void add(const Tensor& read, std::size_t dim, const Needed& needed) {
-    for (std::size_t k = 0; k < scan_.state.size(); ++k) {
-      if (!scan_.state[k].same_as(read)) continue;
-      const std::size_t axis = first_axis_[k] + dim - 1;
-      if (dim > 0 && needed != axis) is_fixed_[axis] = false;
-      return;
-    }
-    const std::optional<StageId> producer = graph_.find(read.op());
-    if (const std::optional<std::size_t> place = producer ? place_of(*producer) : std::nullopt)
-      require(needed_[*place][dim], needed);
-  }
-
-  static void require(Needed& dim, const Needed& more) {
-    if (!dim)
-      dim = more;
-    else if (more && more != dim)
-      dim = kAnyCoordinate;
-  }
-
-  const StageGraph& graph_;
-  const Scan& scan_;
-  const std::vector<StageId> step_;
-  /// For each spatial axis of the scan, whether every step depends only on the same coordinate.
-  std::vector<char> is_fixed_;
-  /// The required coordinates in each dimension, by stage of the step.
-  std::vector<std::vector<Needed>> needed_;
-  /// For each state, the index of its first axis in Scan::spatial_axis.
-  std::vector<std::size_t> first_axis_;
-};
+void require(Needed& dim, const Needed& more) {
+  if (!dim)
+    dim = more;
+  else if (more && more != dim)
+    dim = kAnyCoordinate;
+}
 
 }  // namespace
 
@@ -138,8 +61,56 @@ std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
   return {step.begin(), step.end()};
 }
 
-std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId scan) {
-  return FixedAxes(graph, scan).find();
+std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId id) {
+  const Scan& scan = *graph.stage(id).op.as<Scan>();
+  // The required coordinates in each dimension, by stage of the step.
+  std::map<StageId, std::vector<Needed>> step;
+  for (StageId stage : stages_of_step(graph, id))
+    step[stage].resize(graph.stage(stage).op.output(0).shape().size());
+  // For each state, the index of its first axis in Scan::spatial_axis.
+  std::vector<std::size_t> first_axis;
+  for (std::size_t k = 0, axis = 0; k < scan.update.size(); ++k) {
+    first_axis.push_back(axis);
+    std::vector<Needed>& dims = step.at(*graph.find(scan.update[k].op()));
+    for (std::size_t dim = 1; dim < dims.size(); ++dim) require(dims[dim], axis++);
+  }
+  // For each spatial axis of the scan, whether every step depends only on the same coordinate.
+  std::vector<bool> is_fixed(scan.spatial_axis.size(), true);
+  const auto add = [&](const Tensor& read, std::size_t dim, const Needed& needed) {
+    for (std::size_t k = 0; k < scan.state.size(); ++k) {
+      if (!scan.state[k].same_as(read)) continue;
+      const std::size_t axis = first_axis[k] + dim - 1;
+      if (dim > 0 && needed != axis) is_fixed[axis] = false;
+      return;
+    }
+    const std::optional<StageId> producer = graph.find(read.op());
+    const auto found = producer ? step.find(*producer) : step.end();
+    if (found != step.end()) require(found->second[dim], needed);
+  };
+  // Visits readers first, so that a stage's requirements are complete when it is visited.
+  for (const auto& [reader, dims] : std::views::reverse(step)) {
+    const Operation& op = graph.stage(reader).op;
+    if (!op.as<Compute>()) {
+      // A nested scan, an extern operation or an intrinsic may read at any index.
+      for (const Tensor& input : op.inputs())
+        for (std::size_t dim = 0; dim < input.shape().size(); ++dim)
+          add(input, dim, kAnyCoordinate);
+      continue;
+    }
+    for (const TensorReads& reads : collect_reads(op))
+      for (const std::vector<Expr>& indices : reads.indices)
+        for (std::size_t dim = 0; dim < indices.size(); ++dim) {
+          const auto axis = std::ranges::find_if(
+              op.axis(), [&](const IterVar& own) { return own.var().same_as(indices[dim]); });
+          const bool is_axis = axis != op.axis().end();
+          add(reads.tensor, dim,
+              is_axis ? dims[static_cast<std::size_t>(axis - op.axis().begin())] : kAnyCoordinate);
+        }
+  }
+  std::vector<IterVar> fixed;
+  for (std::size_t axis = 0; axis < is_fixed.size(); ++axis)
+    if (is_fixed[axis]) fixed.push_back(scan.spatial_axis[axis]);
+  return fixed;
 }
 
 // ---- scans --------------------------------------------------------------------------------------

@@ -19,46 +19,44 @@ namespace {
 /// cost more than skipping the stage saves.
 constexpr std::size_t kMaxAlternatives = 4;
 
-/// A disjunction of conditions. Always true if there is an unconditional read or too many
-/// alternatives.
-struct Need {
-  bool is_always = false;
-  std::vector<Expr> alternatives;
+/// The conditions of a stage's reads. Nullopt, which means that the stage is always needed, if
+/// there is an unconditional read or too many alternatives.
+using Need = std::optional<std::vector<Expr>>;
 
-  void add(const std::optional<Expr>& condition) {
-    if (is_always) return;
-    if (!condition || alternatives.size() == kMaxAlternatives) {
-      is_always = true;
-      return;
-    }
-    const bool is_known = std::ranges::any_of(
-        alternatives, [&](const Expr& known) { return structural_equal(known, *condition); });
-    if (!is_known) alternatives.push_back(*condition);
+void add(Need& need, const std::optional<Expr>& condition) {
+  if (!need) return;
+  if (!condition || need->size() == kMaxAlternatives) {
+    need.reset();
+    return;
   }
+  const auto is_same = [&](const Expr& known) { return structural_equal(known, *condition); };
+  if (std::ranges::none_of(*need, is_same)) need->push_back(*condition);
+}
 
-  std::optional<Expr> condition() const {
-    if (is_always || alternatives.empty()) return std::nullopt;
-    Expr all = alternatives.front();
-    for (std::size_t n = 1; n < alternatives.size(); ++n) all = all || alternatives[n];
-    return all;
-  }
-};
+/// Returns the disjunction of the conditions; nullopt if the stage is always needed or never read.
+std::optional<Expr> disjunction(const Need& need) {
+  if (!need || need->empty()) return std::nullopt;
+  Expr all = need->front();
+  for (std::size_t n = 1; n < need->size(); ++n) all = all || (*need)[n];
+  return all;
+}
 
 class NeedFinder {
  public:
-  explicit NeedFinder(const StageGraph& graph) : graph_(graph), needs_(graph.size()) {}
+  explicit NeedFinder(const StageGraph& graph)
+      : graph_(graph), needs_(graph.size(), Need(std::in_place)) {}
 
   std::vector<std::optional<Expr>> find() {
     std::vector<std::optional<Expr>> result(graph_.size());
     for (StageId id : graph_.ids() | std::views::reverse) {
       const FrozenStage& stage = graph_.stage(id);
       Need& need = needs_[id.index()];
-      if (stage.is_output) need.add(std::nullopt);
+      if (stage.is_output) add(need, std::nullopt);
       if (!stage.op.as<Compute>() || !stage.scan_parts.empty()) {
-        for (StageId read : graph_.reads(id)) needs_[read.index()].add(std::nullopt);
+        for (StageId read : graph_.reads(id)) add(needs_[read.index()], std::nullopt);
         continue;
       }
-      result[id.index()] = need.condition();
+      result[id.index()] = disjunction(need);
       for (const Expr& body : stage.op.body()) visit(body, result[id.index()]);
     }
     return result;
@@ -114,7 +112,7 @@ class NeedFinder {
     if (const LetExpr* let = e.as<LetExpr>()) lets_.push_back(let->var);
     if (const ProducerLoad* load = e.as<ProducerLoad>())
       if (const std::optional<StageId> read = graph_.find(Tensor::of(*load).op()))
-        needs_[read->index()].add(condition);
+        add(needs_[read->index()], condition);
     for_each_child(e, [&](const Expr& child) { visit(child, condition); });
   }
 

@@ -42,26 +42,21 @@ struct Derivation {
 std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
                                         const AxisRanges& ranges) {
   Derivation result{0, {}};
-  for (bool changed = true; std::exchange(changed, false);) {
-    const std::vector<IterVar>& axes = stage.op.axis();
-    for (; result.dim < axes.size(); ++result.dim)
-      if (axes[result.dim].same_as(axis)) return result;
-    result.dim = 0;
-    for (const Relation& relation : stage.relations) {
-      const Split* split = std::get_if<Split>(&relation);
-      const Rebase* rebase = std::get_if<Rebase>(&relation);
-      const bool is_inner = split && split->inner.same_as(axis);
-      if (is_inner || (split && split->outer.same_as(axis))) {
-        result.parts.emplace_back(is_inner, ranges.at(split->inner).extent);
-        axis = split->parent;
-        changed = true;
-      } else if (rebase && rebase->rebased.same_as(axis)) {
-        axis = rebase->parent;
-        changed = true;
-      }
+  for (const Relation& relation : std::views::reverse(stage.relations)) {
+    const Split* split = std::get_if<Split>(&relation);
+    const Rebase* rebase = std::get_if<Rebase>(&relation);
+    const bool is_inner = split && split->inner.same_as(axis);
+    if (is_inner || (split && split->outer.same_as(axis))) {
+      result.parts.emplace_back(is_inner, ranges.at(split->inner).extent);
+      axis = split->parent;
+    } else if (rebase && rebase->rebased.same_as(axis)) {
+      axis = rebase->parent;
     }
   }
-  return std::nullopt;
+  const std::optional<int> dim = find_axis(stage.op.axis(), axis);
+  if (!dim) return std::nullopt;
+  result.dim = static_cast<std::size_t>(*dim);
+  return result;
 }
 
 /// Whether the update reads earlier states only at its own coordinate along the dimension.
@@ -271,15 +266,16 @@ std::vector<Var> variables_of(const StageGraph& graph, const ThreadTag& tag) {
   return vars;
 }
 
-/// Whether the value varies between threads, directly or through the loops in `around` (innermost
+/// Whether the range varies between threads, directly or through the loops in `around` (innermost
 /// first). Thread axes can also be hoisted above these loops; see LiftedThreads.
-bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& graph,
+bool varies_along(const Range& values, const ThreadTag& tag, const StageGraph& graph,
                   std::span<const AttachPoint> around, const AxisRanges& ranges) {
   std::vector<Var> varying = variables_of(graph, tag);
-  auto uses_varying = [&](const Expr& e) {
-    return uses_var(e, [&](const Expr& var) {
-      return std::ranges::any_of(varying, [&](const Var& v) { return v.same_as(var); });
-    });
+  const auto is_varying = [&](const Expr& var) {
+    return std::ranges::any_of(varying, [&](const Var& v) { return v.same_as(var); });
+  };
+  const auto varies = [&](const Range& range) {
+    return uses_var(range.min, is_varying) || uses_var(range.extent, is_varying);
   };
   for (const AttachPoint& loop : std::views::reverse(around)) {
     const IterVar* thread = thread_of(graph, loop);
@@ -287,21 +283,18 @@ bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& gra
     if (thread && thread->thread() == tag) {
       varying.push_back(thread->var());
       varying.push_back(loop.axis.var());
-    } else if (uses_varying(range.min) || uses_varying(range.extent)) {
+    } else if (varies(range)) {
       varying.push_back(loop.axis.var());
     }
   }
-  return uses_varying(value);
+  return varies(values);
 }
 
 /// Whether all threads of the tag require the same elements, as a reduction across them demands.
 bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag& tag,
                             const AxisRanges& ranges) {
   return std::ranges::none_of(graph.stage(id).op.root_iter_vars(), [&](const IterVar& axis) {
-    const Range& range = ranges.at(axis);
-    const std::vector<AttachPoint>& around = graph.attach_path(id);
-    return varies_along(range.min, tag, graph, around, ranges) ||
-           varies_along(range.extent, tag, graph, around, ranges);
+    return varies_along(ranges.at(axis), tag, graph, graph.attach_path(id), ranges);
   });
 }
 

@@ -177,8 +177,7 @@ std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
   for (const AttachPoint& loop : graph.attach_path(id))
     for (const IterVar& thread : threads_at(graph, loop)) {
       if (thread.thread()->is_virtual() || !is_shared_along(scope, *thread.thread())) continue;
-      if (!has_loop_in(stage, *thread.thread()) && !contains(threads, thread))
-        threads.push_back(thread);
+      if (!has_loop_in(stage, *thread.thread())) add_once(threads, thread);
     }
   return threads;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <tuple>
 
 #include "te/bounds/required_region.h"
 #include "te/operations/declare.h"
@@ -190,10 +191,8 @@ class IntrinMatcher {
     /// For each axis of the operation, the index of the corresponding axis of the intrinsic.
     std::vector<std::optional<std::size_t>> partners;
   };
-  struct Body {
-    std::string what;
-    Expr own, theirs;
-  };
+  /// A description and the expressions of the operation and of the intrinsic.
+  using Body = std::tuple<std::string, Expr, Expr>;
   using Group = CanonicalForms::Group;
   /// The reads of the operation and of the intrinsic that correspond to each other.
   struct Pairs {
@@ -238,7 +237,7 @@ class IntrinMatcher {
       return "its number of " + what + "s is " + std::to_string(own.size()) +
              ", that of the intrinsic " + std::to_string(theirs.size());
     for (std::size_t k = 0; k < own.size(); ++k)
-      bodies_.push_back({what, without_lets(own[k]), without_lets(theirs[k])});
+      bodies_.emplace_back(what, without_lets(own[k]), without_lets(theirs[k]));
     return "";
   }
 
@@ -285,14 +284,13 @@ class IntrinMatcher {
     origin_.clear();
     if (!set_axes(data_) || !set_axes(reduce_)) return false;
     CanonicalForms forms(origin_, facts_);
-    std::vector<Body> bodies;
     std::vector<Group> groups;
-    for (const auto& [what, own, theirs] : bodies_) {
-      bodies.push_back({what, arith::simplify(substitute(own, values_), facts_),
-                        arith::simplify(substitute_folding(theirs, match_.sizes), facts_)});
-      if (!forms.are_equal(bodies.back().own, bodies.back().theirs))
-        return differ({}, bodies_differ(bodies.back(), forms));
-      groups.push_back({forms.of(bodies.back().own), {bodies.back().own}, {bodies.back().theirs}});
+    for (const auto& [what, own_body, their_body] : bodies_) {
+      const Expr own = arith::simplify(substitute(own_body, values_), facts_);
+      const Expr theirs = arith::simplify(substitute_folding(their_body, match_.sizes), facts_);
+      if (!forms.are_equal(own, theirs))
+        return differ({}, bodies_differ({what, own, theirs}, forms));
+      groups.push_back({forms.of(own), {own}, {theirs}});
     }
     return search(std::move(groups),
                   {{}, std::vector<std::optional<std::size_t>>(intrin_.inputs.size())}, forms);
@@ -479,11 +477,11 @@ class IntrinMatcher {
   }
 
   static std::string bodies_differ(const Body& body, CanonicalForms& forms) {
-    Expr own = body.own, theirs = body.theirs;
+    auto [what, own, theirs] = body;
+    std::string text = "the " + what + " is `" + print_expr(own) + "`, that of the intrinsic is `" +
+                       print_expr(theirs) + "`";
     while (narrow(own, theirs, forms)) continue;
-    std::string text = "the " + body.what + " is `" + print_expr(body.own) +
-                       "`, that of the intrinsic is `" + print_expr(body.theirs) + "`";
-    if (!own.same_as(body.own))
+    if (!own.same_as(std::get<1>(body)))
       text += "; they differ in `" + print_expr(own) + "` and `" + print_expr(theirs) + "`";
     if (own.dtype() != theirs.dtype())
       text += ", of types " + own.dtype().str() + " and " + theirs.dtype().str();

@@ -189,8 +189,8 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
 bool is_size(const Expr& var, const StageGraph& graph) {
   const auto uses = [&](const Expr& extent) { return uses_var(extent, Var::of(var)); };
   for (StageId id : graph.ids())
-    for (int k = 0; k < graph.stage(id).op.num_outputs(); ++k)
-      if (std::ranges::any_of(graph.stage(id).op.output(k).shape(), uses)) return true;
+    for (const Tensor& output : outputs_of(graph.stage(id).op))
+      if (std::ranges::any_of(output.shape(), uses)) return true;
   return false;
 }
 
@@ -293,14 +293,10 @@ void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
   }
 }
 
-/// An operation whose reads are expressed in the layouts in which its inputs are stored.
-struct StoredReads {
-  Operation op;
-  /// The original tensor for each of `op.inputs()`, which may be placeholders for stored layouts.
-  std::vector<Tensor> tensors;
-};
-
-StoredReads with_stored_reads(const Operation& op, const Program& program) {
+/// Returns an operation whose reads are expressed in the layouts in which its inputs are stored,
+/// and the original tensor for each of its inputs, which may be placeholders for stored layouts.
+std::pair<Operation, std::vector<Tensor>> with_stored_reads(const Operation& op,
+                                                            const Program& program) {
   std::vector<std::pair<Tensor, Tensor>> stored;
   const auto stored_of = [&](const Tensor& tensor, const Buffer& buffer) {
     for (const auto& [known, placeholder] : stored)
@@ -319,16 +315,16 @@ StoredReads with_stored_reads(const Operation& op, const Program& program) {
   const Compute& compute = *op.as<Compute>();
   std::vector<Expr> bodies = map_bodies(compute.body, std::ref(rewriter));
   if (stored.empty()) return {op, op.inputs()};
-  StoredReads reads{make_operation(op.name(), op.tag(),
-                                   Compute{compute.axis, compute.reduce_axis, std::move(bodies)},
-                                   op.where(), op.attrs()),
-                    {}};
-  for (const Tensor& input : reads.op.inputs()) {
+  const Operation result = make_operation(
+      op.name(), op.tag(), Compute{compute.axis, compute.reduce_axis, std::move(bodies)},
+      op.where(), op.attrs());
+  std::vector<Tensor> originals;
+  for (const Tensor& input : result.inputs()) {
     const auto found = std::ranges::find_if(
         stored, [&](const auto& entry) { return entry.second.same_as(input); });
-    reads.tensors.push_back(found == stored.end() ? input : found->first);
+    originals.push_back(found == stored.end() ? input : found->first);
   }
-  return reads;
+  return {result, std::move(originals)};
 }
 
 IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& program,
@@ -353,9 +349,9 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
   Facts facts;
   for (const IterVar& loop : stage.leaf_iter_vars)
     facts.bind(loop.var(), program.bounds[loop], /*replace=*/true);
-  const StoredReads reads = with_stored_reads(stage.op, program);
-  const auto overruns = [&](std::size_t input, std::size_t dim) {
-    const std::optional<StageId> producer = program.graph.find(reads.tensors[input].op());
+  const auto [op, tensors] = with_stored_reads(stage.op, program);
+  const auto overruns = [&, &tensors = tensors](std::size_t input, std::size_t dim) {
+    const std::optional<StageId> producer = program.graph.find(tensors[input].op());
     if (!producer) return false;
     const FrozenStage& made = program.graph.stage(*producer);
     if (!made.op.as<Compute>()) return false;
@@ -365,16 +361,16 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
                ? std::ranges::any_of(axes, [&](const IterVar& x) { return made.rounds_up(x); })
                : made.rounds_up(axes[dim]);
   };
-  const IntrinMatch match = match_intrin(reads.op, intrin, part, facts, overruns);
+  const IntrinMatch match = match_intrin(op, intrin, part, facts, overruns);
   if (!match.difference.empty())
     call.refuse("the two compute different things: " + match.difference);
   call.values = match.sizes;
   for (const MatchedInput& input : match.inputs)
-    add_view(call, reads.tensors[input.tensor], input.region, input.dims, program);
+    add_view(call, tensors[input.tensor], input.region, input.dims, program);
   std::vector<Range> region;
   for (const IterVar& root : stage.op.axis()) region.push_back(part.at(root));
-  for (int k = 0; k < stage.op.num_outputs(); ++k)
-    add_view(call, stage.op.output(k), region, match.output_dims, program);
+  for (const Tensor& output : outputs_of(stage.op))
+    add_view(call, output, region, match.output_dims, program);
   return call;
 }
 
@@ -479,8 +475,11 @@ struct Loops {
   VarMap vars;
 };
 
+/// The check of one part of a call. Floats may differ as much as reordered sums do.
 class Check {
  public:
+  /// `what` is the beginning of the report, such as "intrinsic `gemv` of stage `C`". `lowered`
+  /// lowers expressions at this point of the program.
   Check(const IntrinCall& call, IntrinPart part, const std::string& what,
         const std::function<Expr(const Expr&)>& lowered, const Program& program)
       : call_(call),
@@ -489,8 +488,7 @@ class Check {
         op_(*call.intrin.op.as<Compute>()),
         lowered_([&](const Expr& e) { return lowered(substitute(e, call.values)); }),
         program_(program) {
-    for (int k = 0; k < call.intrin.op.num_outputs(); ++k) {
-      const Tensor output = call.intrin.op.output(k);
+    for (const Tensor& output : outputs_of(call.intrin.op)) {
       std::vector<Expr> shape;
       for (const Expr& extent : output.shape()) shape.push_back(lowered_(extent));
       expected_.push_back(
@@ -498,6 +496,7 @@ class Check {
     }
   }
 
+  /// Returns `code`, the part of the call that is inside its views, with the check around it.
   Stmt around(const Stmt& code) const {
     std::vector<Stmt> all;
     if (op_.reduction()) all.push_back(start_values());
@@ -601,15 +600,6 @@ class Check {
   const Program& program_;
   std::vector<Buffer> expected_;
 };
-
-/// Returns `code` with the check around it. `code` is the part of the call that is inside its
-/// views. `lowered` lowers expressions at this point of the program. Floats may differ as much as
-/// reordered sums do. `what` is the beginning of the report, such as "intrinsic `gemv` of stage
-/// `C`".
-Stmt with_check(const IntrinCall& call, IntrinPart part, const std::string& what, const Stmt& code,
-                const std::function<Expr(const Expr&)>& lowered, const Program& program) {
-  return Check(call, part, what, lowered, program).around(code);
-}
 
 /// Appends the positions of the leaves that derive from an axis, from the slowest to the fastest.
 /// Returns false if a relation is not a split, fuse or rebase.
@@ -793,12 +783,9 @@ class BodyMaker {
   ///                               element 1 is at f = 1, 14, 27, ...: f = 14 (k = 1)
   ///                               comes before f = 1 (k = 0)
   std::vector<IterVar> progress_axes() const {
-    constexpr unsigned kFromData = 1;
-    AxisMarks marks;
-    for (const IterVar& axis : stage_.op.axis()) marks.set(axis, kFromData);
-    mark_reached(stage_.relations, marks);
+    const AxisFlags from_data = derived_from(stage_.op.axis(), stage_.relations);
     const auto is_fused_with_data = [&](const IterVar& axis) {
-      return axis.kind() == IterKind::Reduce && marks.value_or(axis, 0) != 0;
+      return axis.kind() == IterKind::Reduce && from_data.contains(axis);
     };
     std::vector<IterVar> around;
     for (std::size_t n = 0; n < call_.depth; ++n)
@@ -882,8 +869,9 @@ class BodyMaker {
     Stmt body = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
     const auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
     if (program_.check_intrinsics)
-      body = with_check(call_, part, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_),
-                        body, lowered, program_);
+      body = Check(call_, part, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_),
+                   lowered, program_)
+                 .around(body);
     for (const std::vector<IntrinView>* views : {&call_.outputs, &inputs})
       for (std::size_t n = views->size(); n-- > 0;) {
         const IntrinView& view = (*views)[n];
@@ -980,21 +968,21 @@ class BodyMaker {
       const Stmt stores = guarded(main_.inside, make_stores(stage_, program_, nest_));
       return in_levels(nest_.main, call_.depth, num_levels(), stores);
     }
-    const ReductionBody reduction = make_reduction(stage_, program_, nest_);
-    const Stmt init = in_levels(*nest_.init, nest_.common, num_levels(),
-                                guarded(nest_.init_guards, reduction.init));
-    const Stmt update =
-        in_levels(nest_.main, nest_.common, num_levels(), guarded(main_.inside, reduction.update));
-    return in_levels(nest_.main, call_.depth, nest_.common, make_seq({init, update}));
+    const auto [init, update] = make_reduction(stage_, program_, nest_);
+    const Stmt inits =
+        in_levels(*nest_.init, nest_.common, num_levels(), guarded(nest_.init_guards, init));
+    const Stmt updates =
+        in_levels(nest_.main, nest_.common, num_levels(), guarded(main_.inside, update));
+    return in_levels(nest_.main, call_.depth, nest_.common, make_seq({inits, updates}));
   }
 
   Stmt loops_of_update() const {
-    const Stmt update = make_reduction(stage_, program_, nest_).update;
+    const Stmt update = make_reduction(stage_, program_, nest_).second;
     return in_levels(nest_.main, call_.depth, num_levels(), guarded(main_.inside, update));
   }
 
   Stmt loops_of_init() const {
-    const Stmt init = make_reduction(stage_, program_, nest_).init;
+    const Stmt init = make_reduction(stage_, program_, nest_).first;
     return in_levels(*nest_.init, call_.depth, num_levels(), guarded(init_->inside, init));
   }
 

@@ -7,6 +7,7 @@
 #include "te/loops/program.h"
 #include "te/loops/thread_reduce.h"
 #include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
@@ -22,39 +23,22 @@ namespace {
 // The effect of Stage::round_up: elements beyond the end of an axis are computed like others, so
 // that full vectors and register tiles need no tail.
 
-struct Rounding {
-  /// Axes whose overrun elements can be computed without guards, because their inputs exist.
-  AxisFlags computed;
-  /// The axes in `computed`, and the axes whose overrun elements are set to 0 because their inputs
-  /// do not exist. Each element of the box is computed or 0. A reduction needs no additional store:
-  /// its initialization already stores the identity there.
-  AxisFlags filled;
-  bool fills() const { return filled.size() > computed.size(); }
-};
-
 /// Whether the stage may store to all elements of its box, because it has memory of its own for
 /// them.
 bool may_round(const FrozenStage& stage, const Program& program) {
   if (!stage.op.as<Compute>() || stage.is_output || stage.store_predicate || stage.rolling_buffer ||
       reduces_across_threads(stage))
     return false;
-  for (int n = 0; n < stage.op.num_outputs(); ++n) {
-    const Tensor output = stage.op.output(n);
-    if (program.buffers.is_argument(output) || program.buffers.is_scan_state(output)) return false;
-  }
-  return true;
+  return std::ranges::none_of(outputs_of(stage.op), [&](const Tensor& output) {
+    return program.buffers.is_argument(output) || program.buffers.is_scan_state(output);
+  });
 }
 
 /// Whether the body can be computed in overrun elements. A division by a variable could divide by 0
 /// there, and side effects must not be repeated.
 bool is_tame(const Expr& body) {
-  bool tame = effect_of(body) != Effect::UpdateState;
-  walk(body, [&](const Binary& n) {
-    const bool divides = n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod ||
-                         n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
-    if (divides && !constant_int(n.b)) tame = false;
-  });
-  return tame;
+  return effect_of(body) != Effect::UpdateState &&
+         !any_node(body, [](const Binary& n) { return is_division(n.op) && !constant_int(n.b); });
 }
 
 class Rounder {
@@ -65,21 +49,21 @@ class Rounder {
       box_.set(axis.var(), Interval::from_range(program.bounds[axis]));
   }
 
-  Rounding run() const {
-    Rounding result;
+  std::pair<AxisFlags, AxisFlags> run() const {
+    AxisFlags computed, filled;
     const bool may_fill = stage_.op.reduce_axis().empty() && !stage_.is_tensorized();
     for (const IterVar& axis : stage_.op.reduce_axis()) {
       if (!adds_identities(stage_, axis) || !reads_what_exists(axis)) continue;
-      result.computed.set(axis, true);
-      result.filled.set(axis, true);
+      computed.set(axis, true);
+      filled.set(axis, true);
     }
     for (const IterVar& axis : stage_.op.axis()) {
       if (!stage_.rounds_up(axis)) continue;
       const bool is_computed = reads_what_exists(axis);
-      if (is_computed) result.computed.set(axis, true);
-      if (is_computed || may_fill) result.filled.set(axis, true);
+      if (is_computed) computed.set(axis, true);
+      if (is_computed || may_fill) filled.set(axis, true);
     }
-    return result;
+    return {computed, filled};
   }
 
  private:
@@ -94,14 +78,9 @@ class Rounder {
   }
 
   bool reads_what_exists(const Expr& e, const IterVar& axis) const {
-    if (!is_tame(e)) return false;
-    bool all = true;
-    walk(e, [&](const ProducerLoad& load) {
-      const Tensor tensor = Tensor::of(load);
-      for (std::size_t d = 0; all && d < load.indices.size(); ++d)
-        if (uses_var(load.indices[d], axis.var())) all = exists(tensor, d, load.indices[d]);
-    });
-    return all;
+    return is_tame(e) && for_all_reads(e, axis, [&](const ProducerLoad& load, std::size_t d) {
+             return exists(Tensor::of(load), d, load.indices[d]);
+           });
   }
 
   /// Whether all elements with this index in dimension `d` of the tensor are computed.
@@ -146,17 +125,19 @@ class Rounder {
     return std::ranges::all_of(stage.op.reduce_axis(), has_all_steps) &&
            for_all_reads(stage.op, axis, reads_what_exists);
   }
-
+  using ReadTest = FunctionRef<bool(const ProducerLoad& load, std::size_t dim)>;
   /// Whether `holds` is true for every read and every dimension in which its index uses the axis.
-  static bool for_all_reads(const Operation& op, const IterVar& axis,
-                            FunctionRef<bool(const ProducerLoad& load, std::size_t dim)> holds) {
+  static bool for_all_reads(const Expr& e, const IterVar& axis, ReadTest holds) {
     bool all = true;
-    for (const Expr& body : op.body())
-      walk(body, [&](const ProducerLoad& load) {
-        for (std::size_t d = 0; all && d < load.indices.size(); ++d)
-          if (uses_var(load.indices[d], axis.var())) all = holds(load, d);
-      });
+    walk(e, [&](const ProducerLoad& load) {
+      for (std::size_t d = 0; all && d < load.indices.size(); ++d)
+        if (uses_var(load.indices[d], axis.var())) all = holds(load, d);
+    });
     return all;
+  }
+  static bool for_all_reads(const Operation& op, const IterVar& axis, ReadTest holds) {
+    return std::ranges::all_of(op.body(),
+                               [&](const Expr& body) { return for_all_reads(body, axis, holds); });
   }
 
   // ---- reductions
@@ -217,25 +198,18 @@ class Rounder {
   arith::IntervalMap box_;
 };
 
-/// Determines which axes of the stage are rounded up, from its direct inputs. Precondition: inputs
-/// that are rounded up have been processed.
-Rounding rounding_of(StageId stage, const LoopNest& nest, const Program& program) {
-  return may_round(program.graph.stage(stage), program) ? Rounder(stage, nest, program).run()
-                                                        : Rounding();
-}
-
-constexpr unsigned kFromData = 1, kFromReduction = 2;
-
-AxisMarks mark_axes(const FrozenStage& stage) {
-  AxisMarks marks;
-  for (const IterVar& axis : stage.op.reduce_axis()) marks.set(axis, kFromReduction);
-  std::size_t count = stage.op.axis().size();
-  if (const TensorCompute* compute = stage.op.as<TensorCompute>()) {
-    count = static_cast<std::size_t>(compute->schedulable_ndim);
-  }
-  for (std::size_t i = 0; i < count; ++i) marks.set(stage.op.axis()[i], kFromData);
-  mark_reached(stage.relations, marks);
-  return marks;
+/// Determines, from the direct inputs of the stage, which of its axes are rounded up. Returns
+/// - the axes whose overrun elements can be computed without guards, because their inputs exist,
+/// - these axes, and the axes whose overrun elements are set to 0 because their inputs do not
+/// exist.
+///   Each element of the box is computed or 0. A reduction needs no additional store: its
+///   initialization already stores the identity there.
+///
+/// Precondition: inputs that are rounded up have been processed.
+std::pair<AxisFlags, AxisFlags> rounded_axes(StageId stage, const LoopNest& nest,
+                                             const Program& program) {
+  if (!may_round(program.graph.stage(stage), program)) return {};
+  return Rounder(stage, nest, program).run();
 }
 
 std::vector<Expr> as_likely(std::vector<Expr> conditions) {
@@ -266,14 +240,6 @@ void guard_loops_that_read(LoopNest& nest, std::vector<Expr>& guards) {
     nest.levels[i].insert(nest.levels[i].begin(), moved.begin(), moved.end());
     guards.erase(kept, guards.end());
   }
-}
-
-/// Whether every output is in memory that is allocated for exactly the inferred ranges.
-bool is_realized(const FrozenStage& stage, const BufferTable& buffers) {
-  for (int i = 0; i < stage.op.num_outputs(); ++i) {
-    if (buffers.is_argument(stage.op.output(i))) return false;
-  }
-  return true;
 }
 
 void collect_parts(const Expr& condition, std::vector<Expr>& parts) {
@@ -319,34 +285,31 @@ std::vector<Expr> guards_of_init(const FrozenStage& stage, const LoopNest& init,
 /// needed if a loop runs over both elements and steps. The first step initializes the elements, so
 /// the loop must run even if the reduction is empty. Nullopt if there is no such loop, or if each
 /// reduction provably has a step.
-std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const AxisMarks& marks,
+std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const AxisFlags& from_data,
+                                             const AxisFlags& from_reduction,
                                              const Program& program) {
   const bool is_mixed = std::ranges::any_of(stage.all_iter_vars, [&](const IterVar& axis) {
-    return marks.value_or(axis, 0) == (kFromData | kFromReduction);
+    return from_data.contains(axis) && from_reduction.contains(axis);
   });
   if (!is_mixed) return std::nullopt;
-  constexpr unsigned kMayBeEmpty = 1;
   AxisRanges ranges = program.bounds.ranges();
-  AxisMarks changed;
-  bool is_changed = false;
+  std::vector<IterVar> may_be_empty;
   for (const IterVar& axis : stage.op.reduce_axis()) {
     const Range& range = program.bounds[axis];
     if (arith::can_prove(range.extent >= 1, program.facts)) continue;
-    is_changed = true;
-    changed.set(axis, kMayBeEmpty);
+    may_be_empty.push_back(axis);
     const Expr one = make_int(range.extent.dtype(), 1);
     ranges.set(axis, Range::from_min_extent(
                          range.min, arith::simplify(max(range.extent, one), program.facts)));
   }
-  if (!is_changed) return std::nullopt;
-  mark_reached(stage.relations, changed);
+  if (may_be_empty.empty()) return std::nullopt;
+  const AxisFlags changed = derived_from(may_be_empty, stage.relations);
   arith::Facts facts;
   RangeSweep sweep{ranges, facts};
   for (const Relation& relation : stage.relations) {
-    const bool is_reached = std::ranges::any_of(children_of(relation), [&](const IterVar& child) {
-      return changed.value_or(child, 0) != 0;
-    });
-    if (is_reached) pass_ranges_down({&relation, 1}, sweep);
+    const auto is_changed = [&](const IterVar& child) { return changed.contains(child); };
+    if (std::ranges::any_of(children_of(relation), is_changed))
+      pass_ranges_down({&relation, 1}, sweep);
   }
   return ranges;
 }
@@ -362,11 +325,10 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
                    std::nullopt,
                    {},
                    std::nullopt};
-  const Rounding rounding = rounding_of(id, nest.main, program);
-  const std::vector<Expr> guards =
-      make_guards(id, nest.main, program, {.beyond = &rounding.filled});
-  if (rounding.fills()) {
-    nest.fill_guards = make_guards(id, nest.main, program, {.beyond = &rounding.computed});
+  const auto [computed, filled] = rounded_axes(id, nest.main, program);
+  const std::vector<Expr> guards = make_guards(id, nest.main, program, {.beyond = &filled});
+  if (filled.size() > computed.size()) {
+    nest.fill_guards = make_guards(id, nest.main, program, {.beyond = &computed});
     std::erase_if(nest.fill_guards, [&](const Expr& guard) {
       return std::ranges::any_of(guards, [&](const Expr& g) { return structural_equal(g, guard); });
     });
@@ -379,18 +341,17 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
   }
   if (stage.op.reduce_axis().empty()) return nest;
 
-  const AxisMarks marks = mark_axes(stage);
-  for (std::size_t i = 0; i < stage.leaf_iter_vars.size(); ++i) {
-    if ((marks.value_or(stage.leaf_iter_vars[i], 0) & kFromReduction) == 0) continue;
-    nest.common = i;
-    break;
-  }
+  const AxisFlags from_data = derived_from(scheduled_axes(stage.op), stage.relations);
+  const AxisFlags from_reduction = derived_from(stage.op.reduce_axis(), stage.relations);
+  const auto first_reduced = std::ranges::find_if(
+      stage.leaf_iter_vars, [&](const IterVar& leaf) { return from_reduction.contains(leaf); });
+  nest.common = static_cast<std::size_t>(first_reduced - stage.leaf_iter_vars.begin());
   // The initialization has no loops over axes that derive only from reduction axes.
   AxisFlags skip;
   for (const IterVar& axis : stage.all_iter_vars) {
-    if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
+    if (from_reduction.contains(axis) && !from_data.contains(axis)) skip.set(axis, true);
   }
-  nest.with_a_step = ranges_with_a_step(stage, marks, program);
+  nest.with_a_step = ranges_with_a_step(stage, from_data, from_reduction, program);
   const AxisRanges* ranges = nest.with_a_step ? &*nest.with_a_step : nullptr;
   nest.init = make_loop_nest(id, program,
                              {.begin = nest.common,
@@ -407,14 +368,14 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
       !compute || std::ranges::all_of(compute->reduction()->init, [](const Expr& start) {
         return !contains<ProducerLoad>(start) && free_vars(start).empty();
       });
-  const bool harmless = is_constant && is_realized(stage, program.buffers) && !stage.rolling_buffer;
+  const bool harmless =
+      is_constant && !program.buffers.has_argument(stage.op) && !stage.rolling_buffer;
   nest.init_guards = as_likely(make_guards(
       id, *nest.init, program, {.skip_declared = harmless, .skip = &skip, .ranges = ranges}));
   for (Expr& guard : guards_of_init(stage, *nest.init, skip, program))
     nest.init_guards.push_back(std::move(guard));
   std::vector<IterVar> idle = idle_threads(program.graph, id);
-  for (const IterVar& thread : program.lifted.idle_inside(id))
-    if (!contains(idle, thread)) idle.push_back(thread);
+  for (const IterVar& thread : program.lifted.idle_inside(id)) add_once(idle, thread);
   for (const IterVar& thread : idle) {
     if (is_one(program.bounds[thread].extent)) continue;
     nest.main_guards.push_back(thread.var() == 0);
@@ -433,15 +394,13 @@ std::vector<Expr> element_indices(const FrozenStage& stage, const Program& progr
 }
 
 bool reads(const Expr& e, const Buffer& buffer) {
-  bool found = false;
-  walk(e, [&](const Load& load) { found = found || load.buffer->data.same_as(buffer->data); });
-  return found;
+  return any_node(e, [&](const Load& load) { return load.buffer->data.same_as(buffer->data); });
 }
 
 std::vector<Buffer> output_buffers(const FrozenStage& stage, const Program& program) {
   std::vector<Buffer> buffers;
-  for (int k = 0; k < stage.op.num_outputs(); ++k)
-    buffers.push_back(program.buffers.buffer_of(stage.op.output(k)));
+  for (const Tensor& output : outputs_of(stage.op))
+    buffers.push_back(program.buffers.buffer_of(output));
   return buffers;
 }
 
@@ -492,8 +451,8 @@ Stmt make_stores(const FrozenStage& stage, const Program& program, const Compute
                         element_indices(stage, program, nest.main.vars));
 }
 
-ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
-                             const ComputeNest& nest) {
+std::pair<Stmt, Stmt> make_reduction(const FrozenStage& stage, const Program& program,
+                                     const ComputeNest& nest) {
   const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();
   const CommReducer reducer = map_reducer(
       reduction.combiner, [&](const Expr& e) { return program.lower(e, nest.main.vars); });

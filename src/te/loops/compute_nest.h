@@ -31,17 +31,12 @@ ComputeNest make_compute_nest(StageId stage, const Program& program);
 /// Returns output[axes] = body, or 0 where a fill guard fails, for every output.
 Stmt make_stores(const FrozenStage& stage, const Program& program, const ComputeNest& nest);
 
-struct ReductionBody {
-  /// The statement output[axes] = start value.
-  Stmt init;
-  /// The statement output[axes] = combine(output[axes], source), under the reduction's condition.
-  Stmt update;
-};
-
-/// Makes the statements of a reduction. All new values are computed from old values. If the value
-/// of a later output reads an earlier output, it is computed before the earlier output is stored.
-ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
-                             const ComputeNest& nest);
+/// Returns the two statements of a reduction: the init, output[axes] = start value, and the update,
+/// output[axes] = combine(output[axes], source) under the reduction's condition. All new values are
+/// computed from old values. If the value of a later output reads an earlier output, it is computed
+/// before the earlier output is stored.
+std::pair<Stmt, Stmt> make_reduction(const FrozenStage& stage, const Program& program,
+                                     const ComputeNest& nest);
 
 /// Returns the stores buffers[k][indices] = values[k] for all k, as if they were simultaneous. A
 /// value that reads the buffer of an earlier store is computed before all stores.

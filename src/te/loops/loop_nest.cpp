@@ -118,6 +118,11 @@ namespace {
 /// Maximum number of nodes of a value that is substituted for its axis.
 constexpr std::size_t kMaxInlined = 64;
 
+/// Whether the leaf has no loop and no guards.
+bool is_skipped(const IterVar& leaf, const AxisFlags* skip) {
+  return leaf.kind() == IterKind::Opaque || (skip && skip->value_or(leaf, false));
+}
+
 ForKind loop_kind(const AxisAttributes* attributes) {
   if (!attributes || !attributes->run) return ForKind::Serial;
   constexpr std::array kKinds = {ForKind::Unrolled, ForKind::Vectorized, ForKind::Parallel};
@@ -149,7 +154,7 @@ class NestMaker {
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       if (i < options_.begin) {
         nest_.values.set(leaves[i], options_.around->values.at(leaves[i]));
-      } else if (is_skipped(leaves[i])) {
+      } else if (is_skipped(leaves[i], options_.skip)) {
         nest_.values.set(leaves[i], leaves[i].var());
       } else {
         nest_.values.set(leaves[i], open(leaves[i], nest_.levels[i]));
@@ -177,7 +182,7 @@ class NestMaker {
       return std::holds_alternative<Fuse>(relation);
     });
     if (!has_fused) return pass_index_up(stage_.relations, ranges(), nest_.values);
-    AxisMarks depths;
+    AxisMap<unsigned> depths;
     for (unsigned depth = 0; depth < nest_.order.size(); ++depth) {
       const IterVar& leaf = stage_.leaf_iter_vars[nest_.order[depth]];
       depths.set(leaf, is_constant(nest_.values.at(leaf)) ? 0 : depth);
@@ -187,7 +192,8 @@ class NestMaker {
       for (const IterVar& child : children_of(relation))
         depth = std::max(depth, depths.value_or(child, 0));
       for (const IterVar& parent : parents_of(relation)) depths.set(parent, depth);
-      if (const Fuse* fuse = std::get_if<Fuse>(&relation); fuse && !is_skipped(fuse->fused)) {
+      if (const Fuse* fuse = std::get_if<Fuse>(&relation);
+          fuse && !is_skipped(fuse->fused, options_.skip)) {
         const Expr* index = nest_.values.find(fuse->fused);
         if (index && node_count(*index) > kMaxInlined) name_value(fuse->fused, *index, depth);
       }
@@ -200,11 +206,6 @@ class NestMaker {
     nest_.levels[nest_.order[std::max(depth, options_.begin)]].push_back(
         make_stmt(Let{var, index, make_nop()}));
     nest_.values.set(axis, var);
-  }
-
-  bool is_skipped(const IterVar& leaf) const {
-    return leaf.kind() == IterKind::Opaque ||
-           (options_.skip && options_.skip->value_or(leaf, false));
   }
 
   /// Adds the loop headers of the leaf, and returns the leaf's value inside them.
@@ -369,17 +370,12 @@ class GuardMaker {
   }
 
  private:
-  bool is_skipped(const IterVar& axis) const {
-    return axis.kind() == IterKind::Opaque ||
-           (options_.skip && options_.skip->value_or(axis, false));
-  }
-
   /// Guards against excess threads: a loop of the stage, or around it, may have fewer iterations
   /// than its thread axis has threads.
   void guard_threads() {
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage_, leaf);
-      if (!thread || is_skipped(leaf)) continue;
+      if (!thread || is_skipped(leaf, options_.skip)) continue;
       // A loop that is not divided runs its first iteration in every thread, so it needs a guard
       // only if it is empty.
       const bool divided = is_divided(stage_, leaf, *thread, scope_);
@@ -406,7 +402,7 @@ class GuardMaker {
     const AxisRanges& ranges = options_.ranges ? *options_.ranges : program_.bounds.ranges();
     const AxisFlags guarded = find_guarded(stage_.relations, ranges, arith::Facts());
     for (const IterVar& axis : stage_.all_iter_vars) {
-      if (is_skipped(axis) || !guarded.value_or(axis, false)) continue;
+      if (is_skipped(axis, options_.skip) || !guarded.value_or(axis, false)) continue;
       const Range& range = ranges.at(axis);
       require_below(unshifted(in_full_width(nest_.values.at(axis)), range.min), range.extent);
     }
@@ -428,7 +424,8 @@ class GuardMaker {
       if (!transform) continue;
       for (const IterVar& axis : transform->originals) {
         const Range& range = program_.bounds[axis];
-        if (is_skipped(axis) || (axis.dom() && same_range(*axis.dom(), range))) continue;
+        if (is_skipped(axis, options_.skip) || (axis.dom() && same_range(*axis.dom(), range)))
+          continue;
         const Expr value = unshifted(in_full_width(nest_.values.at(axis)), range.min);
         require_within(arith::simplify(value, program_.facts), range.extent);
       }
@@ -437,7 +434,8 @@ class GuardMaker {
 
   void guard_declared() {
     for (const IterVar& axis : stage_.op.root_iter_vars()) {
-      if (is_skipped(axis) || same_range(*axis.dom(), program_.bounds[axis])) continue;
+      if (is_skipped(axis, options_.skip) || same_range(*axis.dom(), program_.bounds[axis]))
+        continue;
       if (options_.beyond && options_.beyond->contains(axis)) continue;
       const Expr value = unshifted(in_full_width(nest_.values.at(axis)), axis.dom()->min);
       require_within(value, axis.dom()->extent);

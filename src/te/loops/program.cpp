@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/graph/thread_scope.h"
+#include "te/operations/declare.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/dense_map.h"
 #include "tenon/support/match.h"
@@ -35,6 +36,10 @@ void BufferTable::set_argument(const Tensor& tensor, const Buffer& buffer) {
 bool BufferTable::is_argument(const Tensor& tensor) const {
   std::optional<OutputId> id = id_of(tensor);
   return id && arguments_.contains(*id);
+}
+
+bool BufferTable::has_argument(const Operation& op) const {
+  return std::ranges::any_of(outputs_of(op), [&](const Tensor& t) { return is_argument(t); });
 }
 
 bool BufferTable::is_scan_state(const Tensor& tensor) const {

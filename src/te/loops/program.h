@@ -19,6 +19,8 @@ class BufferTable {
 
   void set_argument(const Tensor& tensor, const tir::Buffer& buffer);
   bool is_argument(const Tensor& tensor) const;
+  /// Whether an output of the operation is an argument.
+  bool has_argument(const Operation& op) const;
   /// Whether the tensor is part of a scan's state.
   bool is_scan_state(const Tensor& tensor) const;
   /// Returns the buffer that a read or store of the tensor accesses. The initial state, update and

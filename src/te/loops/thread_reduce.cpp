@@ -5,6 +5,7 @@
 #include "te/graph/thread_scope.h"
 #include "te/loops/compute_nest.h"
 #include "te/loops/loop_nest.h"
+#include "te/operations/body.h"
 #include "tenon/arith/reducer_laws.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
@@ -77,17 +78,16 @@ void check_reducer_uses_no_axis(const FrozenStage& stage, const CommReducerNode&
 
 Expr first_element(const Buffer& buffer) { return make_load(buffer, {Expr(0)}); }
 
+Stmt allocated(const Buffer& buffer, const Stmt& body) {
+  return make_stmt(Allocate{buffer->data, buffer->dtype, buffer->shape, make_true(), body});
+}
+
 /// Whether the condition is defined for all values of its variables: no loads, and divisions only
 /// by constants.
 bool is_always_defined(const Expr& condition) {
-  if (effect_of(condition) != Effect::Pure) return false;
-  bool divides = false;
-  walk(condition, [&](const Binary& n) {
-    const bool is_division = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod ||
-                             n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod;
-    divides |= is_division && constant_int(n.b).value_or(0) == 0;
-  });
-  return !divides;
+  return effect_of(condition) == Effect::Pure && !any_node(condition, [](const Binary& n) {
+           return is_division(n.op) && constant_int(n.b).value_or(0) == 0;
+         });
 }
 
 class ThreadReductionMaker {
@@ -104,17 +104,16 @@ class ThreadReductionMaker {
     if (has_condition_) guards_.push_back(condition);
     // Computes the guards of the result. Skips axes that derive only from reduction axes.
     AxisFlags reduced;
-    AxisMarks marks;
-    for (const IterVar& axis : stage_.op.axis()) marks.set(axis, 1);
-    mark_reached(stage_.relations, marks);
-    for (const IterVar& axis : stage_.all_iter_vars)
-      reduced.set(axis, marks.value_or(axis, 0) == 0);
+    const AxisFlags from_data = derived_from(stage_.op.axis(), stage_.relations);
+    for (const IterVar& axis : stage_.all_iter_vars) reduced.set(axis, !from_data.contains(axis));
     result_guards_ = make_guards(id, nest, program, {.skip = &reduced});
   }
 
-  ThreadReduction make() {
+  std::pair<Stmt, std::function<Stmt(const Stmt& own_loops)>> make() {
     for (const Expr& source : reduction_.source)
       sources_.push_back(program_.lower(source, nest_.vars));
+    // Buffers with one element each: the results, and the partial results of a thread. There are no
+    // partial results if each thread has a single term.
     const std::vector<Buffer> totals = temporaries("reduce_temp");
     std::vector<Buffer> parts;
     std::vector<Stmt> start_parts;
@@ -125,12 +124,18 @@ class ThreadReductionMaker {
         start_parts.push_back(make_store(parts[k], reduction_.combiner->identity[k], {Expr(0)}));
       update = guarded(guards_, update_parts(parts));
     }
-    return {totals,
-            parts,
-            std::move(start_parts),
-            std::move(update),
-            all_reduce(totals, parts),
-            store_result(totals, !own_.empty())};
+    const Stmt reduced = make_seq({all_reduce(totals, parts), store_result(totals)});
+    return {update, [=](const Stmt& own_loops) {
+              std::vector<Stmt> steps = start_parts;
+              if (!parts.empty()) steps.push_back(own_loops);
+              steps.push_back(reduced);
+              Stmt body = make_seq(std::move(steps));
+              for (std::size_t k = totals.size(); k-- > 0;) {
+                body = allocated(totals[k], body);
+                if (!parts.empty()) body = allocated(parts[k], body);
+              }
+              return body;
+            }};
   }
 
  private:
@@ -189,14 +194,14 @@ class ThreadReductionMaker {
   /// Stores the total, combined with the user's start value if there is one. If threads have no
   /// partial results, the identity has not been combined yet. It is combined here if this can
   /// change the result.
-  Stmt store_result(const std::vector<Buffer>& totals, bool has_identity) const {
+  Stmt store_result(const std::vector<Buffer>& totals) const {
     std::vector<Expr> values, indices;
     for (const Buffer& total : totals) values.push_back(first_element(total));
     if (!reduction_.init.empty()) {
       std::vector<Expr> start;
       for (const Expr& init : reduction_.init) start.push_back(program_.lower(init, nest_.vars));
       values = combine(*reduction_.combiner, start, values);
-    } else if (!has_identity &&
+    } else if (own_.empty() &&
                !arith::is_identity_neutral(*reduction_.combiner, reduction_.source)) {
       values = combine(*reduction_.combiner, reduction_.combiner->identity, values);
     }
@@ -274,28 +279,8 @@ std::pair<std::vector<std::size_t>, std::vector<std::size_t>> leaves_of_thread_r
   return {std::move(common), std::move(own)};
 }
 
-namespace {
-
-Stmt allocated(const Buffer& buffer, const Stmt& body) {
-  return make_stmt(Allocate{buffer->data, buffer->dtype, buffer->shape, make_true(), body});
-}
-
-}  // namespace
-
-Stmt ThreadReduction::around(const Stmt& own_loops) const {
-  std::vector<Stmt> steps = start_parts;
-  if (!parts.empty()) steps.push_back(own_loops);
-  steps.push_back(all_reduce);
-  steps.push_back(store_result);
-  Stmt body = make_seq(std::move(steps));
-  for (std::size_t k = totals.size(); k-- > 0;) {
-    body = allocated(totals[k], body);
-    if (!parts.empty()) body = allocated(parts[k], body);
-  }
-  return body;
-}
-
-ThreadReduction make_thread_reduction(StageId stage, const Program& program, const LoopNest& nest) {
+std::pair<Stmt, std::function<Stmt(const Stmt& own_loops)>> make_thread_reduction(
+    StageId stage, const Program& program, const LoopNest& nest) {
   const FrozenStage& reduced = program.graph.stage(stage);
   check_not_in_virtual_threads(program.graph, stage, program.bounds);
   check_reducer_uses_no_axis(reduced, *reduced.op.as<Compute>()->reduction()->combiner);

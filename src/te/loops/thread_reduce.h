@@ -6,6 +6,8 @@
 //   B[i] = reduce_temp0[0]
 #pragma once
 
+#include <functional>
+
 #include "te/loops/loop_nest.h"
 
 namespace tenon::te {
@@ -19,23 +21,11 @@ bool reduces_across_threads(const FrozenStage& stage);
 std::pair<std::vector<std::size_t>, std::vector<std::size_t>> leaves_of_thread_reduction(
     const FrozenStage& stage);
 
-struct ThreadReduction {
-  /// Buffers with one element each. `totals` receive the results. `parts` are the partial results
-  /// of a thread; empty if each thread has a single term.
-  std::vector<tir::Buffer> totals, parts;
-  /// The statements that initialize a thread's partial result (`start_parts`) and add a term to it
-  /// (`update`). Empty if each thread has a single term.
-  std::vector<Stmt> start_parts;
-  Stmt update;
-  /// The reduction across threads, and the statement that stores its result.
-  Stmt all_reduce, store_result;
-
-  /// Returns the sequence of start_parts, `own_loops`, all_reduce and store_result inside the
-  /// allocations of `totals` and `parts`. `own_loops` are the loops over a thread's part of the
-  /// reduction.
-  Stmt around(const Stmt& own_loops) const;
-};
-
-ThreadReduction make_thread_reduction(StageId stage, const Program& program, const LoopNest& nest);
+/// Returns the statement that adds a term to a thread's partial result (a no-op if each thread has
+/// a single term), and a function that completes the loops around this statement: it returns the
+/// initialization of the partial results, the loops, the reduction across threads and the store of
+/// its result, inside the allocations of their buffers.
+std::pair<Stmt, std::function<Stmt(const Stmt& own_loops)>> make_thread_reduction(
+    StageId stage, const Program& program, const LoopNest& nest);
 
 }  // namespace tenon::te

@@ -1,7 +1,6 @@
 #include "te/operations/body.h"
 
 #include <algorithm>
-#include <map>
 
 #include "tenon/support/dense_map.h"
 #include "tenon/te/operation_kind.h"
@@ -61,8 +60,7 @@ bool map_domains(std::vector<IterVar>& axes, tir::ExprMap f) {
 
 }  // namespace
 
-std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
-                             ReduceDomains domains) {
+std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f, bool maps_ranges) {
   const tir::Reduce* reduce = bodies.empty() ? nullptr : bodies.front().as<tir::Reduce>();
   std::vector<Expr> result = bodies;
   if (!reduce) {
@@ -74,12 +72,19 @@ std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
   const bool reducer = changed.combiner != reduce->reduction->combiner;
   const bool sources = map_list(changed.source, f);
   const bool inits = map_list(changed.init, f);
-  const bool axes = domains == ReduceDomains::Mapped && map_domains(changed.axis, f);
+  const bool axes = maps_ranges && map_domains(changed.axis, f);
   Expr condition = f(changed.condition);
   if (!reducer && !sources && !inits && !axes && condition.same_as(changed.condition))
     return bodies;
   changed.condition = std::move(condition);
   return components_of(std::make_shared<const ReduceNode>(std::move(changed)));
+}
+
+void for_each_space(const Scan& scan,
+                    FunctionRef<void(std::size_t k, std::size_t dim, const IterVar& axis)> f) {
+  for (std::size_t k = 0, axis = 0; k < scan.update.size(); ++k)
+    for (std::size_t dim = 1; dim < scan.update[k].shape().size(); ++dim)
+      f(k, dim, scan.spatial_axis[axis++]);
 }
 
 Expr LoadRewriter::operator()(const Expr& e) {
@@ -111,80 +116,60 @@ std::size_t tree_size(const Expr& e, std::size_t limit) {
   return memoized_tree_size(e, limit, sizes);
 }
 
+namespace {
+
+/// Calls f on every read of a tensor in `e`, except in sub-expressions that are in `seen`, to which
+/// it adds the visited ones. A read inside an index precedes the read around it.
+void visit_reads(const Expr& e, DenseMap<const ExprNode*, bool>& seen,
+                 FunctionRef<void(const ProducerLoad&)> f) {
+  if (is_constant(e) || e.as<VarNode>() || !seen.try_emplace(&e.node(), true).second) return;
+  for_each_child(e, [&](const Expr& child) { visit_reads(child, seen, f); });
+  if (const ProducerLoad* load = e.as<ProducerLoad>()) f(*load);
+}
+
+}  // namespace
+
 void TensorCollector::add(const Tensor& tensor) {
   const bool known = std::ranges::any_of(found, [&](const Tensor& t) { return t.same_as(tensor); });
   if (!known) found.push_back(tensor);
 }
 
 void TensorCollector::visit(const Expr& e) {
-  if (tir::is_constant(e) || e.as<tir::VarNode>() || !seen_.try_emplace(&e.node(), true).second)
-    return;
-  if (const tir::Reduce* reduce = e.as<tir::Reduce>()) {
-    const ReduceNode& r = *reduce->reduction;
-    if (!seen_reductions_.try_emplace(&r, true).second) return;
-    for (const IterVar& axis : r.axis) {
-      if (!axis.dom()) continue;
-      visit(axis.dom()->min);
-      visit(axis.dom()->extent);
-    }
-    for (const Expr& source : r.source) visit(source);
-    for (const Expr& init : r.init) visit(init);
-    visit(r.condition);
-    return;
-  }
-  tir::for_each_child(e, [this](const Expr& child) { visit(child); });
-  if (const tir::ProducerLoad* load = e.as<tir::ProducerLoad>()) add(Tensor::of(*load));
+  visit_reads(e, seen_, [this](const ProducerLoad& load) { add(Tensor::of(load)); });
 }
 
-namespace {
-
-class ReadCollector {
- public:
-  void visit(const Expr& e) {
-    if (is_constant(e) || e.as<VarNode>() || !visited_.try_emplace(&e.node(), true).second) return;
-    for_each_child(e, [&](const Expr& child) { visit(child); });
-    if (const ProducerLoad* load = e.as<ProducerLoad>()) add(*load);
-  }
-  std::vector<TensorReads> take() { return std::move(reads_); }
-
- private:
-  void add(const ProducerLoad& load) {
-    const std::pair key{load.producer->operation_identity(), load.producer->value_index()};
-    auto [place, is_new] = place_.try_emplace(key, reads_.size());
-    if (is_new) reads_.push_back({Tensor::of(load), {}});
-    std::vector<std::vector<Expr>>& indices = reads_[place->second].indices;
-    bool known = std::ranges::any_of(indices, [&](const std::vector<Expr>& other) {
-      return structural_equal(other, load.indices);
-    });
-    if (!known) indices.push_back(load.indices);
-  }
-
-  DenseMap<const ExprNode*, bool> visited_;
-  /// The position in `reads_` of each operation's output. Never iterated, because the keys are
-  /// addresses.
-  std::map<std::pair<const void*, int>, std::size_t> place_;
-  std::vector<TensorReads> reads_;
-};
-
-}  // namespace
+void TensorCollector::visit(const Range& range) {
+  visit(range.min);
+  visit(range.extent);
+}
 
 std::vector<TensorReads> collect_reads(const Operation& op) {
-  ReadCollector collector;
-  for (const Expr& body : op.body()) collector.visit(body);
+  std::vector<TensorReads> all;
+  DenseMap<const ExprNode*, bool> seen;
+  const auto visit = [&](const Expr& e) {
+    visit_reads(e, seen, [&](const ProducerLoad& load) {
+      const Tensor tensor = Tensor::of(load);
+      auto reads = std::ranges::find_if(
+          all, [&](const TensorReads& other) { return other.tensor.same_as(tensor); });
+      if (reads == all.end()) reads = all.insert(reads, {tensor, {}});
+      const auto is_same = [&](const std::vector<Expr>& indices) {
+        return structural_equal(indices, load.indices);
+      };
+      if (std::ranges::none_of(reads->indices, is_same)) reads->indices.push_back(load.indices);
+    });
+  };
+  const auto visit_range = [&](const Range& range) {
+    visit(range.min);
+    visit(range.extent);
+  };
+  for (const Expr& body : op.body()) visit(body);
   if (const TensorCompute* compute = op.as<TensorCompute>()) {
-    for (const TensorRegion& input : compute->inputs) {
-      for (const Range& range : input.ranges) {
-        collector.visit(range.min);
-        collector.visit(range.extent);
-      }
-    }
-    for (const Expr& scalar : compute->scalar_inputs) collector.visit(scalar);
-    for (const IterVar& axis : compute->reduce_axis) {
-      collector.visit(axis.dom()->min);
-      collector.visit(axis.dom()->extent);
-    }
+    for (const TensorRegion& input : compute->inputs)
+      for (const Range& range : input.ranges) visit_range(range);
+    for (const Expr& scalar : compute->scalar_inputs) visit(scalar);
+    for (const IterVar& axis : compute->reduce_axis) visit_range(*axis.dom());
   }
-  return collector.take();
+  return all;
 }
 
 }  // namespace tenon::te

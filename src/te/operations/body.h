@@ -8,15 +8,13 @@
 
 namespace tenon::te {
 
-/// The treatment of reduction axes in a rewrite. Kept: the axes stay the same handles, which users
-/// and relations refer to. Mapped: an axis is recreated if its range changes.
-enum class ReduceDomains : std::uint8_t { Kept, Mapped };
-
 /// Applies f to every body. For components of a reduction, applies f to the reducer, the sources,
-/// the inits, the condition and (if mapped) the ranges of the axes. A body that does not change is
-/// returned as the same handle.
+/// the inits and the condition. A body that does not change is returned as the same handle. If
+/// `maps_ranges` is true, also applies f to the ranges of reduction axes and recreates an axis
+/// whose range changes. Otherwise the axes stay the same handles, which users and relations refer
+/// to.
 std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
-                             ReduceDomains domains = ReduceDomains::Kept);
+                             bool maps_ranges = false);
 
 /// Applies f to the combination and the identity of a reducer, which may use axes of the operation
 /// and parameters of the function. Returns the same handle if nothing changes.
@@ -24,6 +22,10 @@ tir::CommReducer map_reducer(const tir::CommReducer& reducer, tir::ExprMap f);
 
 /// Returns bodies that are the components of the reduction.
 std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& reduction);
+
+/// Calls f for every spatial axis of a scan, with the number of its state and its dimension.
+void for_each_space(const Scan& scan,
+                    FunctionRef<void(std::size_t k, std::size_t dim, const IterVar& axis)> f);
 
 /// Rewrites an expression bottom-up. A shared sub-expression is rewritten once and remains shared.
 /// `replace` receives each read of a tensor, with rewritten indices. If it returns nullopt, the
@@ -39,6 +41,12 @@ class LoadRewriter {
   DenseMap<const tir::ExprNode*, Expr> done_;
 };
 
+/// Whether the operator is a quotient or a remainder.
+inline bool is_division(tir::BinaryOp op) {
+  using enum tir::BinaryOp;
+  return op == FloorDiv || op == FloorMod || op == TruncDiv || op == TruncMod;
+}
+
 /// Returns the number of nodes of the expression as a tree, at most `limit`. Takes time linear in
 /// the shared graph.
 std::size_t tree_size(const Expr& e, std::size_t limit);
@@ -50,10 +58,10 @@ class TensorCollector {
   std::vector<Tensor> found;
   void add(const Tensor& tensor);
   void visit(const Expr& e);
+  void visit(const Range& range);
 
  private:
   DenseMap<const tir::ExprNode*, bool> seen_;
-  DenseMap<const tir::ReduceNode*, bool> seen_reductions_;
 };
 
 // The reads of an operation, by tensor.

@@ -4,6 +4,7 @@
 #include "te/operations/body.h"
 #include "te/operations/declare.h"
 #include "tenon/te/operation_kind.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
 #include "tenon/tir/walk.h"
@@ -18,14 +19,9 @@ constexpr std::size_t kMaxBodyNodes = std::size_t{1} << 20;
 
 void check_no_reduction_inside(const std::string& what, const Expr& body,
                                const SourceLocation& where) {
-  bool nested = false;
-  if (body.as<tir::Reduce>()) {
-    tir::for_each_child(
-        body, [&](const Expr& child) { nested = nested || tir::contains<tir::Reduce>(child); });
-  } else {
-    nested = tir::contains<tir::Reduce>(body);
-  }
-  if (nested)
+  const std::vector<Expr> parts =
+      body.as<tir::Reduce>() ? tir::children_of(body) : std::vector<Expr>{body};
+  if (std::ranges::any_of(parts, [](const Expr& e) { return tir::contains<tir::Reduce>(e); }))
     throw TypeError(
         what +
             ": a reduction must be the whole body, here it is inside of an expression; compute it "

@@ -5,6 +5,7 @@
 
 #include "te/operations/body.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
@@ -18,17 +19,6 @@ namespace {
 
 std::string count(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
-std::vector<IterVar> make_axes(const std::vector<Expr>& shape,
-                               const std::vector<std::string>& names) {
-  std::vector<IterVar> axes;
-  for (std::size_t n = 0; n < shape.size(); ++n) {
-    const DataType type = shape[n].dtype();
-    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]), Var(names[n], type),
-                      IterKind::DataParallel);
-  }
-  return axes;
 }
 
 }  // namespace
@@ -68,6 +58,10 @@ void check_element_type(DataType type, const std::string& what, const SourceLoca
     throw TypeError(what + ": a tensor has numbers as elements, not values of type handle", where);
 }
 
+IterVar axis_over(const Expr& extent, Name name, IterKind kind) {
+  return IterVar(Range::from_extent(extent), Var(std::move(name), extent.dtype()), kind);
+}
+
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what,
                                   const SourceLocation& where) {
@@ -77,7 +71,9 @@ std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<st
     throw TypeError(what + ": got " + count(names.size(), "axis name") + " for " +
                         count(shape.size(), "dimension"),
                     where);
-  return make_axes(shape, names);
+  std::vector<IterVar> axes;
+  for (std::size_t n = 0; n < shape.size(); ++n) axes.push_back(axis_over(shape[n], names[n]));
+  return axes;
 }
 
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
@@ -115,7 +111,7 @@ std::string plain_text(const Expr& e) {
   return value ? std::to_string(*value) : tir::print_expr(e);
 }
 
-void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
+void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, bool compared_at_run_time,
                      const std::string& what, const SourceLocation& where) {
   const std::string pair =
       what + ": buffer `" + buffer.name() + "` for tensor `" + tensor.name() + "`";
@@ -127,8 +123,8 @@ void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule 
       pair + " has shape " + print_list(given) + ", the tensor " + print_list(expected);
   if (given.size() != expected.size()) throw TypeError(shapes, where);
   for (std::size_t n = 0; n < given.size(); ++n) {
-    const bool is_open = rule == ShapeRule::NotContradicted &&
-                         !(tir::constant_int(given[n]) && tir::constant_int(expected[n]));
+    const bool is_open =
+        compared_at_run_time && !(tir::constant_int(given[n]) && tir::constant_int(expected[n]));
     if (is_open || arith::can_prove_equal(given[n], expected[n])) continue;
     throw TypeError(shapes + ": extent " + std::to_string(n) + " is " + tir::print_expr(given[n]) +
                         ", that of the tensor is " + tir::print_expr(expected[n]),
@@ -168,6 +164,12 @@ void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
       throw TypeError(what + ": the body accesses buffer `" + buffer.name() +
                           "`, which is not an input or output of it and is not allocated in it",
                       where);
+}
+
+std::span<const IterVar> scheduled_axes(const Operation& op) {
+  const std::span<const IterVar> axes = op.axis();
+  const TensorCompute* tensor = op.as<TensorCompute>();
+  return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
 }
 
 std::vector<Tensor> outputs_of(const Operation& op) {

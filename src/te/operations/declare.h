@@ -24,14 +24,14 @@ std::string print_list(const std::vector<Expr>& list);
 std::string plain_text(const Expr& e);
 /// Throws TypeError for a type that arrays cannot have.
 void check_element_type(DataType type, const std::string& what, const SourceLocation& where);
+/// Makes an axis over [0, extent), whose variable has the type of the extent.
+IterVar axis_over(const Expr& extent, Name name, IterKind kind = IterKind::DataParallel);
 /// Makes one data-parallel axis per dimension, named i0, i1, ... unless the user gave names.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what, const SourceLocation& where);
-/// The required agreement of shapes. Proved: extents must be provably equal. NotContradicted:
-/// extents that are not constant may differ, because they are compared at run time.
-enum class ShapeRule : std::uint8_t { Proved, NotContradicted };
-/// Throws TypeError for a buffer whose type or shape differs from that of its tensor.
-void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
+/// Throws TypeError for a buffer whose type or shape differs from that of its tensor. Extents must
+/// be provably equal. If `compared_at_run_time` is true, extents that are not constant may differ.
+void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, bool compared_at_run_time,
                      const std::string& what, const SourceLocation& where);
 /// Checks the body of an extern operation or intrinsic. Throws TypeError if the body accesses a
 /// buffer that it neither receives nor allocates. Also throws if it contains reads of tensors or
@@ -42,6 +42,9 @@ void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
                  const SourceLocation& where);
 
+/// Returns the data axes of an operation that have loops. The other ones are dimensions of an
+/// intrinsic.
+std::span<const IterVar> scheduled_axes(const Operation& op);
 /// Returns all outputs of the operation, in order.
 std::vector<Tensor> outputs_of(const Operation& op);
 

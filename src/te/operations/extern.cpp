@@ -21,7 +21,7 @@ std::vector<tir::Buffer> input_buffers(const std::string& what, const std::vecto
   if (options.input_buffers) {
     check_given(what + ", inputs", *options.input_buffers, inputs.size(), where);
     for (std::size_t n = 0; n < inputs.size(); ++n)
-      check_buffer_of(inputs[n], (*options.input_buffers)[n], ShapeRule::NotContradicted, what,
+      check_buffer_of(inputs[n], (*options.input_buffers)[n], /*compared_at_run_time=*/true, what,
                       where);
     return *options.input_buffers;
   }
@@ -72,7 +72,7 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
     for (std::size_t n = 0; n < outs.size(); ++n)
       check_buffer_of(
           make_operation(name, "", Placeholder{shapes[n], outs[n].dtype()}, where).output(0),
-          outs[n], ShapeRule::NotContradicted, what + ", output " + std::to_string(n), where);
+          outs[n], /*compared_at_run_time=*/true, what + ", output " + std::to_string(n), where);
   } else {
     const std::vector<DataType> types = output_types(what, inputs, shapes.size(), options, where);
     for (DataType type : types) check_element_type(type, what, where);

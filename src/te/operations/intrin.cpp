@@ -16,7 +16,7 @@ tir::Buffer buffer_for(const std::string& what, const Tensor& tensor,
                        const TensorIntrinOptions& options, const SourceLocation& where) {
   for (const auto& [bound, buffer] : options.binds) {
     if (!bound.same_as(tensor)) continue;
-    check_buffer_of(tensor, buffer, ShapeRule::Proved, what, where);
+    check_buffer_of(tensor, buffer, /*compared_at_run_time=*/false, what, where);
     return buffer;
   }
   return tir::decl_buffer(tensor.shape(), tensor.dtype(),
@@ -86,14 +86,14 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
         throw TypeError(what + ": tensor `" + options.binds[n].first.name() + "` has two buffers",
                         where);
   const std::span<const tir::Buffer> all(buffers);
-  TensorIntrinBody code = body(all.first(op.inputs().size()), all.subspan(op.inputs().size()));
+  const std::span<const tir::Buffer> ins = all.first(op.inputs().size()),
+                                     outs = all.subspan(op.inputs().size());
+  TensorIntrinBody code = body(ins, outs);
   if (!code.body && !code.update)
     throw TypeError(what + ": has neither a body nor an update, so there is nothing to call",
                     where);
   for (const std::optional<Stmt>& part : {code.body, code.reset, code.update})
-    if (part)
-      check_body(*part, all.first(op.inputs().size()), all.subspan(op.inputs().size()), what,
-                 where);
+    if (part) check_body(*part, ins, outs, what, where);
   return TensorIntrin(std::make_shared<const TensorIntrinNode>(
       TensorIntrinNode{std::move(options.name), op, op.inputs(), std::move(buffers),
                        std::move(options.scalar_params), std::move(code), where}));
@@ -101,10 +101,6 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
 
 std::shared_ptr<const TensorIntrinNode> TensorIntrin::shared() const { return node_.pointer(); }
 const std::string& TensorIntrin::name() const { return node_->name; }
-
-TensorIntrinCall::TensorIntrinCall(TensorIntrin intrin, std::vector<TensorRegion> inputs,
-                                   TensorIntrinCallOptions options)
-    : intrin(std::move(intrin)), inputs(std::move(inputs)), options(std::move(options)) {}
 
 TensorIntrinCall TensorIntrin::operator()(std::vector<TensorRegion> inputs,
                                           TensorIntrinCallOptions options,
@@ -146,7 +142,7 @@ TensorIntrinCall TensorIntrin::operator()(std::vector<TensorRegion> inputs,
   for (const IterVar& axis : options.reduce_axis)
     if (axis.kind() != IterKind::Reduce)
       throw TypeError(what + ": axis `" + axis.name() + "` is not made by te::reduce_axis", where);
-  return TensorIntrinCall(*this, std::move(inputs), std::move(options));
+  return {*this, std::move(inputs), std::move(options)};
 }
 
 std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes,

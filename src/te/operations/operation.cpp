@@ -27,13 +27,6 @@ std::vector<Expr> extents_of(std::span<const IterVar> axes) {
   return extents;
 }
 
-void collect_domains(TensorCollector& reads, std::span<const IterVar> axes) {
-  for (const IterVar& axis : axes) {
-    reads.visit(axis.dom()->min);
-    reads.visit(axis.dom()->extent);
-  }
-}
-
 void derive(OperationNode& node, const Placeholder& kind) {
   node.shapes = {kind.shape};
   node.dtypes = {kind.dtype};
@@ -79,14 +72,11 @@ void derive(OperationNode& node, const TensorCompute& kind) {
   node.reduce_axis = kind.reduce_axis;
   TensorCollector reads;
   for (const TensorRegion& input : kind.inputs) {
-    for (const Range& range : input.ranges) {
-      reads.visit(range.min);
-      reads.visit(range.extent);
-    }
+    for (const Range& range : input.ranges) reads.visit(range);
     reads.add(input.tensor);
   }
   for (const Expr& scalar : kind.scalar_inputs) reads.visit(scalar);
-  collect_domains(reads, kind.reduce_axis);
+  for (const IterVar& axis : kind.reduce_axis) reads.visit(*axis.dom());
   node.inputs = std::move(reads.found);
   const Operation& op = kind.intrin->op;
   for (int n = 0; n < op.num_outputs(); ++n) {
@@ -263,15 +253,17 @@ std::ostream& operator<<(std::ostream& out, const Operation& op) {
 
 namespace {
 
+/// Returns whether the tensor changed.
+bool map_tensor(Tensor& tensor, const TensorMap& map) {
+  const Tensor before = tensor;
+  tensor = map(tensor).value_or(before);
+  return !tensor.same_as(before);
+}
+
 /// Returns whether a tensor changed.
 bool map_tensors(std::vector<Tensor>& list, const TensorMap& map) {
   bool changed = false;
-  for (Tensor& tensor : list) {
-    if (std::optional<Tensor> other = map(tensor)) {
-      changed |= !other->same_as(tensor);
-      tensor = *std::move(other);
-    }
-  }
+  for (Tensor& tensor : list) changed |= map_tensor(tensor, map);
   return changed;
 }
 
@@ -287,10 +279,8 @@ bool replace_in(Placeholder&, const TensorMap&) { return false; }
 
 bool replace_in(Compute& kind, const TensorMap& map) {
   LoadRewriter rewrite = replacing(map);
-  std::vector<Expr> body = map_bodies(kind.body, std::ref(rewrite), ReduceDomains::Mapped);
-  const bool changed = !body.front().same_as(kind.body.front()) ||
-                       !std::equal(body.begin(), body.end(), kind.body.begin(),
-                                   [](const Expr& a, const Expr& b) { return a.same_as(b); });
+  std::vector<Expr> body = map_bodies(kind.body, std::ref(rewrite), /*maps_ranges=*/true);
+  const bool changed = !std::ranges::equal(body, kind.body, &Expr::same_as);
   kind.body = std::move(body);
   if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
   return changed;
@@ -312,10 +302,7 @@ bool replace_in(TensorCompute& kind, const TensorMap& map) {
     e = std::move(other);
   };
   for (TensorRegion& input : kind.inputs) {
-    if (std::optional<Tensor> other = map(input.tensor)) {
-      changed |= !other->same_as(input.tensor);
-      input.tensor = *std::move(other);
-    }
+    changed |= map_tensor(input.tensor, map);
     for (Range& range : input.ranges) {
       update(range.min);
       update(range.extent);

@@ -1,6 +1,5 @@
 // Scans: operations whose steps read earlier steps.
 #include <algorithm>
-#include <unordered_set>
 
 #include "te/operations/declare.h"
 #include "tenon/arith/simplify.h"
@@ -11,19 +10,6 @@
 namespace tenon::te {
 
 namespace {
-
-bool depends_on(const Tensor& tensor, const Tensor& state) {
-  std::vector<Operation> open = {tensor.op()};
-  std::unordered_set<const OperationNode*> seen;
-  while (!open.empty()) {
-    const Operation op = open.back();
-    open.pop_back();
-    if (op.same_as(state.op())) return true;
-    if (!seen.insert(op.get()).second) continue;
-    for (const Tensor& input : op.inputs()) open.emplace_back(input.op());
-  }
-  return false;
-}
 
 /// Checks that the update reads only earlier steps of the state. Reads through other stages are not
 /// checked here.
@@ -50,13 +36,13 @@ void check_steps(const std::string& what, const Tensor& update, const std::vecto
 
 void check_states_are_read(const std::string& what, const std::vector<Tensor>& updates,
                            const std::vector<Tensor>& states, const SourceLocation& where) {
+  const std::vector<Operation> read = post_dfs_order({updates.begin(), updates.end()});
   for (std::size_t k = 0; k < states.size(); ++k) {
     for (std::size_t m = 0; m < k; ++m)
       if (states[k].same_as(states[m]))
         throw TypeError(what + ": state `" + states[k].name() + "` is given twice", where);
-    const bool is_read = std::ranges::any_of(
-        updates, [&](const Tensor& update) { return depends_on(update, states[k]); });
-    if (!is_read)
+    const auto is_state = [&](const Operation& op) { return op.same_as(states[k].op()); };
+    if (std::ranges::none_of(read, is_state))
       throw TypeError(what + ": no update reads state `" + states[k].name() +
                           "`; one that needs no earlier step is a compute",
                       where);
@@ -100,12 +86,10 @@ std::vector<IterVar> spatial_axes(const std::string& name, const std::vector<Ten
   std::vector<IterVar> axes;
   for (std::size_t k = 0; k < states.size(); ++k) {
     const std::vector<Expr>& shape = states[k].shape();
-    for (std::size_t n = 1; n < shape.size(); ++n) {
-      const DataType type = shape[n].dtype();
-      axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]),
-                        Var(name + ".out" + std::to_string(k) + ".i" + std::to_string(n), type),
-                        IterKind::Opaque);
-    }
+    for (std::size_t n = 1; n < shape.size(); ++n)
+      axes.push_back(axis_over(shape[n],
+                               name + ".out" + std::to_string(k) + ".i" + std::to_string(n),
+                               IterKind::Opaque));
   }
   return axes;
 }

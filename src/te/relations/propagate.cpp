@@ -1,5 +1,6 @@
 #include "te/relations/propagate.h"
 
+#include <algorithm>
 #include <ranges>
 
 #include "te/operations/body.h"
@@ -78,23 +79,32 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
 
 namespace {
 
-void join(std::span<const IterVar> from, std::span<const IterVar> to, AxisMarks& marks) {
-  unsigned all = 0;
-  for (const IterVar& axis : from) all |= marks.value_or(axis, 0);
-  for (const IterVar& axis : to) marks.set(axis, marks.value_or(axis, 0) | all);
+AxisFlags flags_of(std::span<const IterVar> axes) {
+  AxisFlags found;
+  for (const IterVar& axis : axes) found.set(axis, true);
+  return found;
+}
+
+/// Adds the axes in `to` if `found` contains an axis in `from`.
+void follow(const std::vector<IterVar>& from, const std::vector<IterVar>& to, AxisFlags& found) {
+  if (std::ranges::none_of(from, [&](const IterVar& axis) { return found.contains(axis); })) return;
+  for (const IterVar& axis : to) found.set(axis, true);
 }
 
 }  // namespace
 
-void mark_reached(Relations relations, AxisMarks& marks) {
+AxisFlags derived_from(std::span<const IterVar> axes, Relations relations) {
+  AxisFlags found = flags_of(axes);
   for (const Relation& relation : relations)
-    join(parents_of(relation), children_of(relation), marks);
+    follow(parents_of(relation), children_of(relation), found);
+  return found;
 }
 
-void mark_sources(Relations relations, AxisMarks& marks) {
-  for (const Relation& relation : std::views::reverse(relations)) {
-    join(children_of(relation), parents_of(relation), marks);
-  }
+AxisFlags sources_of(std::span<const IterVar> axes, Relations relations) {
+  AxisFlags found = flags_of(axes);
+  for (const Relation& relation : std::views::reverse(relations))
+    follow(children_of(relation), parents_of(relation), found);
+  return found;
 }
 
 void RangeSweep::set(const IterVar& axis, Expr extent) {

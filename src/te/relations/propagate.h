@@ -127,10 +127,9 @@ AxisFlags find_guarded(Relations relations, const AxisRanges& ranges, const Fact
 AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisRanges& ranges,
                           const Facts& facts);
 
-/// Propagate marks, which are sets of bits. mark_reached gives each child all bits of its parents,
-/// and mark_sources gives each parent all bits of its children.
-using AxisMarks = AxisMap<unsigned>;
-void mark_reached(Relations relations, AxisMarks& marks);
-void mark_sources(Relations relations, AxisMarks& marks);
+/// Return the set of these axes and all axes that derive from one of them, and the set of these
+/// axes and all axes that one of them derives from. Flags of other axes are not set.
+AxisFlags derived_from(std::span<const IterVar> axes, Relations relations);
+AxisFlags sources_of(std::span<const IterVar> axes, Relations relations);
 
 }  // namespace tenon::te

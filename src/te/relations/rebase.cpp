@@ -7,10 +7,8 @@ namespace tenon::te {
 using namespace tir;
 
 void ranges_down(const Rebase& rebase, RangeSweep& sweep) {
-  if (const Range* parent = sweep.ranges.find(rebase.parent)) {
-    const Expr extent = parent->extent;
-    sweep.set(rebase.rebased, extent);
-  }
+  if (const Range* parent = sweep.ranges.find(rebase.parent))
+    sweep.set(rebase.rebased, parent->extent);
 }
 
 void domains_up(const Rebase& rebase, const AxisRanges& ranges, AxisDomains& domains) {
@@ -27,17 +25,13 @@ void domains_up(const Rebase& rebase, const AxisRanges& ranges, AxisDomains& dom
 }
 
 void index_up(const Rebase& rebase, const AxisRanges& ranges, AxisValues& values) {
-  if (const Expr* rebased = values.find(rebase.rebased)) {
-    const Expr index = *rebased;
-    values.set(rebase.parent, shifted(index, ranges.at(rebase.parent).min));
-  }
+  if (const Expr* rebased = values.find(rebase.rebased))
+    values.set(rebase.parent, shifted(*rebased, ranges.at(rebase.parent).min));
 }
 
 void index_down(const Rebase& rebase, const AxisRanges& ranges, AxisValues& values) {
-  if (const Expr* parent = values.find(rebase.parent)) {
-    const Expr index = *parent;
-    values.set(rebase.rebased, unshifted(index, ranges.at(rebase.parent).min));
-  }
+  if (const Expr* parent = values.find(rebase.parent))
+    values.set(rebase.rebased, unshifted(*parent, ranges.at(rebase.parent).min));
 }
 
 void guards_up(const Rebase& rebase, const AxisRanges&, const Facts&, AxisFlags& guarded) {

@@ -57,16 +57,8 @@ void ranges_down(const Split& split, RangeSweep& sweep) {
   const Range* parent = sweep.ranges.find(split.parent);
   if (!parent) return;
   const Expr extent = parent->extent;
-  match(
-      split.size,
-      [&](const Split::ByFactor& by) {
-        sweep.set(split.inner, asked_extent(split.inner, by.factor, extent, sweep));
-        sweep.set(split.outer, rounded_up_quotient(extent, by.factor, sweep.facts));
-      },
-      [&](const Split::ByParts& by) {
-        sweep.set(split.outer, asked_extent(split.outer, by.parts, extent, sweep));
-        sweep.set(split.inner, rounded_up_quotient(extent, by.parts, sweep.facts));
-      });
+  sweep.set(split.counted(), asked_extent(split.counted(), split.count(), extent, sweep));
+  sweep.set(split.not_counted(), rounded_up_quotient(extent, split.count(), sweep.facts));
 }
 
 void domains_up(const Split& split, const AxisRanges& ranges, AxisDomains& domains) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "te/operations/body.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/walk.h"
@@ -22,35 +23,23 @@ const Compute* as_expression(const Operation& op) {
   return tir::effect_of(compute->body.front()) == tir::Effect::UpdateState ? nullptr : compute;
 }
 
-using ReadTest = std::function<bool(const tir::ProducerLoad& load)>;
-
-/// Whether the test holds for every read in `e`. Each shared part is visited once.
-bool all_reads(const Expr& e, const ReadTest& test,
-               std::unordered_set<const tir::ExprNode*>& seen) {
-  if (!seen.insert(&e.node()).second) return true;
-  const tir::ProducerLoad* load = e.as<tir::ProducerLoad>();
-  if (load && !test(*load)) return false;
-  bool holds = true;
-  tir::for_each_child(e, [&](const Expr& child) { holds = holds && all_reads(child, test, seen); });
-  return holds;
-}
-
-bool all_reads(const Compute& compute, const ReadTest& test) {
-  std::unordered_set<const tir::ExprNode*> seen;
-  return all_reads(compute.body.front(), test, seen);
+/// Whether the test holds for every read in the operation.
+bool all_reads(const Operation& op,
+               FunctionRef<bool(const Tensor&, const std::vector<Expr>& indices)> test) {
+  return std::ranges::all_of(collect_reads(op), [&](const TensorReads& reads) {
+    return std::ranges::all_of(reads.indices, [&](const std::vector<Expr>& indices) {
+      return test(reads.tensor, indices);
+    });
+  });
 }
 
 bool is_at(const Expr& index, const IterVar& axis) { return index.same_as(axis.var()); }
 
-bool is_at_all_axes(const tir::ProducerLoad& load, const std::vector<IterVar>& axes) {
-  return std::equal(load.indices.begin(), load.indices.end(), axes.begin(), axes.end(), is_at);
-}
-
-bool is_at_some_axes(const tir::ProducerLoad& load, const std::vector<IterVar>& axes) {
-  const Tensor tensor = Tensor::of(load);
+bool is_at_some_axes(const Tensor& tensor, const std::vector<Expr>& indices,
+                     const std::vector<IterVar>& axes) {
   auto next = axes.begin();
-  for (std::size_t n = 0; n < load.indices.size(); ++n) {
-    const Expr& index = load.indices[n];
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    const Expr& index = indices[n];
     if (tir::is_constant(index) && tir::is_one(tensor.shape()[n])) continue;
     next = std::find_if(next, axes.end(), [&](const IterVar& axis) { return is_at(index, axis); });
     if (next == axes.end()) return false;
@@ -63,15 +52,15 @@ bool is_at_some_axes(const tir::ProducerLoad& load, const std::vector<IterVar>& 
 
 bool is_elementwise(const Operation& op) {
   const Compute* compute = as_expression(op);
-  return compute && all_reads(*compute, [&](const tir::ProducerLoad& load) {
-           return is_at_all_axes(load, compute->axis);
+  return compute && all_reads(op, [&](const Tensor&, const std::vector<Expr>& indices) {
+           return std::ranges::equal(indices, compute->axis, is_at);
          });
 }
 
 bool is_broadcast(const Operation& op) {
   const Compute* compute = as_expression(op);
-  return compute && all_reads(*compute, [&](const tir::ProducerLoad& load) {
-           return is_at_some_axes(load, compute->axis);
+  return compute && all_reads(op, [&](const Tensor& tensor, const std::vector<Expr>& indices) {
+           return is_at_some_axes(tensor, indices, compute->axis);
          });
 }
 
@@ -152,40 +141,40 @@ class InlinedSizes {
   }
 
  private:
-  struct Body {
-    const std::vector<IterVar>& axes;
-    std::unordered_map<const tir::ExprNode*, WrittenSize> known;
-  };
+  using KnownSizes = std::unordered_map<const tir::ExprNode*, WrittenSize>;
 
   WrittenSize of_body(StageNumber id) {
     if (is_stack_low()) return with_deep_stack([&] { return of_body(id); });
     const Compute& compute = *schedule_.stage(id).op.as<Compute>();
-    Body body{compute.axis, {}};
+    KnownSizes known;
     WrittenSize sum{0, std::vector<double>(compute.axis.size(), 0)};
     // All components of a reduction have the same expressions, so only one component is counted.
     const std::size_t bodies = compute.reduction() ? 1 : compute.body.size();
-    for (std::size_t n = 0; n < bodies; ++n) sum.add(of_expression(compute.body[n], body), 1);
+    for (std::size_t n = 0; n < bodies; ++n)
+      sum.add(of_expression(compute.body[n], compute.axis, known), 1);
     return sum;
   }
 
-  WrittenSize of_expression(const Expr& e, Body& body) {
-    if (auto found = body.known.find(&e.node()); found != body.known.end()) return found->second;
-    WrittenSize size{1, std::vector<double>(body.axes.size(), 0)};
-    const auto axis = std::ranges::find_if(
-        body.axes, [&](const IterVar& candidate) { return is_at(e, candidate); });
-    if (axis != body.axes.end()) {
+  /// Returns the size of an expression in the body of a stage with these axes.
+  WrittenSize of_expression(const Expr& e, const std::vector<IterVar>& axes, KnownSizes& known) {
+    if (auto found = known.find(&e.node()); found != known.end()) return found->second;
+    WrittenSize size{1, std::vector<double>(axes.size(), 0)};
+    const auto axis =
+        std::ranges::find_if(axes, [&](const IterVar& candidate) { return is_at(e, candidate); });
+    if (axis != axes.end()) {
       size.nodes = 0;
-      size.axes[static_cast<std::size_t>(axis - body.axes.begin())] = 1;
+      size.axes[static_cast<std::size_t>(axis - axes.begin())] = 1;
     } else if (const std::optional<StageNumber> stage = inlined_read(e)) {
       const WrittenSize read = of_inlined(*stage);
       const std::vector<Expr>& indices = e.as<tir::ProducerLoad>()->indices;
       size.nodes = read.nodes;
       for (std::size_t n = 0; n < indices.size(); ++n)
-        size.add(of_expression(indices[n], body), read.axes[n]);
+        size.add(of_expression(indices[n], axes, known), read.axes[n]);
     } else {
-      tir::for_each_child(e, [&](const Expr& child) { size.add(of_expression(child, body), 1); });
+      tir::for_each_child(
+          e, [&](const Expr& child) { size.add(of_expression(child, axes, known), 1); });
     }
-    body.known.emplace(&e.node(), size);
+    known.emplace(&e.node(), size);
     return size;
   }
 
@@ -214,81 +203,65 @@ class InlinedSizes {
 
 // ---- inlining -----------------------------------------------------------------------------------
 
-class AutoInline {
- public:
-  AutoInline(const Schedule& schedule, bool (*is_of_kind)(const Operation&),
-             const SourceLocation& where)
-      : schedule_(schedule),
-        data_(schedule.data()),
-        is_of_kind_(is_of_kind),
-        where_(where),
-        needed_(find_needed(data_)),
-        sizes_(data_) {}
-
-  std::vector<Operation> run() {
-    std::vector<Operation> result;
-    for (StageNumber id : data_.order) {
-      const Operation op = data_.stage(id).origin_op;
-      if (try_inline(id)) result.push_back(op);
-      if (is_inlined(data_.stage(id))) sizes_.settle(id);
+/// Returns the stages whose loops would contain the stage's expression if it were inlined. A reader
+/// that is itself inlined is replaced by its own readers.
+std::vector<StageNumber> final_readers(const ScheduleData& schedule, StageNumber id) {
+  std::vector<StageNumber> found, pending{id};
+  std::set<StageNumber> seen;
+  while (!pending.empty()) {
+    const StageNumber next = pending.back();
+    pending.pop_back();
+    for (StageNumber reader : schedule.readers_by_age(next)) {
+      if (!seen.insert(reader).second) continue;
+      (is_inlined(schedule.stage(reader)) ? pending : found).push_back(reader);
     }
-    return result;
   }
+  return found;
+}
 
- private:
-  bool try_inline(StageNumber id) {
-    const StageData& stage = data_.stage(id);
-    if (stage.is_output || needed_.contains(id) || !is_untouched(stage) || !is_of_kind_(stage.op))
+/// Inlines the stages whose operations are of the kind. Returns these operations in stage order.
+std::vector<Operation> auto_inline(const Schedule& schedule, bool (*is_of_kind)(const Operation&),
+                                   const SourceLocation& where) {
+  const ScheduleData& data = schedule.data();
+  const std::set<StageNumber> needed = find_needed(data);
+  InlinedSizes sizes(data);
+  const auto try_inline = [&](StageNumber id) {
+    const StageData& stage = data.stage(id);
+    if (stage.is_output || needed.contains(id) || !is_untouched(stage) || !is_of_kind(stage.op))
       return false;
-    const std::vector<StageNumber> readers = final_readers(id);
+    const std::vector<StageNumber> readers = final_readers(data, id);
     if (!std::ranges::all_of(
-            readers, [&](StageNumber reader) { return takes_expressions(data_.stage(reader)); }))
+            readers, [&](StageNumber reader) { return takes_expressions(data.stage(reader)); }))
       return false;
-    const Stage handle = schedule_[StageKey(stage.origin_op, where_)];
-    handle.compute_inline(where_);
+    const Stage handle = schedule[StageKey(stage.origin_op, where)];
+    handle.compute_inline(where);
     if (std::ranges::all_of(
-            readers, [&](StageNumber reader) { return sizes_.of_stage(reader) <= kMaxWritten; }))
+            readers, [&](StageNumber reader) { return sizes.of_stage(reader) <= kMaxWritten; }))
       return true;
-    handle.compute_root(where_);
+    handle.compute_root(where);
     return false;
+  };
+  std::vector<Operation> result;
+  for (StageNumber id : data.order) {
+    const Operation op = data.stage(id).origin_op;
+    if (try_inline(id)) result.push_back(op);
+    if (is_inlined(data.stage(id))) sizes.settle(id);
   }
-
-  /// Returns the stages whose loops would contain the expression if it were inlined. A reader that
-  /// is itself inlined is replaced by its own readers.
-  std::vector<StageNumber> final_readers(StageNumber id) const {
-    std::vector<StageNumber> found, pending{id};
-    std::set<StageNumber> seen;
-    while (!pending.empty()) {
-      const StageNumber next = pending.back();
-      pending.pop_back();
-      for (StageNumber reader : data_.readers_by_age(next)) {
-        if (!seen.insert(reader).second) continue;
-        (is_inlined(data_.stage(reader)) ? pending : found).push_back(reader);
-      }
-    }
-    return found;
-  }
-
-  const Schedule& schedule_;
-  const ScheduleData& data_;
-  bool (*is_of_kind_)(const Operation&);
-  const SourceLocation& where_;
-  std::set<StageNumber> needed_;
-  InlinedSizes sizes_;
-};
+  return result;
+}
 
 }  // namespace
 
 bool is_untouched(const Stage& stage) { return !stage.is_group() && is_untouched(stage.data()); }
 
 std::vector<Operation> auto_inline_elementwise(const Schedule& schedule, SourceLocation where) {
-  return AutoInline(schedule, is_elementwise, where).run();
+  return auto_inline(schedule, is_elementwise, where);
 }
 std::vector<Operation> auto_inline_broadcast(const Schedule& schedule, SourceLocation where) {
-  return AutoInline(schedule, is_broadcast, where).run();
+  return auto_inline(schedule, is_broadcast, where);
 }
 std::vector<Operation> auto_inline_injective(const Schedule& schedule, SourceLocation where) {
-  return AutoInline(schedule, is_injective, where).run();
+  return auto_inline(schedule, is_injective, where);
 }
 
 }  // namespace tenon::te

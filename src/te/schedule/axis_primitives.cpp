@@ -34,7 +34,7 @@ void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
                           "separately, or rfactor before fusing and bind the new data axis");
   check_reduction_order(edit, axis,
                         reduction_loops(edit.stage(), edit.stage().leaf_iter_vars, &axis),
-                        Grouping::PartialResults);
+                        /*has_partial_results=*/true);
 }
 
 void warn_of_unknown_key(const StageEdit& edit, const IterVar& axis, const std::string& key) {

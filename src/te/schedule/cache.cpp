@@ -144,13 +144,6 @@ struct Relayout {
   std::vector<Expr> index;
 };
 
-/// Returns the axes of an operation that have loops. The other axes are dimensions of an intrinsic.
-std::span<const IterVar> scheduled_axes(const Operation& op) {
-  const std::span<const IterVar> axes = op.axis();
-  const TensorCompute* tensor = op.as<TensorCompute>();
-  return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
-}
-
 /// Returns the relation. For the update of a scan, `first_step` is the first value of its time
 /// axis.
 Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) {
@@ -200,7 +193,7 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
 std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) {
   std::vector<Expr> bodies = map_bodies(
       compute.body, [&](const Expr& e) { return tir::substitute(e, layout.root_values); },
-      ReduceDomains::Mapped);
+      /*maps_ranges=*/true);
   if (layout.predicates.empty()) return bodies;
   Expr inside = tir::make_true();
   for (const Expr& predicate : layout.predicates) inside = inside && predicate;
@@ -228,7 +221,7 @@ using CachedOperation = std::pair<Operation, Operation>;
 /// Returns reads of the cache at this index, one for each output.
 std::vector<Expr> reads_of(const Operation& cache, const std::vector<Expr>& index) {
   std::vector<Expr> reads;
-  for (int n = 0; n < cache.num_outputs(); ++n) reads.push_back(cache.output(n)(index));
+  for (const Tensor& output : outputs_of(cache)) reads.push_back(output(index));
   return reads;
 }
 
@@ -309,7 +302,7 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, co
   if (tensors.empty()) throw ScheduleError("cache_write: no tensor is listed", where);
   const StageNumber id = schedule.require(tensors.front(), "cache_write", where).stage;
   const StageEdit edit(schedule, id, "cache_write", where);
-  const tir::StorageScope parsed = edit.parse_scope(scope);
+  const tir::StorageScope parsed = parse_scope(edit.subject(), scope, where);
   const Operation op = edit.stage().op;
   check_whole_operation(edit, tensors);
   check_attached_axes_stay(edit, op.root_iter_vars());

@@ -62,30 +62,22 @@ bool is_declared_order(const StageSpec& stage, std::span<const IterVar> loops) {
   return ascends(false) || ascends(true);
 }
 
-AxisMarks reached_from(const StageSpec& stage, const IterVar& root) {
-  AxisMarks marks;
-  marks.set(root, 1);
-  mark_reached(stage.relations, marks);
-  return marks;
-}
-
 /// Throws unless every loop derived from `used` is outside every loop derived from `user`. The
 /// range of `user` depends on `used`.
 void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVar& used,
                         const IterVar& user, std::span<const IterVar> loops) {
-  const AxisMarks outside = reached_from(edit.stage(), used),
-                  inside = reached_from(edit.stage(), user);
+  const AxisFlags outside = derived_from({&used, 1}, edit.stage().relations),
+                  inside = derived_from({&user, 1}, edit.stage().relations);
   const IterVar* entered = nullptr;
   for (const IterVar& loop : loops) {
-    if (inside.value_or(loop, 0) != 0 && !entered) entered = &loop;
+    if (inside.contains(loop) && !entered) entered = &loop;
     // A loop that runs over elements as well is repeated for the initialization, where the loops of
     // the reduction axis `used` do not exist.
-    if (inside.value_or(loop, 0) != 0 && used.kind() == IterKind::Reduce &&
-        edit.runs_over_elements(loop))
+    if (inside.contains(loop) && used.kind() == IterKind::Reduce && edit.runs_over_elements(loop))
       edit.fail(axis, "the range of axis `" + user.name() + "` depends on reduction axis `" +
                           used.name() + "`, so that loop `" + loop.name() +
                           "` cannot run over elements as well");
-    if (entered && outside.value_or(loop, 0) != 0)
+    if (entered && outside.contains(loop))
       edit.fail(axis,
                 "the range of axis `" + user.name() + "` depends on axis `" + used.name() +
                     "`, so that loop `" + loop.name() +
@@ -118,11 +110,11 @@ std::vector<IterVar> reduction_loops(const StageSpec& stage, std::span<const Ite
 }
 
 void check_reduction_order(const StageEdit& edit, const IterVar& axis,
-                           std::span<const IterVar> loops, Grouping grouping) {
+                           std::span<const IterVar> loops, bool has_partial_results) {
   const Compute* compute = edit.stage().op.as<Compute>();
   const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
   if (!reduction) return;
-  const arith::ReductionChange change{.regroups = grouping == Grouping::PartialResults,
+  const arith::ReductionChange change{.regroups = has_partial_results,
                                       .reorders = !is_declared_order(edit.stage(), loops)};
   if (!change.regroups && !change.reorders) return;
   const std::optional<std::string> found = arith::find_counterexample(
@@ -143,61 +135,6 @@ Count rounded_up_quotient(const Count& a, const Count& b) {
   return *a / *b + (*a % *b > 0 ? 1 : 0);
 }
 
-/// Traverses the relations from the roots and keeps those that lead to the queried axis.
-class Limits {
- public:
-  explicit Limits(const StageSpec& stage) : stage_(stage) {}
-
-  Count of(const IterVar& axis) {
-    AxisMap<bool> wanted;
-    wanted.set(axis, true);
-    for (auto relation = stage_.relations.rbegin(); relation != stage_.relations.rend();
-         ++relation) {
-      for (const IterVar& child : children_of(*relation))
-        if (wanted.value_or(child, false))
-          for (const IterVar& parent : parents_of(*relation)) wanted.set(parent, true);
-    }
-    for (const Relation& relation : stage_.relations) {
-      bool leads_there = false;
-      for (const IterVar& parent : parents_of(relation))
-        leads_there = leads_there || wanted.value_or(parent, false);
-      if (leads_there) match(relation, [&](const auto& r) { pass(r); });
-    }
-    return known(axis);
-  }
-
- private:
-  Count known(const IterVar& axis) const {
-    const Count* limit = limits_.find(axis);
-    return limit ? *limit : constant_extent(axis);
-  }
-
-  void pass(const Split& split) {
-    const Count parent = known(split.parent);
-    match(
-        split.size,
-        [&](const Split::ByFactor& by) {
-          const Count factor = tir::constant_int(by.factor);
-          limits_.set(split.inner, factor);
-          limits_.set(split.outer, rounded_up_quotient(parent, factor));
-        },
-        [&](const Split::ByParts& by) {
-          const Count parts = tir::constant_int(by.parts);
-          limits_.set(split.outer, parts);
-          limits_.set(split.inner, rounded_up_quotient(parent, parts));
-        });
-  }
-  void pass(const Fuse& fuse) {
-    limits_.set(fuse.fused, product(known(fuse.outer), known(fuse.inner)));
-  }
-  void pass(const Rebase& rebase) { limits_.set(rebase.rebased, known(rebase.parent)); }
-  void pass(const Singleton&) {}
-  void pass(const Transform&) {}
-
-  const StageSpec& stage_;
-  AxisMap<Count> limits_;
-};
-
 DataType widened(DataType type, std::int64_t extent) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   return type.bits < 64 && extent > kMax ? Int(64) : type;
@@ -206,7 +143,26 @@ DataType widened(DataType type, std::int64_t extent) {
 }  // namespace
 
 std::optional<std::int64_t> greatest_extent(const StageSpec& stage, const IterVar& axis) {
-  return Limits(stage).of(axis);
+  const AxisFlags sources = sources_of({&axis, 1}, stage.relations);
+  AxisMap<Count> limits;
+  const auto known = [&](const IterVar& any) { return limits.value_or(any, constant_extent(any)); };
+  for (const Relation& relation : stage.relations) {
+    const auto is_source = [&](const IterVar& any) { return sources.contains(any); };
+    if (std::ranges::none_of(parents_of(relation), is_source)) continue;
+    match(
+        relation,
+        [&](const Split& split) {
+          const Count parent = known(split.parent), count = tir::constant_int(split.count());
+          limits.set(split.counted(), count);
+          limits.set(split.not_counted(), rounded_up_quotient(parent, count));
+        },
+        [&](const Fuse& fuse) {
+          limits.set(fuse.fused, product(known(fuse.outer), known(fuse.inner)));
+        },
+        [&](const Rebase& rebase) { limits.set(rebase.rebased, known(rebase.parent)); },
+        [](const Singleton&) {}, [](const Transform&) {});
+  }
+  return known(axis);
 }
 
 DataType type_of_fused(const StageEdit& edit, const IterVar& outer, const IterVar& inner) {

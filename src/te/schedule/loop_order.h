@@ -12,14 +12,12 @@ namespace tenon::te {
 void check_ranges_are_known(const StageEdit& edit, const IterVar& axis,
                             std::span<const IterVar> loops);
 
-/// Whether the terms of a reduction are combined one by one, or in partial results that are
-/// combined afterwards.
-enum class Grouping : std::uint8_t { OneByOne, PartialResults };
-
 /// Throws if the order of `loops`, outermost first, changes the result of the stage's reduction.
-/// Only a counterexample counts as a change. Does nothing for a stage without a reduction.
+/// `has_partial_results` is whether the terms are combined in partial results, which are combined
+/// afterwards, instead of one by one. Only a counterexample counts as a change. Does nothing for a
+/// stage without a reduction.
 void check_reduction_order(const StageEdit& edit, const IterVar& axis,
-                           std::span<const IterVar> loops, Grouping grouping);
+                           std::span<const IterVar> loops, bool has_partial_results);
 
 /// Returns the reduction loops in the order in which they combine terms. Loops bound to threads
 /// come first, because threads combine the results of their own loops. `bound` is treated like such

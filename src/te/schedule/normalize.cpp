@@ -136,10 +136,8 @@ Operation settled(const ScheduleData& schedule, const StageData& stage, Expander
     return replace_inputs(stage.op, [&](const Tensor& tensor) -> std::optional<Tensor> {
       return schedule.tensor(*schedule.find(tensor));
     });
-  std::vector<Expr> bodies = map_bodies(compute->body, std::ref(expand), ReduceDomains::Mapped);
-  const bool same = std::equal(bodies.begin(), bodies.end(), compute->body.begin(),
-                               [](const Expr& a, const Expr& b) { return a.same_as(b); });
-  if (same) return stage.op;
+  std::vector<Expr> bodies = map_bodies(compute->body, std::ref(expand), /*maps_ranges=*/true);
+  if (std::ranges::equal(bodies, compute->body, &Expr::same_as)) return stage.op;
   for (const Expr& body : bodies)
     if (tree_size(body, kMaxInlinedNodes) >= kMaxInlinedNodes) expand.refuse();
   return make_compute(stage.op.name(), compute->axis, std::move(bodies),

@@ -220,7 +220,7 @@ Stage Stage::compute_root(SourceLocation where) const {
 Stage Stage::set_scope(const Name& scope, SourceLocation where) const {
   const StageEdit edit(*this, "set_scope", where);
   StageData& stage = edit.stage();
-  const tir::StorageScope parsed = edit.parse_scope(scope);
+  const tir::StorageScope parsed = parse_scope(edit.subject(), scope, where);
   const bool belongs_to_caller = stage.is_output || stage.op.as<Placeholder>();
   if (belongs_to_caller && parsed != tir::StorageScope::Global)
     edit.fail(std::string(stage.is_output ? "it is an output" : "it is a placeholder") +

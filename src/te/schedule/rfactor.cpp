@@ -25,11 +25,11 @@ struct Factored {
   std::vector<IterVar> order;
 };
 
-void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMarks& touched,
+void check_untouched(const StageEdit& edit, const Compute& compute, const AxisFlags& touched,
                      const IterVar& axis) {
   const StageData& stage = edit.stage();
   for (const IterVar& data : compute.axis)
-    if (touched.value_or(data, 0))
+    if (touched.contains(data))
       edit.fail(axis, "it is fused with data axis `" + data.name() + "`; factor before fusing");
   for (const Relation& relation : stage.relations) {
     // Rebases are made by normalize and do not count as changes by the user.
@@ -56,25 +56,27 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
 
 /// Returns all axes that are related to the axis, directly or through other axes. For example, if
 /// an axis is split and one part is fused with another axis, the two axes are related.
-AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
-  auto count = [&](const AxisMarks& marks) {
-    return std::ranges::count_if(stage.all_iter_vars,
-                                 [&](const IterVar& v) { return marks.value_or(v, 0) != 0; });
-  };
-  AxisMarks marks;
-  marks.set(axis, 1);
-  std::ptrdiff_t known = 0;
+AxisFlags touched_by(const StageData& stage, const IterVar& axis) {
+  AxisFlags touched;
+  touched.set(axis, true);
+  const auto is_touched = [&](const IterVar& any) { return touched.contains(any); };
+  std::size_t known = 0;
   do {
-    known = count(marks);
-    mark_sources(stage.relations, marks);
-    mark_reached(stage.relations, marks);
-  } while (count(marks) > known);
-  return marks;
+    known = touched.size();
+    for (const Relation& relation : stage.relations) {
+      std::vector<IterVar> related = parents_of(relation);
+      const std::vector<IterVar> children = children_of(relation);
+      related.insert(related.end(), children.begin(), children.end());
+      if (std::ranges::none_of(related, is_touched)) continue;
+      for (const IterVar& any : related) touched.set(any, true);
+    }
+  } while (touched.size() > known);
+  return touched;
 }
 
 /// Throws if a range of the new operation would depend on an axis that the new operation does not
 /// have.
-void check_ranges(const StageEdit& edit, const Factored& factored, const AxisMarks& touched,
+void check_ranges(const StageEdit& edit, const Factored& factored, const AxisFlags& touched,
                   const IterVar& axis) {
   const auto uses = [](const Range& range, const IterVar& root) {
     return tir::uses_var(range.min, root.var()) || tir::uses_var(range.extent, root.var());
@@ -83,7 +85,7 @@ void check_ranges(const StageEdit& edit, const Factored& factored, const AxisMar
     if (uses(*factored.data_axis.dom(), root))
       edit.fail(axis, "its range depends on axis `" + root.name() +
                           "`, but it would become a dimension of the partial results");
-    if (root.kind() == IterKind::DataParallel || !touched.value_or(root, 0)) continue;
+    if (root.kind() == IterKind::DataParallel || !touched.contains(root)) continue;
     const bool stays = root.same_as(axis) && tir::is_zero(root.dom()->min);
     for (const IterVar& reduced : factored.reduce_axes)
       if (!stays && uses(*reduced.dom(), root))
@@ -95,7 +97,7 @@ void check_ranges(const StageEdit& edit, const Factored& factored, const AxisMar
 Factored factor(const StageEdit& edit, const Compute& compute, const tir::ReduceNode& reduction,
                 const IterVar& axis) {
   const StageData& stage = edit.stage();
-  const AxisMarks touched = touched_by(stage, axis);
+  const AxisFlags touched = touched_by(stage, axis);
   check_untouched(edit, compute, touched, axis);
 
   AxisRanges ranges;
@@ -103,7 +105,7 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
   std::vector<IterVar> touched_roots;
   for (const IterVar& root : compute.reduce_axis) {
     facts.bind(root.var(), *root.dom());
-    if (!touched.value_or(root, 0)) continue;
+    if (!touched.contains(root)) continue;
     ranges.set(root, *root.dom());
     touched_roots.push_back(root);
   }
@@ -114,7 +116,7 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
 
   AxisValues values;
   for (const IterVar& leaf : stage.leaf_iter_vars) {
-    if (!touched.value_or(leaf, 0)) continue;
+    if (!touched.contains(leaf)) continue;
     const Range& range = ranges.at(leaf);
     values.set(leaf, tir::is_one(range.extent) ? range.min : Expr(leaf));
   }
@@ -134,7 +136,7 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
                   tir::likely(condition),
                   {axis}};
   for (const IterVar& root : compute.reduce_axis) {
-    if (!touched.value_or(root, 0)) {
+    if (!touched.contains(root)) {
       result.reduce_axes.push_back(root);
       result.order.push_back(root);
     } else if (root.same_as(axis)) {
@@ -146,7 +148,7 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
     }
   }
   for (const IterVar& leaf : stage.leaf_iter_vars)
-    if (touched.value_or(leaf, 0) && !leaf.same_as(axis)) {
+    if (touched.contains(leaf) && !leaf.same_as(axis)) {
       result.reduce_axes.emplace_back(ranges.at(leaf), leaf.var(), IterKind::Reduce);
       result.order.push_back(leaf);
     }
@@ -196,7 +198,7 @@ Operation make_final(const Operation& op, const Compute& compute, const tir::Red
   tir::ReduceNode rest{
       map_reducer(reduction.combiner, renamed), {}, {}, {reduced}, tir::make_true()};
   for (const Expr& init : reduction.init) rest.init.push_back(renamed(init));
-  for (int n = 0; n < partial.num_outputs(); ++n) rest.source.push_back(partial.output(n)(indices));
+  for (const Tensor& output : outputs_of(partial)) rest.source.push_back(output(indices));
   return make_compute(op.name() + ".repl", axes,
                       components_of(std::make_shared<const tir::ReduceNode>(std::move(rest))),
                       {op.tag(), op.attrs()}, op.where());
@@ -237,7 +239,7 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   check_predicate_stays(edit, {});
 
   const Factored factored = factor(edit, *compute, *reduction, axis);
-  check_reduction_order(edit, axis, factored.order, Grouping::PartialResults);
+  check_reduction_order(edit, axis, factored.order, /*has_partial_results=*/true);
   const Operation partial = make_factored(op, *compute, *reduction, factored, position);
   const Operation final =
       make_final(op, *compute, *reduction, partial, factored.data_axis, position);

@@ -23,54 +23,46 @@ OuterGroup common_group(const ScheduleData& schedule, OuterGroup a, OuterGroup b
   return std::nullopt;
 }
 
-/// Collects the stages between inputs and outputs, which are those that depend on an input.
-/// Producers precede their readers.
-class Between {
- public:
-  Between(const ScheduleData& schedule, const std::vector<StageNumber>& inputs, bool include_inputs)
-      : schedule_(schedule),
-        inputs_(inputs.begin(), inputs.end()),
-        include_inputs_(include_inputs) {}
-
-  std::vector<StageNumber> found;
-
-  /// Iterative, because chains of stages may be longer than the stack.
-  void visit(StageNumber output) {
-    std::vector<std::pair<StageNumber, std::size_t>> path;
-    const auto enter = [&](StageNumber id) {
-      if (reaches_.emplace(id, false).second) path.emplace_back(id, 0);
-    };
-    enter(output);
-    while (!path.empty()) {
-      auto& [id, next] = path.back();
-      const bool is_input = inputs_.contains(id);
-      const std::vector<StageOutput>& reads = schedule_.reads(id);
-      if (!is_input && next < reads.size()) {
-        enter(reads[next++].stage);
-        continue;
-      }
-      bool reaches = is_input;
-      for (const StageOutput& read : reads)
-        reaches = reaches || (!is_input && reaches_.at(read.stage));
-      reaches_[id] = reaches;
-      if (is_input ? include_inputs_ : reaches) found.push_back(id);
-      path.pop_back();
-    }
-  }
-
- private:
-  const ScheduleData& schedule_;
-  std::unordered_set<StageNumber> inputs_;
-  bool include_inputs_;
-  std::unordered_map<StageNumber, bool> reaches_;
-};
-
 std::vector<StageNumber> stages_of(const ScheduleData& schedule, const TensorList& tensors,
                                    const SourceLocation& where) {
   std::vector<StageNumber> ids;
   for (const Tensor& tensor : tensors.tensors())
     ids.push_back(schedule.require(tensor, "create_group", where).stage);
   return ids;
+}
+
+/// Returns the stages between inputs and outputs, which are those that depend on an input.
+/// Producers precede their readers.
+std::vector<StageNumber> stages_between(const ScheduleData& schedule,
+                                        const std::vector<StageNumber>& inputs,
+                                        const std::vector<StageNumber>& outputs,
+                                        bool include_inputs) {
+  const std::unordered_set<StageNumber> all_inputs(inputs.begin(), inputs.end());
+  std::vector<StageNumber> found;
+  std::unordered_map<StageNumber, bool> depends_on_input;
+  // Iterative, because chains of stages may be longer than the stack. The path leads from an output
+  // to the current stage; each stage has the number of its reads that have been entered.
+  std::vector<std::pair<StageNumber, std::size_t>> path;
+  const auto enter = [&](StageNumber id) {
+    if (depends_on_input.emplace(id, false).second) path.emplace_back(id, 0);
+  };
+  for (const StageNumber output : outputs) {
+    enter(output);
+    while (!path.empty()) {
+      auto& [id, next] = path.back();
+      const bool is_input = all_inputs.contains(id);
+      const std::vector<StageOutput>& reads = schedule.reads(id);
+      if (!is_input && next < reads.size()) {
+        enter(reads[next++].stage);
+        continue;
+      }
+      const auto depends = [&](const StageOutput& read) { return depends_on_input.at(read.stage); };
+      depends_on_input[id] = is_input || std::ranges::any_of(reads, depends);
+      if (is_input ? include_inputs : depends_on_input[id]) found.push_back(id);
+      path.pop_back();
+    }
+  }
+  return found;
 }
 
 /// Returns the groups in `outer` that consist entirely of these stages. Throws if a group contains
@@ -102,9 +94,9 @@ std::vector<GroupNumber> covered_groups(const ScheduleData& schedule,
 /// attached outside the group move to the group's root, with a warning.
 GroupNumber add_group(ScheduleData& schedule, const TensorList& outputs, const TensorList& inputs,
                       bool include_inputs, const SourceLocation& where) {
-  Between between(schedule, stages_of(schedule, inputs, where), include_inputs);
-  for (StageNumber output : stages_of(schedule, outputs, where)) between.visit(output);
-  const std::vector<StageNumber>& members = between.found;
+  const std::vector<StageNumber> input_stages = stages_of(schedule, inputs, where);
+  const std::vector<StageNumber> members =
+      stages_between(schedule, input_stages, stages_of(schedule, outputs, where), include_inputs);
   if (members.empty())
     throw ScheduleError("create_group: no stage lies between the inputs and the outputs", where);
 

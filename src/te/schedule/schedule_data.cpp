@@ -134,12 +134,12 @@ void replace_axis(ScheduleData& schedule, StageNumber number, const IterVar& old
         [&](Fuse& r) { replace(r.outer), replace(r.inner); }, [&](Rebase& r) { replace(r.parent); },
         [](Singleton&) {}, [&](Transform& r) { std::ranges::for_each(r.originals, replace); });
   }
-  for (StageData& other : schedule.stages)
-    if (AttachAt* at = std::get_if<AttachAt>(&other.attach); at && at->stage == number)
-      replace(at->axis);
-  for (GroupData& group : schedule.groups)
-    if (AttachAt* at = std::get_if<AttachAt>(&group.attach); at && at->stage == number)
-      replace(at->axis);
+  const auto replace_in = [&](auto& attached) {
+    AttachAt* at = std::get_if<AttachAt>(&attached.attach);
+    if (at && at->stage == number) replace(at->axis);
+  };
+  std::ranges::for_each(schedule.stages, replace_in);
+  std::ranges::for_each(schedule.groups, replace_in);
 }
 
 }  // namespace
@@ -221,9 +221,7 @@ void fail(std::string_view primitive, const StageSpec& stage, const std::string&
 
 void fail(std::string_view primitive, const StageSpec& stage, const IterVar& axis,
           const std::string& text, const SourceLocation& where) {
-  throw ScheduleError(
-      std::string(primitive) + " of axis `" + axis.name() + "` of " + describe(stage) + ": " + text,
-      where);
+  throw ScheduleError(std::string(primitive) + " of " + describe(stage, axis) + ": " + text, where);
 }
 
 std::vector<IterVar> stored_axes(const StageSpec& stage) {

@@ -23,6 +23,10 @@ bool contains(std::span<const IterVar> axes, const IterVar& axis) {
   return find_axis(axes, axis).has_value();
 }
 
+void add_once(std::vector<IterVar>& axes, const IterVar& axis) {
+  if (!contains(axes, axis)) axes.push_back(axis);
+}
+
 // ---- StageData ----------------------------------------------------------------------------------
 
 StageData StageData::make(const Operation& op) {
@@ -63,9 +67,7 @@ bool StageSpec::has_default_loops() const {
     if (const std::optional<int> n = find_axis(loops, rebase->parent))
       loops[static_cast<std::size_t>(*n)] = rebase->rebased;
   }
-  return attributes.empty() &&
-         std::ranges::equal(leaf_iter_vars, loops,
-                            [](const IterVar& a, const IterVar& b) { return a.same_as(b); });
+  return attributes.empty() && std::ranges::equal(leaf_iter_vars, loops, &IterVar::same_as);
 }
 
 bool StageSpec::is_tensorized() const {
@@ -192,13 +194,11 @@ void check_transformable(const StageEdit& edit, const IterVar& axis) {
               "it is already bound to `" + bound->axis.name() + "`: split and fuse before bind");
 }
 
-enum class CountOf : std::uint8_t { InnerLoops, OuterLoops };
-
+/// `count` is the number of parts if `by_parts` is true, otherwise the factor.
 Stage::SplitAxes split_axis(const StageEdit& edit, const IterVar& given, const Operand& count,
-                            CountOf counted) {
+                            bool by_parts) {
   const IterVar axis = edit.leaf(given);
   check_transformable(edit, axis);
-  const bool by_parts = counted == CountOf::OuterLoops;
   Expr size = checked_count(edit, axis, count, by_parts ? "number of parts" : "factor");
   const DataType type = type_of_split(edit, axis, size);
   IterVar outer(std::nullopt, Var(axis.name() + ".outer", type), axis.kind());
@@ -301,14 +301,15 @@ void reorder_axes(const StageEdit& edit, std::span<const IterVar> order) {
   for (std::size_t n = 0; n < axes.size(); ++n)
     loops[static_cast<std::size_t>(places[n])] = axes[n];
   check_ranges_are_known(edit, axes.front(), loops);
-  check_reduction_order(edit, axes.front(), reduction_loops(stage, loops), Grouping::OneByOne);
+  check_reduction_order(edit, axes.front(), reduction_loops(stage, loops),
+                        /*has_partial_results=*/false);
   stage.leaf_iter_vars = std::move(loops);
 }
 
 Stage::SplitAxes split_and_warn(const StageEdit& edit, const IterVar& axis, const Operand& count,
-                                CountOf counted) {
+                                bool by_parts) {
   const std::vector<IterVar> before = edit.stage().leaf_iter_vars;
-  const Stage::SplitAxes axes = split_axis(edit, axis, count, counted);
+  const Stage::SplitAxes axes = split_axis(edit, axis, count, by_parts);
   edit.warn_of_lost_marks(before);
   return axes;
 }
@@ -329,13 +330,13 @@ auto edit_loops(const StageEdit& edit, Steps steps) {
 
 Stage::SplitAxes Stage::split(const IterVar& axis, const Operand& factor,
                               SourceLocation where) const {
-  return split_and_warn(StageEdit(*this, "split", where), axis, factor, CountOf::InnerLoops);
+  return split_and_warn(StageEdit(*this, "split", where), axis, factor, /*by_parts=*/false);
 }
 
 Stage::SplitAxes Stage::split_by_nparts(const IterVar& axis, const Operand& nparts,
                                         SourceLocation where) const {
   return split_and_warn(StageEdit(*this, "split_by_nparts", where), axis, nparts,
-                        CountOf::OuterLoops);
+                        /*by_parts=*/true);
 }
 
 IterVar Stage::fuse(const std::vector<IterVar>& axes, SourceLocation where) const {
@@ -352,8 +353,8 @@ IterVar Stage::fuse(const IterVar& outer, const IterVar& inner, SourceLocation w
 Stage::TileAxes Stage::tile(const IterVar& x, const IterVar& y, const Operand& x_factor,
                             const Operand& y_factor, SourceLocation where) const {
   return edit_loops(StageEdit(*this, "tile", where), [&](const StageEdit& edit) {
-    auto [x_outer, x_inner] = split_axis(edit, x, x_factor, CountOf::InnerLoops);
-    auto [y_outer, y_inner] = split_axis(edit, y, y_factor, CountOf::InnerLoops);
+    auto [x_outer, x_inner] = split_axis(edit, x, x_factor, /*by_parts=*/false);
+    auto [y_outer, y_inner] = split_axis(edit, y, y_factor, /*by_parts=*/false);
     reorder_axes(edit, std::vector{x_outer, y_outer, x_inner, y_inner});
     return TileAxes{x_outer, y_outer, x_inner, y_inner};
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/pragma.h"
@@ -142,10 +143,7 @@ AxisAttributes& StageEdit::attributes(const IterVar& axis) const {
 // ---- checks -------------------------------------------------------------------------------------
 
 bool StageEdit::runs_over_elements(const IterVar& axis) const {
-  AxisMarks from_data;
-  for (const IterVar& data : stage().op.axis()) from_data.set(data, 1);
-  mark_reached(stage().relations, from_data);
-  return from_data.value_or(axis, 0) != 0;
+  return derived_from(stage().op.axis(), stage().relations).contains(axis);
 }
 
 void StageEdit::check_not_tensorized(const IterVar& axis) const {
@@ -172,10 +170,6 @@ void StageEdit::check_can_inline() const {
   if (compute->reduction())
     fail("it is a reduction, which cannot be part of an expression; use compute_at");
   check_not_tensorized();
-}
-
-tir::StorageScope StageEdit::parse_scope(std::string_view scope) const {
-  return te::parse_scope(subject(), scope, where_);
 }
 
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
@@ -281,11 +275,8 @@ void check_pragma_value(const StageEdit& edit, const IterVar& axis, const std::s
 
 std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape) {
   std::vector<IterVar> axes;
-  for (std::size_t n = 0; n < shape.size(); ++n) {
-    const DataType type = shape[n].dtype();
-    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]),
-                      Var("ax" + std::to_string(n), type), IterKind::DataParallel);
-  }
+  for (std::size_t n = 0; n < shape.size(); ++n)
+    axes.push_back(axis_over(shape[n], "ax" + std::to_string(n)));
   return axes;
 }
 

@@ -61,8 +61,6 @@ class StageEdit {
   void check_has_memory() const;
   /// Throws if the stage cannot be inlined.
   void check_can_inline() const;
-  /// Throws "<subject>: `foo` is not a storage scope; ...".
-  tir::StorageScope parse_scope(std::string_view scope) const;
 
   /// Warns if the primitive has removed loops with marks. `before` are the loops before the
   /// primitive.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "te/operations/body.h"
 #include "te/operations/declare.h"
 #include "te/schedule/stage_edit.h"
 #include "tenon/te/stage.h"
@@ -107,15 +108,6 @@ Expr in_width_of(DataType type, const Expr& index) {
   return tir::fold(node->op, in_width_of(type, node->a), in_width_of(type, node->b));
 }
 
-std::string why_no_bijection(const Transform::Map& forward, const std::vector<Expr>& shape) {
-  if (const std::optional<Undivided> found = find_undivided(forward, shape))
-    return "it divides index `" + forward.params[found->index].name() + "`, of extent " +
-           std::to_string(found->extent) + ", by " + std::to_string(found->by) +
-           ", which leaves a remainder";
-  return "every index must be computable from the new indices by quotients, remainders and sums "
-         "whose divisors divide the extents";
-}
-
 }  // namespace
 
 Expr axis_separator() { return tir::make_string(std::string(kSeparator)); }
@@ -191,109 +183,90 @@ bool is_mixed_radix(const Digits& digits) {
   return true;
 }
 
-/// The part of a sum to take when it is divided by `divisor`.
-enum class DivisionPart { Quotient, Remainder };
-
-/// Returns the digits of the quotient or remainder; nullopt if a digit cannot be split. If
-/// `are_multiples` is true, symbolic extents are assumed to be multiples of all divisors.
-std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, DivisionPart part,
-                                bool are_multiples) {
+/// Returns the digits of the quotient or, if `is_quotient` is false, of the remainder. Nullopt if a
+/// digit cannot be split. If `are_multiples` is true, symbolic extents are assumed to be multiples
+/// of all divisors.
+std::optional<Digits> divided(const Digits& digits, std::int64_t divisor, bool is_quotient,
+                              bool are_multiples) {
   Digits result;
   for (const Digit& digit : digits) {
-    const bool quotient = part == DivisionPart::Quotient;
     if (digit.scale % divisor == 0) {
-      if (quotient)
+      if (is_quotient)
         result.push_back({digit.source, digit.lower, digit.extent, digit.scale / divisor});
       continue;
     }
     if (!digit.extent && !are_multiples) return std::nullopt;
-    const std::optional<std::int64_t> reached =
-        digit.extent ? product(digit.scale, *digit.extent) : std::nullopt;
+    const Count reached = product(digit.scale, digit.extent);
     if (reached && *reached <= divisor) {
-      if (!quotient) result.push_back(digit);
+      if (!is_quotient) result.push_back(digit);
       continue;
     }
     // The digit contains the divisor's boundary, so it is split into a lower and a higher digit.
     if (divisor % digit.scale != 0) return std::nullopt;
     const std::int64_t low = divisor / digit.scale;
     if (digit.extent && *digit.extent % low != 0) return std::nullopt;
-    const std::optional<std::int64_t> lower = product(digit.lower, low);
+    const Count lower = product(digit.lower, low);
     if (!lower) return std::nullopt;
-    const std::optional<std::int64_t> high =
-        digit.extent ? std::optional(*digit.extent / low) : std::nullopt;
-    if (quotient) result.push_back({digit.source, *lower, high, 1});
-    if (!quotient) result.push_back({digit.source, digit.lower, low, digit.scale});
+    const Count high = digit.extent ? Count(*digit.extent / low) : std::nullopt;
+    result.push_back(is_quotient ? Digit{digit.source, *lower, high, 1}
+                                 : Digit{digit.source, digit.lower, low, digit.scale});
   }
   return result;
 }
 
-class DigitParser {
- public:
-  DigitParser(const std::vector<Var>& params, const std::vector<Expr>& extents, bool are_multiples)
-      : params_(params), extents_(extents), are_multiples_(are_multiples) {}
+std::optional<Digits> sum(std::optional<Digits> a, const std::optional<Digits>& b) {
+  if (!a || !b) return std::nullopt;
+  a->insert(a->end(), b->begin(), b->end());
+  std::ranges::stable_sort(*a, {}, &Digit::scale);
+  return is_mixed_radix(*a) ? a : std::nullopt;
+}
 
-  std::optional<Digits> parse(const Expr& e) const {
-    if (tir::is_zero(e)) return Digits{};
-    if (e.as<tir::VarNode>()) return whole(e);
-    const tir::Binary* binary = e.as<tir::Binary>();
-    return binary ? parse(*binary) : std::nullopt;
+std::optional<Digits> scaled(std::optional<Digits> digits, std::int64_t factor) {
+  if (!digits) return std::nullopt;
+  for (Digit& digit : *digits) {
+    const Count scale = product(digit.scale, factor);
+    if (!scale) return std::nullopt;
+    digit.scale = *scale;
   }
+  return digits;
+}
 
- private:
-  std::optional<Digits> whole(const Expr& e) const {
-    for (std::size_t n = 0; n < params_.size(); ++n) {
-      if (!params_[n].same_as(e)) continue;
-      const std::optional<std::int64_t> extent = tir::constant_int(extents_[n]);
-      if (extent == 1) return Digits{};
-      return Digits{{n, 1, extent, 1}};
-    }
-    return std::nullopt;
+/// Returns the digits of an expression of the map's parameters, which have these extents; nullopt
+/// if it does not permute digits. See `divided` for `are_multiples`.
+std::optional<Digits> digits_of(const Expr& e, const std::vector<Var>& params,
+                                const std::vector<Expr>& extents, bool are_multiples) {
+  if (tir::is_zero(e)) return Digits{};
+  for (std::size_t n = 0; n < params.size(); ++n) {
+    if (!params[n].same_as(e)) continue;
+    const Count extent = tir::constant_int(extents[n]);
+    return extent == 1 ? Digits{} : Digits{{n, 1, extent, 1}};
   }
-
-  std::optional<Digits> parse(const tir::Binary& e) const {
-    if (e.op == BinaryOp::Add) return sum(parse(e.a), parse(e.b));
-    const std::optional<std::int64_t> constant = tir::constant_int(e.b);
-    if (!constant || *constant <= 0) {
-      const bool swapped = e.op == BinaryOp::Mul && tir::constant_int(e.a).value_or(0) > 0;
-      return swapped ? scaled(parse(e.b), *tir::constant_int(e.a)) : std::nullopt;
-    }
-    std::optional<Digits> inner = parse(e.a);
-    if (!inner) return std::nullopt;
-    switch (e.op) {
-      case BinaryOp::Mul:
-        return scaled(std::move(inner), *constant);
-      case BinaryOp::FloorDiv:
-      case BinaryOp::TruncDiv:
-        return take_part(*inner, *constant, DivisionPart::Quotient, are_multiples_);
-      case BinaryOp::FloorMod:
-      case BinaryOp::TruncMod:
-        return take_part(*inner, *constant, DivisionPart::Remainder, are_multiples_);
-      default:
-        return std::nullopt;
-    }
+  const tir::Binary* node = e.as<tir::Binary>();
+  if (!node) return std::nullopt;
+  const auto digits = [&](const Expr& operand) {
+    return digits_of(operand, params, extents, are_multiples);
+  };
+  if (node->op == BinaryOp::Add) return sum(digits(node->a), digits(node->b));
+  const Count constant = tir::constant_int(node->b);
+  if (!constant || *constant <= 0) {
+    const bool swapped = node->op == BinaryOp::Mul && tir::constant_int(node->a).value_or(0) > 0;
+    return swapped ? scaled(digits(node->b), *tir::constant_int(node->a)) : std::nullopt;
   }
-
-  static std::optional<Digits> sum(std::optional<Digits> a, const std::optional<Digits>& b) {
-    if (!a || !b) return std::nullopt;
-    a->insert(a->end(), b->begin(), b->end());
-    std::ranges::stable_sort(*a, [](const Digit& x, const Digit& y) { return x.scale < y.scale; });
-    return is_mixed_radix(*a) ? a : std::nullopt;
+  const std::optional<Digits> inner = digits(node->a);
+  if (!inner) return std::nullopt;
+  switch (node->op) {
+    case BinaryOp::Mul:
+      return scaled(inner, *constant);
+    case BinaryOp::FloorDiv:
+    case BinaryOp::TruncDiv:
+      return divided(*inner, *constant, /*is_quotient=*/true, are_multiples);
+    case BinaryOp::FloorMod:
+    case BinaryOp::TruncMod:
+      return divided(*inner, *constant, /*is_quotient=*/false, are_multiples);
+    default:
+      return std::nullopt;
   }
-
-  static std::optional<Digits> scaled(std::optional<Digits> digits, std::int64_t factor) {
-    if (!digits) return std::nullopt;
-    for (Digit& digit : *digits) {
-      const std::optional<std::int64_t> scale = product(digit.scale, factor);
-      if (!scale) return std::nullopt;
-      digit.scale = *scale;
-    }
-    return digits;
-  }
-
-  const std::vector<Var>& params_;
-  const std::vector<Expr>& extents_;
-  bool are_multiples_;
-};
+}
 
 /// Whether the sum takes the values 0, 1, 2, ... without gaps.
 bool is_dense(const Digits& digits) {
@@ -326,8 +299,7 @@ Expr value_of(const Placed& placed, const Var& result) {
 /// Returns the old index as the sum of its digits. Nullopt if digits are missing or duplicated.
 std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
                              const std::vector<Var>& results) {
-  std::ranges::sort(digits,
-                    [](const Placed& x, const Placed& y) { return x.digit.lower < y.digit.lower; });
+  std::ranges::sort(digits, {}, [](const Placed& placed) { return placed.digit.lower; });
   std::int64_t next = 1;
   std::optional<Expr> value;
   for (const Placed& placed : digits) {
@@ -355,41 +327,30 @@ Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
   return tir::make_int(fits(known, type) ? type : Int(64), known);
 }
 
-/// For each old index, the least common multiple of the numbers by which the map divides it. If the
-/// extent is rounded up to a multiple of this number, no division leaves a remainder.
-class Divisors {
- public:
-  explicit Divisors(const Transform::Map& forward) : params_(forward.params) {
-    for (const Expr& result : forward.results) visit(result, 1);
-  }
+/// Extends `found`, the least common multiple of the divisors of each parameter, by the divisors in
+/// `e`, a part of an expression. `above` is the product of the divisors that are applied to `e`.
+void find_divisors(const Expr& e, const Count& above, const std::vector<Var>& params,
+                   std::vector<Count>& found) {
+  for (std::size_t n = 0; n < params.size(); ++n)
+    if (params[n].same_as(e))
+      found[n] = found[n] && above ? product(*found[n] / std::gcd(*found[n], *above), above)
+                                   : std::nullopt;
+  const tir::Binary* node = e.as<tir::Binary>();
+  if (!node) return;
+  const std::int64_t constant = tir::constant_int(node->b).value_or(0);
+  const bool divides = is_division(node->op) && constant > 0;
+  find_divisors(node->a, divides ? product(above, constant) : above, params, found);
+  find_divisors(node->b, above, params, found);
+}
 
-  /// Returns the combined divisor of a parameter of the map; nullopt if it exceeds int64.
-  std::optional<std::int64_t> of(std::size_t param) const { return found_[param]; }
-
- private:
-  /// Visits `e`, a part of an expression. `above` is the product of the divisors that are applied
-  /// to `e`.
-  void visit(const Expr& e, std::optional<std::int64_t> above) {
-    for (std::size_t n = 0; n < params_.size(); ++n)
-      if (params_[n].same_as(e)) found_[n] = common_multiple(found_[n], above);
-    const tir::Binary* binary = e.as<tir::Binary>();
-    if (!binary) return;
-    const std::int64_t constant = tir::constant_int(binary->b).value_or(0);
-    const bool divides = binary->op == BinaryOp::FloorDiv || binary->op == BinaryOp::FloorMod ||
-                         binary->op == BinaryOp::TruncDiv || binary->op == BinaryOp::TruncMod;
-    visit(binary->a, divides && constant > 0 && above ? product(*above, constant) : above);
-    visit(binary->b, above);
-  }
-
-  static std::optional<std::int64_t> common_multiple(std::optional<std::int64_t> a,
-                                                     std::optional<std::int64_t> b) {
-    return a && b ? product(*a / std::gcd(*a, *b), *b) : std::nullopt;
-  }
-
-  const std::vector<Var>& params_;
-  std::vector<std::optional<std::int64_t>> found_ =
-      std::vector<std::optional<std::int64_t>>(params_.size(), 1);
-};
+/// Returns, for each old index, the least common multiple of the numbers by which the map divides
+/// it; nullopt if it exceeds int64. If the extent is rounded up to a multiple of this number, no
+/// division leaves a remainder.
+std::vector<Count> divisors_of(const Transform::Map& forward) {
+  std::vector<Count> found(forward.params.size(), 1);
+  for (const Expr& result : forward.results) find_divisors(result, 1, forward.params, found);
+  return found;
+}
 
 /// Returns the extent rounded up to a multiple of `by`. A constant result has a type that can
 /// represent it; nullopt if it exceeds int64.
@@ -411,11 +372,11 @@ std::optional<Expr> rounded_up(const Expr& extent, std::int64_t by) {
 /// multiples of the divisors of their indices.
 std::optional<Bijection> inverse_of(const Transform::Map& forward, const std::vector<Expr>& extents,
                                     bool are_multiples) {
-  const DigitParser parser(forward.params, extents, are_multiples);
   Bijection result;
   std::vector<std::vector<Placed>> by_source(extents.size());
   for (std::size_t n = 0; n < forward.results.size(); ++n) {
-    const std::optional<Digits> digits = parser.parse(forward.results[n]);
+    const std::optional<Digits> digits =
+        digits_of(forward.results[n], forward.params, extents, are_multiples);
     if (!digits || !is_dense(*digits)) return std::nullopt;
     for (std::size_t m = 0; m < digits->size(); ++m)
       by_source[(*digits)[m].source].push_back({(*digits)[m], n, m + 1 == digits->size()});
@@ -439,26 +400,28 @@ std::optional<Bijection> invert(const Transform::Map& forward, const std::vector
 
 std::optional<Bijection> invert_padded(const Transform::Map& forward,
                                        const std::vector<Expr>& extents) {
-  const Divisors divisors(forward);
+  const std::vector<Count> divisors = divisors_of(forward);
   std::vector<Expr> padded;
   for (std::size_t n = 0; n < extents.size(); ++n) {
-    const std::optional<std::int64_t> by = divisors.of(n);
-    if (!by) return std::nullopt;
-    std::optional<Expr> rounded = by == 1 ? extents[n] : rounded_up(extents[n], *by);
+    if (!divisors[n]) return std::nullopt;
+    std::optional<Expr> rounded =
+        divisors[n] == 1 ? extents[n] : rounded_up(extents[n], *divisors[n]);
     if (!rounded) return std::nullopt;
     padded.push_back(*std::move(rounded));
   }
   return inverse_of(forward, padded, true);
 }
 
-std::optional<Undivided> find_undivided(const Transform::Map& forward,
-                                        const std::vector<Expr>& extents) {
-  const Divisors divisors(forward);
+std::string why_no_bijection(const Transform::Map& forward, const std::vector<Expr>& extents) {
+  const std::vector<Count> divisors = divisors_of(forward);
   for (std::size_t n = 0; n < extents.size(); ++n) {
-    const std::optional<std::int64_t> by = divisors.of(n), extent = tir::constant_int(extents[n]);
-    if (by && extent && *extent % *by != 0) return Undivided{n, *extent, *by};
+    const Count by = divisors[n], extent = tir::constant_int(extents[n]);
+    if (by && extent && *extent % *by != 0)
+      return "it divides index `" + forward.params[n].name() + "`, of extent " +
+             std::to_string(*extent) + ", by " + std::to_string(*by) + ", which leaves a remainder";
   }
-  return std::nullopt;
+  return "every index must be computable from the new indices by quotients, remainders and sums "
+         "whose divisors divide the extents";
 }
 
 }  // namespace tenon::te

@@ -23,14 +23,7 @@ std::optional<Bijection> invert(const Transform::Map& forward, const std::vector
 std::optional<Bijection> invert_padded(const Transform::Map& forward,
                                        const std::vector<Expr>& extents);
 
-/// An old index whose extent is not a multiple of the number `by` by which the map divides the
-/// index.
-struct Undivided {
-  std::size_t index;
-  std::int64_t extent, by;
-};
-/// Returns the first such index; nullopt if every extent is a multiple.
-std::optional<Undivided> find_undivided(const Transform::Map& forward,
-                                        const std::vector<Expr>& extents);
+/// Returns the reason why `invert` returns nullopt, for messages.
+std::string why_no_bijection(const Transform::Map& forward, const std::vector<Expr>& extents);
 
 }  // namespace tenon::te
