@@ -17,12 +17,6 @@ using namespace tir;
 
 // ---- factors ------------------------------------------------------------------------------------
 
-std::variant<std::monostate, std::int64_t, ExprRV> Factor::value() const {
-  if (kind_ == Kind::Number) return number_;
-  if (kind_ == Kind::Sampled) return ExprRV(static_cast<int>(number_));
-  return std::monostate();
-}
-
 Factors::Factors(std::initializer_list<Factor> factors) : vector(factors) {}
 Factors::Factors(std::vector<Factor> factors) : vector(std::move(factors)) {}
 Factors::Factors(const std::vector<ExprRV>& sampled) : vector(sampled.begin(), sampled.end()) {}
@@ -628,8 +622,8 @@ std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTile
 }
 
 ExprRV Schedule::sample_categorical(const std::vector<std::int64_t>& candidates,
-                                    const std::vector<double>& probs,
-                                    const CategoricalOptions& options, Where where) {
+                                    const std::vector<double>& probs, const ChoiceOptions& options,
+                                    Where where) {
   Step step(own(), InstructionKind::SampleCategorical, where);
   TraceValue::List values, weights;
   for (const std::int64_t candidate : candidates) values.emplace_back(candidate);
@@ -659,8 +653,7 @@ ExprRV Schedule::sample_categorical(const std::vector<std::int64_t>& candidates,
   return result;
 }
 
-LoopRV Schedule::sample_compute_location(BlockRV block, const ComputeLocationOptions& options,
-                                         Where where) {
+LoopRV Schedule::sample_compute_location(BlockRV block, const ChoiceOptions& options, Where where) {
   Step step(own(), InstructionKind::SampleComputeLocation, where);
   step.with(block);
   const Step::Place place = step.block(block);
