@@ -202,10 +202,8 @@ std::vector<std::optional<Expr>> invert(const IterMap& map, const std::vector<Ex
 std::optional<InstanceSet> instances_of(const Program& program, int block, int top) {
   const std::optional<Expr> condition = condition_below(program, block, top);
   if (!condition) return std::nullopt;
-  std::vector<int> below;
-  for (const int loop : program.loops_of(block))
-    if (loop > top) below.push_back(loop);
-  return Finder(program.realize(block), *condition, domains_of(program, below)).find();
+  const std::vector<LoopDomain> loops = domains_of(program, program.loops_below(block, top));
+  return Finder(program.realize(block), *condition, loops).find();
 }
 
 InstanceSet beginnings(const InstanceSet& instances, const Block& block) {

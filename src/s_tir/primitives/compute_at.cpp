@@ -231,13 +231,12 @@ void require_same_control(const Move& move) {
     refuse(move.caller,
            describe(program, move.loop) + " is below a variable that is bound to a value");
   std::vector<Expr> control = *branches;
-  for (const int loop : program.loops_of(move.loop))
-    if (loop > top) {
-      control.push_back(program.loop(loop).min);
-      control.push_back(program.loop(loop).extent);
-    }
-  control.push_back(program.loop(move.loop).min);
-  control.push_back(program.loop(move.loop).extent);
+  std::vector<int> loops = program.loops_below(move.loop, top);
+  loops.push_back(move.loop);
+  for (const int loop : loops) {
+    control.push_back(program.loop(loop).min);
+    control.push_back(program.loop(loop).extent);
+  }
   for (const Expr& e : control) {
     bool depends = effect_of(e) > Effect::ReadState;
     walk(e,
@@ -255,8 +254,7 @@ void require_single_instances(const Move& move, const Program& program, int n, i
                               const std::string& advice) {
   const BlockRealize& realize = program.realize(n);
   if (!has_kind(*realize.block, IterKind::Reduce)) return;
-  std::vector<int> loops = program.loops_of(n);
-  std::erase_if(loops, [&](int loop) { return loop <= top; });
+  const std::vector<int> loops = program.loops_below(n, top);
   const auto map = find_iter_map(realize.values, domains_of(program, loops), make_true());
   const std::vector<std::int64_t> count = map ? told_apart(*map) : std::vector<std::int64_t>{};
   for (std::size_t l = 0; l < loops.size(); ++l)

@@ -60,9 +60,8 @@ bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, i
   InstanceSet now;
   for (const Expr& part : *begun) now.push_back(substitute(part, of_iter));
   const InstanceSet before = beginnings(*all, block);
-  std::vector<int> around;
-  for (const int loop : of_sum.loops_of(reduction))
-    if (loop <= top) around.push_back(loop);
+  std::vector<int> around = of_sum.loops_of(reduction);
+  std::erase_if(around, [&](int loop) { return loop > top; });
   const std::vector<LoopDomain> outside = domains_of(of_sum, around);
   return contains_instances(before, now, block, outside) &&
          contains_instances(now, before, block, outside);
@@ -170,8 +169,8 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   const Block& block = *realize.block;
   // The init will run before the ranges of the reduction's loops are evaluated, so it must not
   // change them.
-  for (const int own : program.loops_of(n))
-    if (own >= loop) require_stable_range(caller, program, own);
+  const std::vector<int> loops = program.loops_below(n, *program.parent(loop));
+  for (const int own : loops) require_stable_range(caller, program, own);
   walk(realize.predicate, [&](const Load& load) {
     if (mentions(block.writes, load.buffer))
       refuse(caller, "the predicate " + tir_text(realize.predicate) + " of " +
@@ -181,8 +180,6 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   // TVM prints the last condition first.
   std::vector<Expr> conditions = conjuncts(realize.predicate);
   std::ranges::reverse(conditions);
-  std::vector<int> loops = program.loops_of(n);
-  std::erase_if(loops, [&](int own) { return own < loop; });
   SeparateInit parts = separate_init(caller, program, n, InitPlace::BeforeLoop, block,
                                      realize.values, conditions, loops);
   parts.update.name = block.name + "_update";
@@ -261,11 +258,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   const Program final(result);
   const int block = *final.find_block(merged.id);
   require_begun(caller, final, block);
-  for (const int loop : program.loops_of(update))
-    if (loop > top) {
-      require_init_passes(caller, final, block, *final.find_loop(program.loop(loop).var));
-      break;
-    }
+  if (const std::vector<int> loops = program.loops_below(update, top); !loops.empty())
+    require_init_passes(caller, final, block, *final.find_loop(program.loop(loops.front()).var));
   return result;
 }
 

@@ -189,10 +189,7 @@ Place behind_writer(const Program& program, int scope, int writer,
 /// is exact and respects the predicate if the indices are digits of the loops. Otherwise it is a
 /// hull.
 std::vector<Range> touched(const Program& program, int block, int top, const BufferRegion& region) {
-  std::vector<int> below;
-  for (const int n : program.loops_of(block))
-    if (n > top) below.push_back(n);
-  const std::vector<LoopDomain> domains = domains_of(program, below);
+  const std::vector<LoopDomain> domains = domains_of(program, program.loops_below(block, top));
   const arith::IntervalMap relaxed = relaxed_below(program, block, top);
   const BlockRealize& realize = program.realize(block);
   const VarMap bindings = bindings_of(realize);
