@@ -28,6 +28,33 @@ std::vector<LoopDomain> domains_around(const Program& program, int n) {
   return domains_of(program, program.loops_of(n));
 }
 
+std::optional<IterMap> iter_map_around(const Program& program, int block) {
+  const BlockRealize& realize = program.realize(block);
+  const std::vector<LoopDomain> loops = domains_around(program, block);
+  auto map = find_iter_map(realize.values, loops, realize.predicate);
+  return map ? map : find_iter_map(realize.values, loops, make_true());
+}
+
+arith::Facts facts_at(const Program& program, int n) {
+  arith::Facts facts;
+  std::vector<int> loops = program.loops_of(n);
+  if (program.is_loop(n)) loops.push_back(n);
+  bind_domains(facts, domains_of(program, loops));
+  const std::optional<int> scope = program.is_block(n) ? std::optional<int>(n) : program.scope(n);
+  if (scope) bind_iters(facts, program.block(*scope));
+  return facts;
+}
+
+bool covers(const Range& outer, const std::optional<Expr>& begin, const std::optional<Expr>& end,
+            const Expr& size, const arith::Facts& facts) {
+  const auto at_most = [&](const Expr& a, const Expr& b) {
+    return arith::can_prove(a <= b, facts);
+  };
+  const Expr outer_end = outer.min + outer.extent;
+  return (at_most(outer.min, 0) || (begin && at_most(outer.min, *begin))) &&
+         (at_most(size, outer_end) || (end && at_most(*end, outer_end)));
+}
+
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains) {
   for (const LoopDomain& domain : domains)
     facts.bind(domain.var, Range::from_min_extent(domain.min, domain.extent), true);
@@ -73,11 +100,8 @@ void require_matched_scope(const Caller& caller, const Program& program, const B
 
 std::vector<Buffer> buffers_of(const std::vector<BufferRegion>& regions) {
   std::vector<Buffer> result;
-  for (const BufferRegion& region : regions) {
-    const bool is_known = std::ranges::any_of(
-        result, [&](const Buffer& buffer) { return buffer.same_as(region.buffer); });
-    if (!is_known) result.push_back(region.buffer);
-  }
+  for (const BufferRegion& region : regions)
+    if (!has_same(result, region.buffer)) result.push_back(region.buffer);
   return result;
 }
 

@@ -2,6 +2,9 @@
 // branches, and rewrites of statements.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "s_tir/iter_map.h"
 #include "tenon/arith/interval.h"
 #include "tenon/s_tir/analysis.h"
@@ -21,7 +24,19 @@ struct Caller {
 /// Returns the loops around a statement in its scope, outermost first.
 std::vector<LoopDomain> domains_around(const Program& program, int n);
 std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops);
+/// Returns the map from the loops around a block to its iterators. Ignores the predicate if there
+/// is no map with it: a predicate on several iterators may exclude instances, but it cannot make
+/// two of them equal.
+std::optional<IterMap> iter_map_around(const Program& program, int block);
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
+/// Returns the domains of the variables of the loops around node `n` in its scope and of the
+/// iterators of that scope's block. Includes the variables that node `n` itself defines.
+arith::Facts facts_at(const Program& program, int n);
+/// Whether the range `outer` provably contains all positions from `begin` up to, but not including,
+/// `end` that are inside a dimension of the given size. An access that is guarded by a condition
+/// may appear to be out of bounds. A bound that is nullopt is unknown.
+bool covers(const tir::Range& outer, const std::optional<tir::Expr>& begin,
+            const std::optional<tir::Expr>& end, const tir::Expr& size, const arith::Facts& facts);
 /// Returns the ranges of values that the variables of loops and lets around node `n` take during
 /// one iteration of the loops outside `top`. A variable of a loop outside `top` is fixed, unless
 /// `is_relaxed` holds for the loop; then it takes all values of the loop.
@@ -36,6 +51,11 @@ void bind_iters(arith::Facts& facts, const tir::Block& block);
 void require_matched_scope(const Caller& caller, const Program& program, const tir::Buffer& buffer,
                            tir::StorageScope scope);
 
+/// Whether the list contains the handle, compared by identity.
+template <class Handle>
+bool has_same(const std::vector<Handle>& all, const std::type_identity_t<Handle>& one) {
+  return std::ranges::any_of(all, [&](const Handle& own) { return own.same_as(one); });
+}
 /// Returns the distinct buffers of the regions, in order of first occurrence.
 std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& regions);
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);

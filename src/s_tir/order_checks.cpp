@@ -344,9 +344,7 @@ namespace {
 /// iteration of a reduction then has all digits 0, and all its iterators at their minimum.
 bool reduces_upwards(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
-  const std::vector<LoopDomain> loops = domains_around(program, n);
-  auto map = find_iter_map(realize.values, loops, realize.predicate);
-  if (!map) map = find_iter_map(realize.values, loops, make_true());
+  const std::optional<IterMap> map = iter_map_around(program, n);
   if (!map) return false;
   bool counts_down = false;
   for (std::size_t i = 0; i < realize.values.size(); ++i)

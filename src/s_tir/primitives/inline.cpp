@@ -46,11 +46,11 @@ void require_inlinable(const Caller& caller, const Program& program, int n, cons
 /// Returns the function without the allocation of a buffer in a block.
 PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   const Program program(func);
-  const auto is_it = [&](const Buffer& own) { return own.same_as(buffer); };
   for (int n = 0; n < program.size(); ++n)
-    if (program.is_block(n) && std::ranges::any_of(program.block(n).alloc_buffers, is_it))
+    if (program.is_block(n) && has_same(program.block(n).alloc_buffers, buffer))
       return program.with(n, with_changed_block(program.stmt(n), [&](Block& block) {
-                            std::erase_if(block.alloc_buffers, is_it);
+                            std::erase_if(block.alloc_buffers,
+                                          [&](const Buffer& own) { return own.same_as(buffer); });
                           }));
   return func;
 }
@@ -188,18 +188,14 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   require_element_accesses(caller, program.func().body, buffer);
   std::vector<Var> vars;
   for (const Expr& index : store.indices) {
-    const auto* iter = index.as<VarNode>();
-    const bool is_new =
-        iter && std::ranges::none_of(vars, [&](const Var& var) { return var.same_as(index); });
-    if (!is_new)
+    if (!index.as<VarNode>() || has_same(vars, Var::of(index)))
       refuse(caller,
              describe(program, n) + " writes `" + buffer->name + "` at " + print_expr(index) +
                  ": its value can be substituted only if each index is a distinct iterator");
     vars.push_back(Var::of(index));
   }
   for (const IterVar& iter : program.block(n).iters)
-    if (uses_var(store.value, iter.var()) &&
-        std::ranges::none_of(vars, [&](const Var& var) { return var.same_as(iter.var()); }))
+    if (uses_var(store.value, iter.var()) && !has_same(vars, iter.var()))
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
                          "`, which is not an index of `" + buffer->name + "`");
   const Inlining inlining{program, caller, n, store, vars};

@@ -57,10 +57,7 @@ bool is_excluded_by_signature(const Block& block, const Buffer& buffer) {
           }))
         return false;
   }
-  const auto declares = [&](const Block& b) {
-    return std::ranges::any_of(declared_buffers(b),
-                               [&](const Buffer& own) { return own.same_as(buffer); });
-  };
+  const auto declares = [&](const Block& b) { return has_same(declared_buffers(b), buffer); };
   bool is_declared = declares(block);
   const auto look_at = [&](const BlockRealize& inner) {
     is_declared = is_declared || declares(*inner.block);
@@ -276,19 +273,6 @@ Stmt copy_nest(
   return in_loops(loops, make_block(values, predicate, std::move(block)));
 }
 
-arith::Facts facts_at(const Program& program, int n) {
-  arith::Facts facts;
-  std::vector<LoopDomain> domains = domains_around(program, n);
-  if (program.is_loop(n)) {
-    const For& loop = program.loop(n);
-    domains.push_back({loop.var, loop.min, loop.extent});
-  }
-  bind_domains(facts, domains);
-  const std::optional<int> scope = program.is_block(n) ? std::optional<int>(n) : program.scope(n);
-  if (scope) bind_iters(facts, program.block(*scope));
-  return facts;
-}
-
 /// Returns a box that contains all the boxes of the buffer.
 std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const Buffer& buffer,
                            const arith::Facts& facts) {
@@ -303,17 +287,6 @@ std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const B
   return result;
 }
 
-/// Whether the range `outer` provably contains the part of `inner` that is in a dimension of the
-/// given size.
-bool covers(const Range& outer, const Range& inner, const Expr& size, const arith::Facts& facts) {
-  const auto at_most = [&](const Expr& a, const Expr& b) {
-    return arith::can_prove(a <= b, facts);
-  };
-  const Expr end = outer.min + outer.extent;
-  return (at_most(outer.min, inner.min) || at_most(outer.min, 0)) &&
-         (at_most(inner.min + inner.extent, end) || at_most(size, end));
-}
-
 /// Extends the first region of each accessed buffer, unless a declared region already covers the
 /// access.
 bool extend(std::vector<BufferRegion>& declared, const std::vector<BufferRegion>& accessed,
@@ -326,9 +299,11 @@ bool extend(std::vector<BufferRegion>& declared, const std::vector<BufferRegion>
       if (!region.buffer.same_as(access.buffer)) continue;
       if (!first) first = &region;
       bool covers_all = true;
-      for (std::size_t d = 0; d < region.region.size(); ++d)
+      for (std::size_t d = 0; d < region.region.size(); ++d) {
+        const auto& [min, extent] = access.region[d];
         covers_all = covers_all &&
-                     covers(region.region[d], access.region[d], access.buffer->shape[d], facts);
+                     covers(region.region[d], min, min + extent, access.buffer->shape[d], facts);
+      }
       is_covered = is_covered || covers_all;
     }
     if (is_covered || !first) continue;
@@ -407,7 +382,7 @@ void require_unchanged_control(const Caller& caller, const Program& program, int
       });
   const auto require = [&](const Expr& control) {
     walk(control, [&](const Load& load) {
-      if (std::ranges::any_of(written, [&](const Buffer& b) { return b.same_as(load.buffer); }))
+      if (has_same(written, load.buffer))
         refuse(caller, "the instances of " + describe(program, n) + " depend on `" +
                            load.buffer->name +
                            "`, which changes before the copy evaluates the same conditions");
@@ -536,7 +511,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   }
   const std::function<Stmt(const Stmt&)> replace = [&](const Stmt& s) -> Stmt {
     if (s.as<BlockRealize>())
-      return std::ranges::any_of(redirected, [&](const Stmt& reader) { return reader.same_as(s); })
+      return has_same(redirected, s)
                  ? with_buffer(s, buffer, cache, replaced_by_copy(program, n, buffer))
                  : s;
     return map_statements(s, replace);
@@ -755,11 +730,10 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
   std::vector<Var> defined = free_vars(program.block(*program.scope(n)).body);
   for (const IterVar& iter : own.iters) defined.push_back(iter.var());
   for (const Expr& index : *found) {
-    const bool is_determined =
-        effect_of(index) == Effect::Pure &&
-        std::ranges::all_of(free_vars(index), [&](const Var& var) {
-          return std::ranges::any_of(defined, [&](const Var& v) { return v.same_as(var); });
-        });
+    const bool is_determined = effect_of(index) == Effect::Pure &&
+                               std::ranges::all_of(free_vars(index), [&](const Var& var) {
+                                 return has_same(defined, var);
+                               });
     if (!is_determined)
       refuse(caller, what + "at " + tir_text(index) + ", which its iterators do not determine");
   }
@@ -859,9 +833,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     const std::vector<Var> vars = free_vars(value);
     const bool is_fixed =
         is_used && !vars.empty() && !contains<Load>(value) &&
-        std::ranges::all_of(vars, [&](const Var& var) {
-          return std::ranges::any_of(outside, [&](const Var& v) { return v.same_as(var); });
-        });
+        std::ranges::all_of(vars, [&](const Var& var) { return has_same(outside, var); });
     const Var loop("ax" + number, type);
     iters.emplace_back(Range::from_min_extent(zero, extent), Var("v" + number, type),
                        IterKind::DataParallel);

@@ -106,11 +106,9 @@ class Relayout {
     const BlockRealize* realize = result.as<BlockRealize>();
     if (!realize) return result;
     Block block = *realize->block;
-    const bool is_changed = mentions(block.reads, old_) || mentions(block.writes, old_) ||
-                            std::ranges::any_of(block.alloc_buffers, [&](const Buffer& own) {
-                              return own.same_as(old_);
-                            });
-    if (!is_changed) return result;
+    if (!mentions(block.reads, old_) && !mentions(block.writes, old_) &&
+        !has_same(block.alloc_buffers, old_))
+      return result;
     for (std::vector<BufferRegion>* regions : {&block.reads, &block.writes})
       for (BufferRegion& region : *regions)
         if (region.buffer.same_as(old_)) region = mapped(region);
