@@ -274,6 +274,15 @@ Stmt in_loops(const Program& program, const std::vector<int>& loops, Stmt body) 
   return body;
 }
 
+Block plain_block(std::string name, Stmt body) {
+  return {.iters = {},
+          .reads = {},
+          .writes = {},
+          .name = std::move(name),
+          .init = std::nullopt,
+          .body = std::move(body)};
+}
+
 Stmt replace_inside(const Stmt& root, const Stmt& old, const Stmt& with) {
   if (root.same_as(old)) return with;
   return map_statements(root, [&](const Stmt& child) { return replace_inside(child, old, with); });

@@ -123,6 +123,8 @@ std::optional<std::size_t> part_of(const Program& program, int at, int n);
 /// of loops of the program.
 tir::Stmt in_loops(const std::vector<LoopDomain>& loops, tir::Stmt body);
 tir::Stmt in_loops(const Program& program, const std::vector<int>& loops, tir::Stmt body);
+/// Returns a block without iterators, regions and init.
+tir::Block plain_block(std::string name, tir::Stmt body);
 /// Returns a copy of the block statement `s`, with its block modified by `change`.
 template <class F>
 tir::Stmt with_changed_block(const tir::Stmt& s, F change) {

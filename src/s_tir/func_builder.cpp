@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "s_tir/context.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/support/match.h"
 
@@ -182,13 +183,7 @@ std::vector<BlockAxis> FuncBuilder::remap(std::string_view kinds, const std::vec
 void FuncBuilder::block(Name name, const std::vector<BlockAxis>& axes, const BodyOfVars& body,
                         SourceLocation where) {
   check_count("FuncBuilder: block `" + name + "`", axes.size(), body, where);
-  State::Open opened{.block = {.iters = {},
-                               .reads = {},
-                               .writes = {},
-                               .name = state_->unique("block ", name),
-                               .init = std::nullopt,
-                               .body = make_nop()},
-                     .values = {}};
+  State::Open opened{plain_block(state_->unique("block ", name), make_nop()), {}};
   std::vector<Var> vars;
   for (const BlockAxis& axis : axes) {
     vars.emplace_back(axis.name, axis.dom.extent.dtype());

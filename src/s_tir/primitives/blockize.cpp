@@ -256,33 +256,6 @@ DividedValues divide(const Blockizing& b) {
                        describe(b.program, b.inner.front()) + " and a part inside");
 }
 
-class InnerBody {
- public:
-  InnerBody(VarMap map, const arith::Facts& facts) : map_(std::move(map)), facts_(facts) {}
-  Expr expr(const Expr& e) const {
-    const Expr result = substitute(e, map_);
-    return result.same_as(e) ? e : arith::simplify(result, facts_);
-  }
-  Stmt stmt(const Stmt& s) const {
-    return map_children(
-        s, [&](const Expr& e) { return value(e); }, [&](const Stmt& child) { return stmt(child); });
-  }
-  BufferRegion region(BufferRegion own) const {
-    for (Range& range : own.region)
-      range = arith::range_by_ends(Range::from_min_extent(expr(range.min), expr(range.extent)));
-    return own;
-  }
-
- private:
-  /// Simplifies only index and boolean expressions; arithmetic on elements is unchanged.
-  Expr value(const Expr& e) const {
-    if (e.dtype().is_index() || e.dtype().is_bool()) return expr(e);
-    return map_children(e, [&](const Expr& child) { return value(child); });
-  }
-  VarMap map_;
-  const arith::Facts& facts_;
-};
-
 BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap& relaxed,
                             const arith::Facts& facts) {
   BufferRegion result = region;
@@ -379,20 +352,19 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     set(map, iter.var(),
         fold(BinaryOp::Add, fold(BinaryOp::Add, base, inside), number(division.base)));
   }
-  const InnerBody body(map, facts);
-  Block inner = own;
+  const auto index = [&](const Expr& e) {
+    const Expr result = substitute(e, map);
+    return result.same_as(e) ? e : arith::simplify(result, facts);
+  };
+  // Simplifies only index and boolean expressions; arithmetic on elements is unchanged.
+  const std::function<Expr(const Expr&)> value = [&](const Expr& e) {
+    if (e.dtype().is_index() || e.dtype().is_bool()) return index(e);
+    return map_children(e, value);
+  };
+  Block inner = with_mapped_parts(own, value, index);
   inner.iters = inner_iters;
-  inner.body = body.stmt(own.body);
-  if (own.init) inner.init = body.stmt(*own.init);
-  for (BufferRegion& region : inner.reads) region = body.region(region);
-  for (BufferRegion& region : inner.writes) region = body.region(region);
-  for (MatchBuffer& match : inner.match_buffers) match.source = body.region(match.source);
-  Block outer{.iters = outer_iters,
-              .reads = {},
-              .writes = {},
-              .name = own.name + "_o",
-              .init = std::nullopt,
-              .body = make_nop()};
+  Block outer = plain_block(own.name + "_o", make_nop());
+  outer.iters = outer_iters;
   for (const BufferRegion& region : inner.reads)
     outer.reads.push_back(relaxed_region(region, relaxed, facts));
   for (const BufferRegion& region : inner.writes)

@@ -27,6 +27,10 @@ tir::PrimFunc with_covering_regions(const tir::PrimFunc& func);
 /// evaluated outside of it. Any other statement is unchanged.
 tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr&)> map);
 
+/// Returns the block with `value` applied to the expressions of its body and init, and `index`
+/// applied to the bounds of its regions and matched regions.
+tir::Block with_mapped_parts(tir::Block block, tir::ExprMap value, tir::ExprMap index);
+
 /// Returns the buffers that exist only inside the block: allocations and matched buffers.
 std::vector<tir::Buffer> declared_buffers(const tir::Block& block);
 

@@ -95,12 +95,8 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
                            const Block& block, const std::vector<Expr>& values,
                            const std::vector<Expr>& conditions, const std::vector<int>& loops) {
   const bool is_before = place == InitPlace::BeforeLoop;
-  Block init{.iters = {},
-             .reads = {},
-             .writes = block.writes,
-             .name = block.name + "_init",
-             .init = std::nullopt,
-             .body = *block.init};
+  Block init = plain_block(block.name + "_init", *block.init);
+  init.writes = block.writes;
   if (is_before) init.annotations = block.annotations;
   std::vector<Expr> own_values;
   VarMap map;

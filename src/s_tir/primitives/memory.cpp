@@ -16,10 +16,8 @@ namespace tenon::s_tir {
 using namespace tir;
 
 Buffer in_scope(const Buffer& buffer, const std::string& name, StorageScope scope) {
-  BufferOptions options;
-  options.name = name;
-  options.scope = std::string(to_string(scope));
-  return decl_buffer(buffer->shape, buffer->dtype, options);
+  return decl_buffer(buffer->shape, buffer->dtype,
+                     {.name = name, .scope = std::string(to_string(scope))});
 }
 
 std::vector<BufferRegion> with_buffer(std::vector<BufferRegion> regions, const Buffer& old,
@@ -39,6 +37,23 @@ Stmt map_bindings(const Stmt& s, FunctionRef<Expr(const Expr&)> map) {
   for (std::size_t n = 0; n < values.size(); ++n)
     is_same = is_same && values[n].same_as(realize->values[n]);
   return is_same ? s : make_stmt(BlockRealize{std::move(values), predicate, realize->block});
+}
+
+static Stmt map_exprs(const Stmt& s, ExprMap f) {
+  return map_children(s, f, [&](const Stmt& child) { return map_exprs(child, f); });
+}
+
+Block with_mapped_parts(Block block, ExprMap value, ExprMap index) {
+  block.body = map_exprs(block.body, value);
+  if (block.init) block.init = map_exprs(*block.init, value);
+  const auto map_region = [&](BufferRegion& region) {
+    for (Range& range : region.region)
+      range = arith::range_by_ends(Range::from_min_extent(index(range.min), index(range.extent)));
+  };
+  std::ranges::for_each(block.reads, map_region);
+  std::ranges::for_each(block.writes, map_region);
+  for (MatchBuffer& match : block.match_buffers) map_region(match.source);
+  return block;
 }
 
 std::vector<Buffer> declared_buffers(const Block& block) {
@@ -852,9 +867,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     at.push_back(fold(BinaryOp::Sub, iter.var(), iter.dom()->min));
     copied_at.emplace_back(iters.back().var());
   }
-  BufferOptions options;
-  options.name = buffer->name + "_reindex";
-  const Buffer cache = decl_buffer(shape, buffer->dtype, options);
+  const Buffer cache = decl_buffer(shape, buffer->dtype, {.name = buffer->name + "_reindex"});
   std::vector<Expr> elements;
   Expr predicate = make_true();
   const auto require = [&](const Expr& part) {
@@ -893,7 +906,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   Block copying{.iters = iters,
                 .reads = {{from, element_at(read)}},
                 .writes = {{to, element_at(written)}},
-                .name = options.name,
+                .name = cache->name,
                 .init = std::nullopt,
                 .body = make_store(to, make_load(from, read), written)};
   const BlockId id = copying.id;

@@ -291,10 +291,9 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
     std::vector<Expr> shape = whole->shape;
     shape.insert(shape.begin() + (factor_axis < 0 ? factor_axis + rank + 1 : factor_axis),
                  program.loop(loop).extent);
-    BufferOptions options;
-    options.name = whole->name + ".rf";
-    options.scope = std::string(to_string(whole.scope()));
-    partials.push_back(decl_buffer(shape, whole->dtype, options));
+    partials.push_back(
+        decl_buffer(shape, whole->dtype,
+                    {.name = whole->name + ".rf", .scope = std::string(to_string(whole.scope()))}));
   }
   const Stmt first = partial_nest(f, partials, factor_axis);
   const Stmt second = final_nest(f, partials, factor_axis);

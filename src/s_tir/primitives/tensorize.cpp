@@ -326,14 +326,9 @@ PrimFunc tensorize_block(const Caller& caller, const Program& program, int n,
     buffers.emplace_back(param, own_buffer(param, body.body, replaced));
     matched.push_back({buffers.back().second, boxes.back()});
   }
-  Block inside{.iters = {},
-               .reads = {},
-               .writes = {},
-               .name = "",
-               .init = std::nullopt,
-               .body = body.body,
-               .alloc_buffers = body.alloc_buffers,
-               .match_buffers = body.match_buffers};
+  Block inside = plain_block("", body.body);
+  inside.alloc_buffers = body.alloc_buffers;
+  inside.match_buffers = body.match_buffers;
   const Stmt copy = fresh_copy(make_block({}, std::move(inside)), std::move(replaced), buffers);
   const Block& own = *copy.as<BlockRealize>()->block;
   block.reads = as_boxes(block.reads, boxes);

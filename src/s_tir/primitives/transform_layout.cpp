@@ -253,8 +253,7 @@ PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& m
   std::vector<Expr> shape;
   for (const IterVar& iter : block.iters) shape.push_back(iter.dom()->extent);
   const std::vector<Expr> extents = mapped_shape(caller, describe(program, n), shape, map);
-  Block next = block;
-  next.iters.clear();
+  std::vector<IterVar> iters;
   std::vector<LoopDomain> new_loops;
   std::vector<Expr> values, indices;
   arith::Facts facts;
@@ -265,7 +264,7 @@ PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& m
     new_loops.push_back({Var("ax" + std::to_string(i)), Expr(0), extents[i]});
     values.emplace_back(new_loops.back().var);
     indices.emplace_back(iter.var());
-    next.iters.push_back(iter);
+    iters.push_back(iter);
   }
   std::vector<LoopDomain> from;
   for (std::size_t i = 0; i < block.iters.size(); ++i)
@@ -278,22 +277,11 @@ PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& m
         arith::simplify(inverse[i].value_or(Expr(0)) + block.iters[i].dom()->min, facts));
   const std::function<Expr(const Expr&)> expr = [&](const Expr& e) -> Expr {
     const Expr result = substitute(e, of_iter);
-    if (result.same_as(e) || !e.dtype().is_index())
-      return map_children(e, [&](const Expr& child) { return expr(child); });
+    if (result.same_as(e) || !e.dtype().is_index()) return map_children(e, expr);
     return arith::simplify(result, facts);
   };
-  const std::function<Stmt(const Stmt&)> stmt = [&](const Stmt& s) {
-    return map_children(s, expr, stmt);
-  };
-  next.body = stmt(block.body);
-  if (block.init) next.init = stmt(*block.init);
-  const auto map_region = [&](BufferRegion& region) {
-    for (Range& range : region.region)
-      range = arith::range_by_ends(Range::from_min_extent(expr(range.min), expr(range.extent)));
-  };
-  for (BufferRegion& region : next.reads) map_region(region);
-  for (BufferRegion& region : next.writes) map_region(region);
-  for (MatchBuffer& match : next.match_buffers) map_region(match.source);
+  Block next = with_mapped_parts(block, expr, expr);
+  next.iters = std::move(iters);
   const Stmt nest =
       in_loops(new_loops, make_block(std::move(values), make_true(), std::move(next)));
   return program.with(loops.empty() ? n : loops.front(), nest);

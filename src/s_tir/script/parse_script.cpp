@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "s_tir/context.h"
 #include "s_tir/script/access_parser.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
@@ -21,8 +22,7 @@ namespace {
 
 /// The state of a block whose lines are being parsed.
 struct OpenBlock {
-  Block block{
-      .iters = {}, .reads = {}, .writes = {}, .name = "", .init = std::nullopt, .body = make_nop()};
+  Block block = plain_block("", make_nop());
   std::vector<Expr> values;
   /// The variables of the iterators.
   std::unordered_set<const ExprNode*> iter_vars;
