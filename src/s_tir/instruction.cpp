@@ -15,21 +15,20 @@ constexpr Parameter input(std::string_view name, std::string_view later_name = {
 }
 constexpr Parameter positional(std::string_view name) { return {.name = name, .positional = true}; }
 constexpr Parameter attribute(std::string_view name) {
-  return {.name = name, .passed = Passed::Attribute};
+  return {.name = name, .is_attribute = true};
 }
 constexpr Parameter flag(std::string_view name) {
-  return {.name = name, .passed = Passed::Attribute, .is_bool = true};
+  return {.name = name, .is_attribute = true, .is_bool = true};
 }
 constexpr Parameter index_map(std::string_view name) {
-  return {.name = name, .passed = Passed::Attribute, .is_index_map = true};
+  return {.name = name, .is_attribute = true, .is_index_map = true};
 }
 /// A parameter that was added after TVM 0.9.0. `absent`: its default.
 constexpr Parameter newer_flag(std::string_view name, bool absent) {
-  return {
-      .name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent, .is_bool = true};
+  return {.name = name, .is_attribute = true, .is_new = true, .absent = absent, .is_bool = true};
 }
 constexpr Parameter newer(std::string_view name, std::int64_t absent) {
-  return {.name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent};
+  return {.name = name, .is_attribute = true, .is_new = true, .absent = absent};
 }
 
 constexpr std::array<Parameter, 0> kNone = {};

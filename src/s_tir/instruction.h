@@ -11,12 +11,10 @@
 
 namespace tenon::s_tir {
 
-/// Whether a parameter is in the list of inputs or in the list of attributes in JSON.
-enum class Passed : unsigned char { Input, Attribute };
-
 struct Parameter {
   std::string_view name;
-  Passed passed = Passed::Input;
+  /// Whether JSON has the argument in the list of attributes, and not in the list of inputs.
+  bool is_attribute = false;
   /// Whether the argument is printed without its name: `sch.reorder(l1, l2)`. A list is then
   /// printed as separate arguments.
   bool positional = false;
