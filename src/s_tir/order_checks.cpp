@@ -104,10 +104,10 @@ Stmt update_of(const Stmt& block) {
 
 }  // namespace
 
-bool feeds_reduction(const Program& program, int block, int loop) {
+bool determines(const Program& program, int loop, int block, IterKind kind) {
   const BlockRealize& realize = program.realize(block);
   for (std::size_t n = 0; n < realize.values.size(); ++n)
-    if (realize.block->iters[n].kind() == IterKind::Reduce &&
+    if (realize.block->iters[n].kind() == kind &&
         uses_var(realize.values[n], program.loop(loop).var))
       return true;
   return false;

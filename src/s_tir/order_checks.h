@@ -79,8 +79,12 @@ std::string conflict_text(const arith::Conflict& conflict);
 /// the same values in all of them.
 bool writes_same_again(const Program& program, int block, int loop);
 
+/// Whether an iterator of the given kind depends on the loop.
+bool determines(const Program& program, int loop, int block, tir::IterKind kind);
 /// Whether a reduction iterator of the block depends on the loop.
-bool feeds_reduction(const Program& program, int block, int loop);
+inline bool feeds_reduction(const Program& program, int block, int loop) {
+  return determines(program, loop, block, tir::IterKind::Reduce);
+}
 /// Returns the outermost loop on which a reduction iterator of the block depends.
 std::optional<int> outermost_reduction_loop(const Program& program, int block);
 

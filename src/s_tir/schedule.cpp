@@ -109,9 +109,9 @@ BlockRV Schedule::cache_write(BlockRV block, int write_buffer_index, const Name&
 
 namespace {
 
-BufferIndexType parse_index_type(const Caller& caller, const std::string& type) {
-  if (type == "read") return BufferIndexType::Read;
-  if (type == "write") return BufferIndexType::Write;
+arith::AccessKind parse_index_type(const Caller& caller, const std::string& type) {
+  if (type == "read") return arith::AccessKind::Read;
+  if (type == "write") return arith::AccessKind::Write;
   refuse(caller, "the index type must be \"read\" or \"write\", not \"" + type + "\"");
 }
 
@@ -121,8 +121,8 @@ BlockRV Schedule::reindex(BlockRV block, int buffer_index, const Name& buffer_in
                           Where where) {
   Step step(own(), InstructionKind::Reindex, where);
   step.with(block).with(buffer_index).with(buffer_index_type);
-  const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
-  return step.apply(block, s_tir::reindex, buffer_index, type);
+  const arith::AccessKind kind = parse_index_type(step.caller(), buffer_index_type);
+  return step.apply(block, s_tir::reindex, buffer_index, kind);
 }
 
 void Schedule::set_scope(BlockRV block, int buffer_index, const Name& storage_scope, Where where) {
@@ -147,8 +147,8 @@ void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buf
                                 const IndexMap& index_map, Where where) {
   Step step(own(), InstructionKind::TransformLayout, where);
   step.with(block).with(buffer_index).with(buffer_index_type).with(index_map.text());
-  const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
-  step.apply(block, s_tir::transform_layout, buffer_index, type, index_map);
+  const arith::AccessKind kind = parse_index_type(step.caller(), buffer_index_type);
+  step.apply(block, s_tir::transform_layout, buffer_index, kind, index_map);
 }
 
 void Schedule::transform_block_layout(BlockRV block, const IndexMap& index_map, Where where) {

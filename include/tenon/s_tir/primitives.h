@@ -8,6 +8,7 @@
 //   Program next(split_i.func);
 #pragma once
 
+#include "tenon/arith/dependence.h"
 #include "tenon/s_tir/index_map.h"
 #include "tenon/s_tir/options.h"
 #include "tenon/s_tir/program.h"
@@ -71,14 +72,12 @@ NewBlock cache_read(const Program& program, int block, int read, tir::StorageSco
 /// `write` is an index into the block's written regions.
 NewBlock cache_write(const Program& program, int block, int write, tir::StorageScope scope,
                      SourceLocation where = SourceLocation::current());
-/// The list that a `buffer_index` refers to: the regions that a block reads, or those that it
-/// writes.
-enum class BufferIndexType : unsigned char { Read, Write };
-/// Makes a new buffer for the elements that the block reads or writes. A new block copies the
-/// elements that are read into it, or the written elements from it. The indices of the new buffer
-/// are the block's iterators that determine the element, in the block's order. The block must
-/// access the original buffer by a single list of indices.
-NewBlock reindex(const Program& program, int block, int buffer_index, BufferIndexType type,
+/// Makes a new buffer for the elements that the block reads or writes. `kind` is the list that
+/// `buffer_index` refers to: the regions that the block reads, or those that it writes. A new block
+/// copies the elements that are read into it, or the written elements from it. The indices of the
+/// new buffer are the block's iterators that determine the element, in the block's order. The block
+/// must access the original buffer by a single list of indices.
+NewBlock reindex(const Program& program, int block, int buffer_index, arith::AccessKind kind,
                  SourceLocation where = SourceLocation::current());
 tir::PrimFunc set_scope(const Program& program, int block, int write, tir::StorageScope scope,
                         SourceLocation where = SourceLocation::current());
@@ -90,7 +89,7 @@ tir::PrimFunc storage_align(const Program& program, int block, int write, int ax
 /// shape and all accesses change accordingly. If the buffer is a parameter, callers pass it in the
 /// new layout. ScheduleError unless the map is a bijection.
 tir::PrimFunc transform_layout(const Program& program, int block, int buffer_index,
-                               BufferIndexType type, const IndexMap& map,
+                               arith::AccessKind kind, const IndexMap& map,
                                SourceLocation where = SourceLocation::current());
 
 /// Replaces the iterators of a block by map(iterators), and the loops around it by one loop per new

@@ -14,6 +14,7 @@
 namespace tenon::s_tir {
 
 using namespace tir;
+using arith::AccessKind;
 
 Buffer in_scope(const Buffer& buffer, const std::string& name, StorageScope scope) {
   return decl_buffer(buffer->shape, buffer->dtype,
@@ -163,15 +164,16 @@ void require_outer_buffers(const Caller& caller, const Program& program, int n) 
                        "outside of the block");
 }
 
-const BufferRegion& region_at(const Caller& caller, const Program& program, int n,
-                              const std::vector<BufferRegion>& regions, int index,
-                              const char* verb) {
+const Buffer& buffer_at(const Caller& caller, const Program& program, int n, AccessKind kind,
+                        int index) {
+  const bool is_read = kind == AccessKind::Read;
+  const auto& regions = is_read ? program.block(n).reads : program.block(n).writes;
   const int count = static_cast<int>(regions.size());
   if (index < 0 || index >= count)
-    refuse(caller, describe(program, n) + " " + verb + " " + std::to_string(count) +
-                       (count == 1 ? " region" : " regions") + "; " + std::to_string(index) +
-                       " is not the number of one (the first is 0)");
-  return regions[static_cast<std::size_t>(index)];
+    refuse(caller, describe(program, n) + (is_read ? " reads " : " writes ") +
+                       std::to_string(count) + (count == 1 ? " region" : " regions") + "; " +
+                       std::to_string(index) + " is not the number of one (the first is 0)");
+  return regions[static_cast<std::size_t>(index)].buffer;
 }
 
 namespace {
@@ -484,8 +486,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
                     SourceLocation where) {
   const Caller caller{"cache_read", where};
   const int scope = scope_of(caller, program, n);
-  const BufferRegion& read = region_at(caller, program, n, program.block(n).reads, index, "reads");
-  const Buffer& buffer = read.buffer;
+  const Buffer& buffer = buffer_at(caller, program, n, AccessKind::Read, index);
   require_matched_scope(caller, program, buffer, scope_kind);
   std::vector<int> writers = writers_in(program, scope, buffer);
   // The init of an outer block is not the writer to copy after, because the buffer is complete only
@@ -599,8 +600,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                      SourceLocation where) {
   const Caller caller{"cache_write", where};
   const int scope = scope_of(caller, program, n);
-  const Buffer& buffer =
-      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
+  const Buffer& buffer = buffer_at(caller, program, n, AccessKind::Write, index);
   require_matched_scope(caller, program, buffer, scope_kind);
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
@@ -613,7 +613,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     for (const BufferRegion& missing : arith::find_block_access(program.block(n)).reads)
       if (missing.buffer.same_as(buffer))
         refuse(caller, describe(program, n) + " " +
-                           arith::access_text(access_of(arith::AccessKind::Read, missing)) +
+                           arith::access_text(access_of(AccessKind::Read, missing)) +
                            ", which neither its init nor the same instance has provably stored "
                            "before: the cache does not have the previous values");
   if (is_update && !program.block(n).body.as<Store>())
@@ -799,16 +799,13 @@ Block redirected(Block block, const Buffer& from, const Buffer& to,
 
 }  // namespace
 
-NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
-                 SourceLocation where) {
+NewBlock reindex(const Program& program, int n, int index, AccessKind kind, SourceLocation where) {
   const Caller caller{"reindex", where};
   const int scope = scope_of(caller, program, n);
   const BlockRealize& realize = program.realize(n);
   const Block& block = *realize.block;
-  const bool is_read = type == BufferIndexType::Read;
-  const Buffer buffer = region_at(caller, program, n, is_read ? block.reads : block.writes, index,
-                                  is_read ? "reads" : "writes")
-                            .buffer;
+  const bool is_read = kind == AccessKind::Read;
+  const Buffer buffer = buffer_at(caller, program, n, kind, index);
   require_own_domains(caller, program, n, scope);
   // The new buffer does not contain the values that `buffer` had before, so the block must not read
   // them.
@@ -950,8 +947,7 @@ int require_allocated(const Caller& caller, const Program& program, int n, const
 PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_kind,
                    SourceLocation where) {
   const Caller caller{"set_scope", where};
-  const Buffer buffer =
-      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
+  const Buffer buffer = buffer_at(caller, program, n, AccessKind::Write, index);
   const int block = require_allocated(caller, program, n, buffer);
   if (buffer.scope() == scope_kind) return program.func();
   require_matched_scope(caller, program, buffer, scope_kind);
@@ -969,8 +965,7 @@ PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_
 PrimFunc storage_align(const Program& program, int n, int index, int axis, int factor, int offset,
                        SourceLocation where) {
   const Caller caller{"storage_align", where};
-  const Buffer& buffer =
-      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
+  const Buffer& buffer = buffer_at(caller, program, n, AccessKind::Write, index);
   require_allocated(caller, program, n, buffer);
   const int rank = buffer->rank();
   if (axis < -rank || axis >= rank)

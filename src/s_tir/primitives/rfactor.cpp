@@ -26,14 +26,8 @@ struct Factoring {
   ReductionBody body = {};
   const BlockRealize& realize() const { return program.realize(block); }
   const Block& own() const { return *realize().block; }
-  const Var& factor() const { return program.loop(loop).var; }
 
-  bool is_used_by(IterKind kind, int n) const {
-    for (std::size_t i = 0; i < own().iters.size(); ++i)
-      if (own().iters[i].kind() == kind && uses_var(realize().values[i], program.loop(n).var))
-        return true;
-    return false;
-  }
+  bool is_used_by(IterKind kind, int n) const { return determines(program, n, block, kind); }
 };
 
 /// Throws if the domain depends on loops: a partial result could then be empty, and would never be

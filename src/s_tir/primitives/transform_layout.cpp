@@ -163,14 +163,10 @@ class Relayout {
 
 }  // namespace
 
-PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexType type,
+PrimFunc transform_layout(const Program& program, int n, int index, arith::AccessKind kind,
                           const IndexMap& map, SourceLocation where) {
   const Caller caller{"transform_layout", where};
-  const bool is_read = type == BufferIndexType::Read;
-  const Block& block = program.block(n);
-  const Buffer buffer = region_at(caller, program, n, is_read ? block.reads : block.writes, index,
-                                  is_read ? "reads" : "writes")
-                            .buffer;
+  const Buffer buffer = buffer_at(caller, program, n, kind, index);
   PrimFunc func = program.func();
   const auto param = std::ranges::find_if(
       func.buffers, [&](const auto& own) { return own.buffer.same_as(buffer); });
