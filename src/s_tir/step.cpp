@@ -6,17 +6,11 @@ namespace tenon::s_tir {
 
 using namespace tir;
 
-Step& Step::with(TraceValue value) {
-  instruction_.arguments.push_back(std::move(value));
-  return *this;
-}
-Step& Step::with(const std::vector<LoopRV>& loops) {
+void Step::add(const std::vector<LoopRV>& loops) {
   TraceValue::List list;
   for (const LoopRV& loop : loops) list.emplace_back().value = RV(loop);
-  instruction_.arguments.emplace_back().value = std::move(list);
-  return *this;
+  add(std::move(list));
 }
-void Step::decide(TraceValue decision) { instruction_.decision = std::move(decision); }
 
 const Meaning& Step::meaning(RV rv) const {
   if (rv.number < 0 || rv.number >= static_cast<int>(state_.meanings.size()))
@@ -56,6 +50,13 @@ Step::Place Step::loop(LoopRV rv) const {
             handle->function +
             "`: an earlier step has split, fused or moved it; get_loops returns the current loops");
   return {handle->function, of, *n};
+}
+
+Step::Place Step::loop_with(const Place& block, LoopRV rv) const {
+  const Place place = loop(rv);
+  if (place.function != block.function)
+    refuse(caller_, "the block and the loop belong to different functions");
+  return place;
 }
 
 Step::Place Step::block_or_loop(RV rv) const {
