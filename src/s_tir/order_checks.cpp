@@ -38,33 +38,27 @@ Stmt in_views(const Program& program, int n, Stmt s) {
   return s;
 }
 
-/// Computes the accesses of statements in the scope of node `n`. `whole` contains all these
-/// statements.
-class Footprints {
- public:
-  Footprints(const Program& program, int n, const Stmt& whole)
-      : program_(program), memory_(in_views(program, n, opened(whole))) {}
+/// Returns the memory that `whole` writes. It is in the scope of node `n`.
+arith::WrittenMemory written_by(const Program& program, int n, const Stmt& whole) {
+  return arith::WrittenMemory(in_views(program, n, opened(whole)));
+}
 
-  Footprint of(const Stmt& s) const { return arith::footprint(opened(s), memory_); }
+/// Returns the accesses of a part of the statement that writes `memory`.
+Footprint footprint_of(const Stmt& part, const arith::WrittenMemory& memory) {
+  return arith::footprint(opened(part), memory);
+}
 
-  /// Returns the ranges of the variables of the loops and iterators around node `n`.
-  arith::Facts facts_around(int n) const {
-    arith::Facts facts;
-    for (std::optional<int> at = n; at; at = program_.outer(*at)) {
-      if (program_.is_loop(*at) && *at != n) {
-        const For& loop = program_.loop(*at);
-        facts.bind(loop.var, Range::from_min_extent(loop.min, loop.extent), true);
-      } else if (program_.is_block(*at)) {
-        bind_iters(facts, program_.block(*at));
-      }
-    }
-    return facts;
+/// Returns the ranges of the variables of the loops and iterators around node `n`.
+arith::Facts facts_around(const Program& program, int n) {
+  arith::Facts facts;
+  for (std::optional<int> at = n; at; at = program.outer(*at)) {
+    if (program.is_loop(*at) && *at != n)
+      bind_domains(facts, domains_of(program, {*at}));
+    else if (program.is_block(*at))
+      bind_iters(facts, program.block(*at));
   }
-
- private:
-  const Program& program_;
-  arith::WrittenMemory memory_;
-};
+  return facts;
+}
 
 Footprint only(Footprint all, arith::AccessKind kind) {
   std::erase_if(all.accesses, [&](const arith::Access& access) { return access.kind != kind; });
@@ -132,13 +126,13 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
   while (*program.parent(standing) != top) standing = *program.parent(standing);
   std::vector<Stmt> whole = options.over;
   whole.push_back(program.stmt(standing));
-  const Footprints footprints(program, block, make_seq(std::move(whole)));
+  const arith::WrittenMemory memory = written_by(program, block, make_seq(std::move(whole)));
   std::optional<Conflict> found;
   const auto compare = [&](const Stmt& own, const Stmt& other, const For* later, int at,
                            Compared compared) {
     if (found) return;
-    arith::Facts facts = footprints.facts_around(at);
-    const Footprint mine = footprints.of(own), others = footprints.of(other);
+    arith::Facts facts = facts_around(program, at);
+    const Footprint mine = footprint_of(own, memory), others = footprint_of(other, memory);
     const auto check = [&](const Footprint& a, const Footprint& b) {
       if (found) return;
       Relation relation = Relation::same_iteration();
@@ -189,7 +183,8 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
 }
 
 std::vector<arith::Access> accesses_of(const Program& program, int block) {
-  return Footprints(program, block, program.stmt(block)).of(program.stmt(block)).accesses;
+  const Stmt& own = program.stmt(block);
+  return footprint_of(own, written_by(program, block, own)).accesses;
 }
 
 bool has_equal(const std::vector<Expr>& all, const Expr& e) {
@@ -261,7 +256,8 @@ bool stores_region(const Program& program, int n, const Stmt& part, const Buffer
     block.body = part;
   });
   const bool is_by_calls = !any_node(part, is_own);
-  const Footprint writes = only(Footprints(program, n, whole).of(alone), arith::AccessKind::Write);
+  const Footprint writes =
+      only(footprint_of(alone, written_by(program, n, whole)), arith::AccessKind::Write);
   const std::function<bool(const BufferRegion&)> is_covered = [&](const BufferRegion& region) {
     const auto covers = [&](const arith::Access& access) {
       return access.buffer.same_as(write.buffer)
@@ -328,9 +324,10 @@ bool is_commutative_reduction(const Program& program, int n) {
   update.body = make_seq(std::move(parts));
   const Stmt others = make_block(realize.values, realize.predicate, std::move(update));
   const int scope = *program.scope(n);
-  const Footprints footprints(program, n, alone_below(program, n, scope, program.stmt(n)));
-  const Footprint read = footprints.of(alone_below(program, n, scope, others));
-  const std::vector<arith::Access> own = footprints.of(program.stmt(n)).accesses;
+  const arith::WrittenMemory memory =
+      written_by(program, n, alone_below(program, n, scope, program.stmt(n)));
+  const Footprint read = footprint_of(alone_below(program, n, scope, others), memory);
+  const std::vector<arith::Access> own = footprint_of(program.stmt(n), memory).accesses;
   return !read.is_opaque && std::ranges::none_of(own, [&](const arith::Access& write) {
     return write.is_write() && std::ranges::any_of(read.accesses, [&](const auto& access) {
              return access.memory_key() == write.memory_key();
@@ -408,14 +405,13 @@ std::optional<std::string> conflict_between_instances(const Program& program, in
   std::vector<Expr> values;
   for (const IterVar& iter : block.iters) values.emplace_back(iter.var());
   const Stmt own = make_block(values, make_true(), block);
-  const Footprints footprints(program, n, own);
-  const Footprint accesses = footprints.of(own);
+  const Footprint accesses = footprint_of(own, written_by(program, n, own));
   std::vector<IterVar> iters = block.iters;
   std::stable_partition(iters.begin(), iters.end(),
                         [](const IterVar& iter) { return iter.kind() != IterKind::Reduce; });
   for (std::size_t first = 0; first < iters.size(); ++first) {
     if (iters[first].kind() == IterKind::Reduce) break;
-    arith::Facts facts = footprints.facts_around(n);
+    arith::Facts facts = facts_around(program, n);
     bind_iters(facts, block);
     Relation relation;
     for (std::size_t d = first; d < iters.size(); ++d)
@@ -530,7 +526,7 @@ namespace {
 std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
                                            const Relation& relation, const IsExempt& is_exempt,
                                            const IsUnordered& is_unordered) {
-  const Footprints footprints(program, outermost, program.stmt(outermost));
+  const arith::WrittenMemory memory = written_by(program, outermost, program.stmt(outermost));
   struct Part {
     int block;
     bool is_init;
@@ -539,7 +535,8 @@ std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost
   std::vector<Part> parts;
   for (const int block : program.child_blocks(innermost)) {
     const auto add = [&](bool is_init, const Stmt& own) {
-      parts.push_back({block, is_init, footprints.of(alone_below(program, block, innermost, own))});
+      parts.push_back(
+          {block, is_init, footprint_of(alone_below(program, block, innermost, own), memory)});
       std::erase_if(parts.back().footprint.accesses,
                     [&](const arith::Access& access) { return is_exempt(block, access.buffer); });
     };
@@ -549,7 +546,7 @@ std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost
   }
   for (const Part& a : parts)
     for (const Part& b : parts) {
-      arith::Facts facts = footprints.facts_around(innermost);
+      arith::Facts facts = facts_around(program, innermost);
       const auto ordered = [&](Footprint own) {
         std::erase_if(own.accesses, [&](const arith::Access& access) {
           return is_unordered(a.block, access.buffer, a.is_init || b.is_init);

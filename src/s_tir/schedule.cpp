@@ -51,7 +51,7 @@ LoopRV Schedule::fuse(const std::vector<LoopRV>& loops, const FuseOptions& optio
   Step step(own(), InstructionKind::Fuse, where);
   std::vector<int> fused;
   const Step::Place place = step.with(loops, options.preserve_unit_iters).loops(loops, fused);
-  return step.finish(place, s_tir::fuse(place.program, fused, options, where));
+  return step.finish(place, s_tir::fuse(place.program, fused, options, where)).front();
 }
 
 void Schedule::reorder(const std::vector<LoopRV>& loops, Where where) {
@@ -64,7 +64,8 @@ void Schedule::reorder(const std::vector<LoopRV>& loops, Where where) {
 LoopRV Schedule::add_unit_loop(BlockOrLoop target, Where where) {
   return Step(own(), InstructionKind::AddUnitLoop, where)
       .with(target.rv())
-      .apply(target.rv(), s_tir::add_unit_loop);
+      .apply(target.rv(), s_tir::add_unit_loop)
+      .front();
 }
 
 void Schedule::parallel(LoopRV loop, Where where) {

@@ -98,11 +98,7 @@ BlockRV Step::finish(const Place& place, NewBlock result) {
   return block;
 }
 
-LoopRV Step::finish(const Place& place, FusedLoop result) {
-  return finish(place, SplitLoop{std::move(result.func), {result.loop}}).front();
-}
-
-std::vector<LoopRV> Step::finish(const Place& place, SplitLoop result) {
+std::vector<LoopRV> Step::finish(const Place& place, NewLoops result) {
   replace(place.function, std::move(result.func));
   std::vector<LoopRV> loops;
   for (const Var& var : result.loops) loops.push_back(give_loop(place.function, var));

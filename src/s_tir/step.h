@@ -98,8 +98,7 @@ class Step {
   // the step, and return the new handle.
   void finish(const Place& place, tir::PrimFunc func);
   BlockRV finish(const Place& place, NewBlock result);
-  LoopRV finish(const Place& place, FusedLoop result);
-  std::vector<LoopRV> finish(const Place& place, SplitLoop result);
+  std::vector<LoopRV> finish(const Place& place, NewLoops result);
   /// Applies the primitive to the block or loop `target`, and finishes the step with the result.
   template <class Primitive, class... Args>
   auto apply(RV target, Primitive primitive, const Args&... args) {

@@ -4,7 +4,7 @@
 //
 //   Program program(func);
 //   int block = program.blocks_named("C").front();
-//   SplitLoop split_i = split(program, program.loops_of(block)[0], {std::nullopt, 4});
+//   NewLoops split_i = split(program, program.loops_of(block)[0], {std::nullopt, 4});
 //   Program next(split_i.func);
 #pragma once
 
@@ -19,14 +19,9 @@
 namespace tenon::s_tir {
 
 /// The function, and the variables of the new loops, outermost first.
-struct SplitLoop {
+struct NewLoops {
   tir::PrimFunc func;
   std::vector<tir::Var> loops;
-};
-/// The function, and the variable of the new loop.
-struct FusedLoop {
-  tir::PrimFunc func;
-  tir::Var loop;
 };
 /// The function, and the new block.
 struct NewBlock {
@@ -38,19 +33,19 @@ struct NewBlock {
 
 /// Splits a loop into loops whose extents are the factors. One factor may be nullopt and is then
 /// inferred. A guard is added if the product of the factors is not the extent.
-SplitLoop split(const Program& program, int loop,
-                const std::vector<std::optional<std::int64_t>>& factors,
-                const SplitOptions& options = {}, SourceLocation where = SourceLocation::current());
+NewLoops split(const Program& program, int loop,
+               const std::vector<std::optional<std::int64_t>>& factors,
+               const SplitOptions& options = {}, SourceLocation where = SourceLocation::current());
 /// Fuses perfectly nested loops: each loop must be the only statement of the previous one.
-FusedLoop fuse(const Program& program, const std::vector<int>& loops,
-               const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());
+NewLoops fuse(const Program& program, const std::vector<int>& loops,
+              const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());
 /// Reorders the loops among the positions that they occupy now.
 tir::PrimFunc reorder(const Program& program, const std::vector<int>& loops,
                       SourceLocation where = SourceLocation::current());
 
 /// Puts a block or a loop into a loop of one iteration.
-FusedLoop add_unit_loop(const Program& program, int block_or_loop,
-                        SourceLocation where = SourceLocation::current());
+NewLoops add_unit_loop(const Program& program, int block_or_loop,
+                       SourceLocation where = SourceLocation::current());
 
 tir::PrimFunc parallel(const Program& program, int loop,
                        SourceLocation where = SourceLocation::current());

@@ -91,10 +91,9 @@ Block update_of(const Block& block, const std::vector<BufferRegion>& init_reads)
 
 }  // namespace
 
-SeparateInit separate_init(const Caller& caller, const Program& program, int n, InitPlace place,
+SeparateInit separate_init(const Caller& caller, const Program& program, int n, bool is_before,
                            const Block& block, const std::vector<Expr>& values,
                            const std::vector<Expr>& conditions, const std::vector<int>& loops) {
-  const bool is_before = place == InitPlace::BeforeLoop;
   Block init = plain_block(block.name + "_init", *block.init);
   init.writes = block.writes;
   if (is_before) init.annotations = block.annotations;
@@ -176,8 +175,8 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   // TVM prints the last condition first.
   std::vector<Expr> conditions = conjuncts(realize.predicate);
   std::ranges::reverse(conditions);
-  SeparateInit parts = separate_init(caller, program, n, InitPlace::BeforeLoop, block,
-                                     realize.values, conditions, loops);
+  SeparateInit parts = separate_init(caller, program, n, /*is_before=*/true, block, realize.values,
+                                     conditions, loops);
   parts.update.name = block.name + "_update";
   const Stmt update = make_block(realize.values, realize.predicate, std::move(parts.update));
   const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n), update);

@@ -437,13 +437,13 @@ int scope_of(const Caller& caller, const Program& program, int n) {
 
 /// Returns a statement that performs the reads (or writes) of a buffer by one instance of the
 /// block.
-Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool is_write) {
+Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, AccessKind kind) {
   std::vector<Stmt> result;
   for (const arith::Access& access : accesses_of(program, n)) {
-    if (access.is_write() != is_write || !access.buffer.same_as(buffer)) continue;
+    if (access.kind != kind || !access.buffer.same_as(buffer)) continue;
     result.push_back(in_context_of(
-        access, is_write ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
-                         : make_stmt(Evaluate{make_load(buffer, access.indices)})));
+        access, access.is_write() ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
+                                  : make_stmt(Evaluate{make_load(buffer, access.indices)})));
   }
   return make_seq(std::move(result));
 }
@@ -464,7 +464,7 @@ std::optional<std::string> written_behind(const Program& program, const Place& p
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
   return find_passing_conflict(
       program, reader, top_of(program, place.at), Side::Before,
-      {.own = accesses_as_stmt(program, reader, buffer, false),
+      {.own = accesses_as_stmt(program, reader, buffer, AccessKind::Read),
        .compared = Compared::ReadsWithWrites,
        .over = {parts.begin() + static_cast<std::ptrdiff_t>(place.position),
                 parts.begin() + static_cast<std::ptrdiff_t>(part)}});
@@ -637,7 +637,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     if (const auto loop = outermost_reduction_loop(program, n))
       if (const auto conflict =
               find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
-                                    {.own = accesses_as_stmt(program, n, buffer, false),
+                                    {.own = accesses_as_stmt(program, n, buffer, AccessKind::Read),
                                      .compared = Compared::ReadsWithWrites}))
         refuse(caller,
                describe(program, n) +
@@ -648,7 +648,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const std::size_t own = *part_of(program, place.at, n) + 1;
   if (const auto conflict = find_passing_conflict(
           program, n, top_of(program, place.at), Side::After,
-          {.own = accesses_as_stmt(program, n, buffer, true),
+          {.own = accesses_as_stmt(program, n, buffer, AccessKind::Write),
            .with_own_instances = is_update,
            .over = {parts.begin() + static_cast<std::ptrdiff_t>(own),
                     parts.begin() + static_cast<std::ptrdiff_t>(place.position)}}))
@@ -915,7 +915,7 @@ NewBlock reindex(const Program& program, int n, int index, AccessKind kind, Sour
     require_unchanged_control(caller, program, n, parts_of(body_of(program, scope))[part], copy);
   if (const auto conflict = find_passing_conflict(
           program, n, top_of(program, scope), is_read ? Side::Before : Side::After,
-          {.own = accesses_as_stmt(program, n, buffer, !is_read),
+          {.own = accesses_as_stmt(program, n, buffer, kind),
            .compared = is_read ? Compared::ReadsWithWrites : Compared::All}))
     refuse(caller, describe(program, n) + " would " + (is_read ? "read" : "write") + " `" +
                        buffer->name + "` too " + (is_read ? "early" : "late") + ": it " +

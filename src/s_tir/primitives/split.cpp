@@ -134,9 +134,9 @@ void require_stable_range(const Caller& caller, const Program& program, int n) {
     });
 }
 
-SplitLoop split(const Program& program, int n,
-                const std::vector<std::optional<std::int64_t>>& factors,
-                const SplitOptions& options, SourceLocation where) {
+NewLoops split(const Program& program, int n,
+               const std::vector<std::optional<std::int64_t>>& factors, const SplitOptions& options,
+               SourceLocation where) {
   const Caller caller{"split", where};
   require_plain_loop(caller, program, n);
   require_stable_range(caller, program, n);
@@ -176,8 +176,8 @@ SplitLoop split(const Program& program, int n,
   return {program.with(n, body), std::move(vars)};
 }
 
-FusedLoop fuse(const Program& program, const std::vector<int>& loops, const FuseOptions& options,
-               SourceLocation where) {
+NewLoops fuse(const Program& program, const std::vector<int>& loops, const FuseOptions& options,
+              SourceLocation where) {
   const Caller caller{"fuse", where};
   if (loops.empty()) refuse(caller, "no loops are given");
   for (const int n : loops) {
@@ -229,7 +229,7 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
       make_stmt(For{fused, make_int(type, 0), extent, ForKind::Serial, substitute(last.body, map)});
   body =
       simplify_bindings(body, domains_around(program, loops.front()), options.preserve_unit_iters);
-  return {program.with(loops.front(), body), fused};
+  return {program.with(loops.front(), body), {fused}};
 }
 
 }  // namespace tenon::s_tir
