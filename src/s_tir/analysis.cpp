@@ -33,14 +33,15 @@ int feeds(const Block& first, const Block& second) {
       second.reads, [&](const BufferRegion& read) { return mentions(first.writes, read.buffer); });
 }
 
-/// Returns the name of a reduction iterator that is used in an index of a write.
+/// Returns a phrase about a reduction iterator that is used in an index of a write.
 std::optional<std::string> reduced_index(const Block& block) {
   for (const IterVar& iter : block.iters) {
     if (iter.kind() != IterKind::Reduce) continue;
     for (const BufferRegion& write : block.writes)
       for (const Range& range : write.region)
         if (uses_var(range.min, iter.var()) || uses_var(range.extent, iter.var()))
-          return iter.name();
+          return "its iterator `" + iter.name() +
+                 "` is a reduction and is used in an index of its output";
   }
   return std::nullopt;
 }
@@ -63,9 +64,7 @@ Classified classify_half(const Program& program, int n, const std::vector<int>& 
                      has_kind(second, IterKind::Reduce) && !mentions(first.reads, buffer) &&
                      mentions(second.reads, buffer) && first.writes.size() == second.writes.size();
   if (!fills) return reason(shared);
-  if (const std::optional<std::string> iter = reduced_index(second))
-    return reason("its iterator `" + *iter +
-                  "` is a reduction and is used in an index of its output");
+  if (const std::optional<std::string> index = reduced_index(second)) return reason(*index);
   return {is_first ? BlockClass::ReductionInit : BlockClass::ReductionUpdate, {}};
 }
 
@@ -95,9 +94,7 @@ Classified classify(const Program& program, int n) {
     if (feeds(block, block)) return reason("it reads what it writes");
     return {BlockClass::Complete, {}};
   }
-  if (const std::optional<std::string> iter = reduced_index(block))
-    return reason("its iterator `" + *iter +
-                  "` is a reduction and is used in an index of its output");
+  if (const std::optional<std::string> index = reduced_index(block)) return reason(*index);
   return {BlockClass::Reduction, {}};
 }
 

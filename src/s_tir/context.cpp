@@ -177,6 +177,19 @@ std::optional<Expr> condition_below(const Program& program, int n, int top) {
   return result;
 }
 
+void require_reduction(const Caller& caller, const Program& program, int block) {
+  const Classified classified = classify(program, block);
+  if (classified.block_class != BlockClass::Reduction)
+    refuse(caller, describe(program, block) + " is not a reduction: " +
+                       (classified.reason.empty() ? "it has no init" : classified.reason));
+}
+
+void require_affine_bindings(const Caller& caller, const Program& program, int block) {
+  if (!has_affine_bindings(program, block))
+    refuse(caller, "the values of the iterators of " + describe(program, block) +
+                       " are not digits of its loops, so that its instances cannot be determined");
+}
+
 void require_own_domains(const Caller& caller, const Program& program, int block, int top) {
   for (const IterVar& iter : program.block(block).iters)
     for (const int loop : program.loops_of(block)) {

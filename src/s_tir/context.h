@@ -82,6 +82,11 @@ std::optional<std::vector<tir::Expr>> branches_below(const Program& program, int
 /// Nullopt if the condition is unknown or depends on data.
 std::optional<tir::Expr> condition_below(const Program& program, int n, int top);
 
+/// Throws unless the block is a reduction with its init.
+void require_reduction(const Caller& caller, const Program& program, int block);
+/// Throws unless has_affine_bindings holds.
+void require_affine_bindings(const Caller& caller, const Program& program, int block);
+
 /// Throws if the domain of one of the block's iterators depends on a loop inside `top`. Outside of
 /// that loop, the domain would be undefined.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);

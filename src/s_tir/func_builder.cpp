@@ -110,15 +110,14 @@ void FuncBuilder::grid(std::vector<Expr> extents, std::vector<std::string> names
                     where);
   check_count("FuncBuilder: a grid", extents.size(), body, where);
   std::vector<Var> vars;
+  std::vector<LoopDomain> loops;
   for (std::size_t n = 0; n < extents.size(); ++n) {
     vars.emplace_back(names[n], extents[n].dtype());
     state_->loops.insert_or_assign(&vars.back().node(), Range::from_extent(extents[n]));
+    loops.push_back({vars.back(), make_int(extents[n].dtype(), 0), extents[n]});
   }
-  Stmt result = state_->ir.nested([&] { body(vars); }, vars);
-  for (std::size_t n = vars.size(); n-- > 0;)
-    result = make_stmt(For{vars[n], make_int(extents[n].dtype(), 0), extents[n], ForKind::Serial,
-                           std::move(result)});
-  state_->ir.emit(result);
+  const Stmt inner = state_->ir.nested([&] { body(vars); }, vars);
+  state_->ir.emit(in_loops(loops, inner));
 }
 
 void FuncBuilder::loop(const Expr& begin, const Expr& end, Name name, const BodyOfVars& body,

@@ -12,10 +12,6 @@ using namespace tir;
 
 namespace {
 
-bool uses_any(const Expr& e, const std::vector<LoopDomain>& loops) {
-  return std::ranges::any_of(loops, [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
-}
-
 /// Determines the instances of one block, as far as possible.
 class Finder {
  public:

@@ -402,6 +402,10 @@ std::optional<IterMap> find_iter_map(std::span<const Expr> values,
   return Detector(loops, form).detect(values, predicate);
 }
 
+bool uses_any(const Expr& e, const std::vector<LoopDomain>& loops) {
+  return std::ranges::any_of(loops, [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
+}
+
 std::vector<Expr> conjuncts(const Expr& condition) {
   std::vector<Expr> result, pending{condition};
   while (!pending.empty()) {
@@ -467,12 +471,10 @@ std::optional<Expr> extent_of(const IterMap& map, const Digit& digit,
   const auto* number = std::get_if<DigitSum>(&map.marks[digit.mark].source);
   if (!number || number->digits.size() != 1) return std::nullopt;
   const auto* var = std::get_if<Var>(&map.marks[number->digits[0].mark].source);
-  for (const LoopDomain& loop : loops) {
-    const auto uses = [&](const LoopDomain& other) {
-      return uses_var(loop.extent, other.var) || uses_var(loop.min, other.var);
-    };
-    if (var && loop.var.same_as(*var) && std::ranges::none_of(loops, uses)) return loop.extent;
-  }
+  for (const LoopDomain& loop : loops)
+    if (var && loop.var.same_as(*var) && !uses_any(loop.extent, loops) &&
+        !uses_any(loop.min, loops))
+      return loop.extent;
   return std::nullopt;
 }
 

@@ -215,7 +215,7 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
   }
   Expr predicate = make_true();
   for (const Expr& guard : access.guards) {
-    if (std::ranges::any_of(inner, [&](const auto& loop) { return uses_var(guard, loop.var); }))
+    if (uses_any(guard, inner))
       predicate = both(predicate, guard);
     else if (!has_equal(conjuncts(realize.predicate), guard))
       return false;
@@ -423,21 +423,26 @@ std::optional<std::string> conflict_between_instances(const Program& program, in
   return std::nullopt;
 }
 
+void require_no_conflict_between_instances(const Caller& caller, const Program& program, int block,
+                                           const std::string& prefix) {
+  if (const auto conflict = conflict_between_instances(program, block))
+    refuse(caller, prefix + "the instances of " + describe(program, block) +
+                       " depend on their order: one " + *conflict + " in another");
+}
+
 void require_free_order(const Program& program, int block, const Caller& caller,
                         const std::string& step) {
+  const std::string what = step + ": " + describe(program, block);
   const Classified classified = classify(program, block);
   if (!classified.block_class)
-    refuse(caller, step + ": block `" + program.block(block).name +
-                       "` is neither complete nor a reduction: " + classified.reason);
-  if (const auto conflict = conflict_between_instances(program, block))
-    refuse(caller, step + ": the instances of block `" + program.block(block).name +
-                       "` depend on their order: one " + *conflict + " in another");
+    refuse(caller, what + " is neither complete nor a reduction: " + classified.reason);
+  require_no_conflict_between_instances(caller, program, block, step + ": ");
   const bool adds = classified.block_class == BlockClass::Reduction ||
                     classified.block_class == BlockClass::ReductionUpdate;
   if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))
     refuse(caller,
-           step + ": block `" + program.block(block).name +
-               "` is not a sum, product, minimum or maximum and uses no registered reducer, so its "
+           what +
+               " is not a sum, product, minimum or maximum and uses no registered reducer, so its "
                "result depends on the order of its instances");
 }
 

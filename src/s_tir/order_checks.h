@@ -110,6 +110,10 @@ void require_begun(const Caller& caller, const Program& program, int block);
 /// if there is provably no conflict.
 std::optional<std::string> conflict_between_instances(const Program& program, int block);
 
+/// Throws if conflict_between_instances finds a conflict. `prefix` begins the message.
+void require_no_conflict_between_instances(const Caller& caller, const Program& program, int block,
+                                           const std::string& prefix = "");
+
 /// Throws unless the instances of the block may run in any order. No two instances may write the
 /// same element, except that a reduction may accumulate into it after its init.
 void require_free_order(const Program& program, int block, const Caller& caller,

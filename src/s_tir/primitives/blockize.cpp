@@ -172,6 +172,9 @@ struct Blockizing {
   std::vector<int> outer, inner;
   const BlockRealize& realize() const { return program.realize(block); }
   const Block& own() const { return *realize().block; }
+  bool uses(const Expr& e, const std::vector<int>& loops) const {
+    return uses_any(e, domains_of(program, loops));
+  }
 };
 
 /// Divides values that each use only outer or only inner loops. Such values need not be sums of
@@ -182,11 +185,7 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   for (std::size_t i = 0; i < b.realize().values.size(); ++i) {
     const Expr& value = b.realize().values[i];
     const Expr& extent = b.own().iters[i].dom()->extent;
-    const auto uses = [&](const std::vector<int>& loops) {
-      return std::ranges::any_of(loops,
-                                 [&](int n) { return uses_var(value, b.program.loop(n).var); });
-    };
-    const bool is_outer = uses(b.outer), is_inner = uses(b.inner);
+    const bool is_outer = b.uses(value, b.outer), is_inner = b.uses(value, b.inner);
     if (is_outer && is_inner) return std::nullopt;
     Division division;
     if (is_outer) {
@@ -212,11 +211,8 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
 void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const IterMap& map,
                      DividedValues& divided) {
   const std::vector<std::int64_t> count = told_apart(map);
-  const auto is_used = [&](const Expr& part, const std::vector<int>& some) {
-    return std::ranges::any_of(some, [&](int n) { return uses_var(part, b.program.loop(n).var); });
-  };
   for (const Expr& part : conjuncts(b.realize().predicate)) {
-    bool is_lost = !is_used(part, loops);
+    bool is_lost = !b.uses(part, loops);
     for (std::size_t n = 0; n < loops.size(); ++n) {
       const For& loop = b.program.loop(loops[n]);
       const bool is_shortened =
@@ -225,7 +221,7 @@ void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const I
       is_lost = is_lost || ((is_shortened || is_unused) && uses_var(part, loop.var));
     }
     if (!is_lost) continue;
-    const bool is_outer = is_used(part, b.outer), is_inner = is_used(part, b.inner);
+    const bool is_outer = b.uses(part, b.outer), is_inner = b.uses(part, b.inner);
     if (is_outer && is_inner)
       refuse(b.caller, "the predicate " + tir_text(part) + " of " + describe(b.program, b.block) +
                            " uses both loops outside of " + describe(b.program, b.inner.front()) +

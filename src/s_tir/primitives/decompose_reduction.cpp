@@ -17,10 +17,7 @@ using namespace tir;
 namespace {
 
 void check(const Caller& caller, const Program& program, int n, int loop) {
-  const Classified classified = classify(program, n);
-  if (classified.block_class != BlockClass::Reduction)
-    refuse(caller, describe(program, n) + " is not a reduction: " +
-                       (classified.reason.empty() ? "it has no init" : classified.reason));
+  require_reduction(caller, program, n);
   const std::vector<int> loops = program.loops_of(n);
   if (std::ranges::find(loops, loop) == loops.end())
     refuse(caller, describe(program, loop) + " is not around " + describe(program, n));
@@ -34,9 +31,7 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
                    "`, which runs over the reduction iterator `" + realize.block->iters[i].name() +
                    "`: the init would run again in the middle of the sum; name that loop "
                    "or one outside of it");
-  if (!has_affine_bindings(program, n))
-    refuse(caller, "the values of the iterators of " + describe(program, n) +
-                       " are not digits of its loops, so that its instances cannot be determined");
+  require_affine_bindings(caller, program, n);
 }
 
 /// Whether the init block initializes exactly the elements that the reduction updates. Compares one

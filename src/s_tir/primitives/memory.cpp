@@ -814,10 +814,7 @@ NewBlock reindex(const Program& program, int n, int index, AccessKind kind, Sour
   if (is_read ? mentions(block.writes, buffer) : any_node(first, is_own))
     refuse(caller, describe(program, n) + " reads and writes `" + buffer->name +
                        "`, so it needs more than a copy");
-  if (!is_read)
-    if (const auto conflict = conflict_between_instances(program, n))
-      refuse(caller, "the instances of " + describe(program, n) + " depend on their order: one " +
-                         *conflict + " in another");
+  if (!is_read) require_no_conflict_between_instances(caller, program, n);
   const std::vector<Expr> indices = only_indices(caller, program, n, buffer);
   if (!is_read && !stores_region(program, n, first, {buffer, element_at(indices)}))
     refuse(caller, describe(program, n) + " may leave an element of `" + buffer->name +

@@ -57,10 +57,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
                        " blocks; it must be around the reduction alone");
   Factoring f{program, caller, loop, blocks.front(), program.loops_of(blocks.front())};
   const std::string what = describe(program, f.block);
-  const Classified classified = classify(program, f.block);
-  if (classified.block_class != BlockClass::Reduction)
-    refuse(caller, what + " is not a reduction: " +
-                       (classified.reason.empty() ? "it has no init" : classified.reason));
+  require_reduction(caller, program, f.block);
   require_outer_buffers(caller, program, f.block);
   if (program.loop(loop).kind != ForKind::Serial)
     refuse(caller, describe(program, loop) + " is not serial; factor before it is given a kind");
@@ -69,9 +66,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
                        "; factor at a loop of the reduction");
   if (!f.is_used_by(IterKind::Reduce, loop))
     refuse(caller, describe(program, loop) + " determines no iterator of " + what);
-  if (!has_affine_bindings(program, f.block))
-    refuse(caller, "the values of the iterators of " + what +
-                       " are not digits of its loops, so that its instances cannot be determined");
+  require_affine_bindings(caller, program, f.block);
   if (!is_zero(program.loop(loop).min))
     refuse(caller, describe(program, loop) + " does not start at 0");
   require_all_begun(f);
@@ -103,9 +98,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   f.body = std::move(*body);
   for (const Store& output : f.body.outputs)
     require_element_accesses(caller, program.stmt(f.block), output.buffer);
-  if (const auto conflict = conflict_between_instances(program, f.block))
-    refuse(caller,
-           "the instances of " + what + " depend on their order: one " + *conflict + " in another");
+  require_no_conflict_between_instances(caller, program, f.block);
   // The partial results are computed before the other statements below the loops, so these must not
   // write what the reduction reads.
   if (const auto conflict =

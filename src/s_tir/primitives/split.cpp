@@ -146,13 +146,15 @@ NewLoops split(const Program& program, int n,
   arith::Facts facts;
   bind_domains(facts, domains_around(program, n));
   std::vector<Var> vars;
+  std::vector<LoopDomain> loops;
   Expr value = make_int(loop.var.dtype(), 0), product = make_int(loop.var.dtype(), 1);
   for (std::size_t i = 0; i < extents.size(); ++i) {
     vars.push_back(loop.var.fresh(loop.var.name() + "_" + std::to_string(i)));
     value = value * extents[i] + vars.back();
     product = product * extents[i];
-    facts.bind(vars.back(), Range::from_min_extent(make_int(loop.var.dtype(), 0), extents[i]));
+    loops.push_back({vars.back(), make_int(loop.var.dtype(), 0), extents[i]});
   }
+  bind_domains(facts, loops);
   if (!is_covered && !arith::can_prove(product >= loop.extent, facts))
     refuse(caller, describe(program, n) + " has " + tir_text(loop.extent) +
                        " iterations, and the product of the factors is only " +
@@ -169,9 +171,7 @@ NewLoops split(const Program& program, int n,
               ": the factors do not divide the extent, so a guard is needed (disable_predication)");
     body = add_predicate(body, guard);
   }
-  for (std::size_t i = extents.size(); i-- > 0;)
-    body =
-        make_stmt(For{vars[i], make_int(loop.var.dtype(), 0), extents[i], ForKind::Serial, body});
+  body = in_loops(loops, body);
   body = simplify_bindings(body, domains_around(program, n), options.preserve_unit_iters);
   return {program.with(n, body), std::move(vars)};
 }

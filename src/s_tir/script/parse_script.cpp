@@ -734,15 +734,13 @@ class Parser : public AccessParser {
     if (extents.size() != names.size())
       syntax_error(at, std::to_string(names.size()) + " loop variables for " +
                            std::to_string(extents.size()) + " extents");
-    std::vector<Var> vars;
-    Stmt body = nested_with([&] {
+    std::vector<LoopDomain> loops;
+    const Stmt body = nested_with([&] {
       for (std::size_t n = 0; n < names.size(); ++n)
-        vars.push_back(begin_loop(names[n], Range::from_extent(extents[n])));
+        loops.push_back({begin_loop(names[n], Range::from_extent(extents[n])),
+                         make_int(extents[n].dtype(), 0), extents[n]});
     });
-    for (std::size_t n = names.size(); n-- > 0;)
-      body = make_stmt(For{vars[n], make_int(extents[n].dtype(), 0), extents[n], ForKind::Serial,
-                           std::move(body)});
-    return body;
+    return in_loops(loops, body);
   }
 
   Stmt one_loop(const Token& name, ForKind kind) {
