@@ -263,6 +263,12 @@ Stmt body_of(const Program& program, int n) {
   return program.is_block(n) ? program.block(n).body : program.stmt(n);
 }
 
+std::vector<Stmt> parts_in(const Program& program, int at, std::size_t first, std::size_t end) {
+  const std::vector<Stmt> parts = parts_of(body_of(program, at));
+  return {parts.begin() + static_cast<std::ptrdiff_t>(first),
+          parts.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
 std::optional<std::size_t> part_of(const Program& program, int at, int n) {
   if (!program.is_below(n, at)) return std::nullopt;
   const std::vector<Stmt> parts = parts_of(body_of(program, at));

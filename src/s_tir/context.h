@@ -121,6 +121,8 @@ tir::Expr replace_loads(const tir::Expr& e, const tir::Buffer& buffer,
 std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
 /// Returns the body of a loop or block, and any other statement itself.
 tir::Stmt body_of(const Program& program, int n);
+/// Returns the parts of `body_of(at)` from number `first` up to, but not including, number `end`.
+std::vector<tir::Stmt> parts_in(const Program& program, int at, std::size_t first, std::size_t end);
 /// Returns the index of the part of `body_of(at)` that contains the statement `n`; nullopt if no
 /// part does.
 std::optional<std::size_t> part_of(const Program& program, int at, int n);
@@ -159,5 +161,9 @@ inline tir::Stmt with_child(const tir::Stmt& parent, const tir::Stmt& old, const
 }
 
 inline std::string in_backticks(const std::string& name) { return "`" + name + "`"; }
+/// Appends a name to a list of names: "`a`, `b`".
+inline void add_name(std::string& list, const std::string& name) {
+  list += (list.empty() ? "" : ", ") + in_backticks(name);
+}
 
 }  // namespace tenon::s_tir

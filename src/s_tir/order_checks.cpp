@@ -282,12 +282,9 @@ bool stores_region(const Program& program, int n, const Stmt& part, const Buffer
 }
 
 std::vector<Stmt> parts_between(const Program& program, int top, int first, int second) {
-  std::vector<Stmt> result;
-  const Seq* seq = program.stmt(top).as<Seq>();
-  if (!seq) return result;
-  const std::size_t a = *part_of(program, top, first), b = *part_of(program, top, second);
-  for (std::size_t n = std::min(a, b) + 1; n < std::max(a, b); ++n) result.push_back(seq->stmts[n]);
-  return result;
+  if (!program.stmt(top).as<Seq>()) return {};
+  const auto [a, b] = std::minmax({*part_of(program, top, first), *part_of(program, top, second)});
+  return parts_in(program, top, std::min(a + 1, b), b);
 }
 
 // ---- reductions ---------------------------------------------------------------------------------

@@ -230,8 +230,7 @@ void Schedule::tensorize(BlockOrLoop target, const Name& tensor_intrin, Where wh
   const std::optional<TensorIntrin> intrin = find_tensor_intrin(tensor_intrin);
   if (!intrin) {
     std::string known;
-    for (const std::string& name : tensor_intrin_names())
-      known += (known.empty() ? "" : ", ") + in_backticks(name);
+    for (const std::string& name : tensor_intrin_names()) add_name(known, name);
     refuse(step.caller(), "no tensor intrinsic is called " + in_backticks(tensor_intrin) +
                               (known.empty() ? "; none is registered" : "; there are " + known));
   }
@@ -380,8 +379,7 @@ BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where
   step.with(name, func_name);
   if (!mod().functions.contains(func_name)) {
     std::string known;
-    for (const auto& [other, func] : mod().functions)
-      known += (known.empty() ? "`" : ", `") + other + "`";
+    for (const auto& [other, func] : mod().functions) add_name(known, other);
     refuse(step.caller(), "no function is called `" + func_name + "`; there is " + known);
   }
   const Program& program = step.program(func_name);
@@ -389,7 +387,7 @@ BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where
   if (found.size() != 1) {
     std::string known;
     for (int n = 0; n < program.size(); ++n)
-      if (program.is_block(n)) known += (known.empty() ? "`" : ", `") + program.block(n).name + "`";
+      if (program.is_block(n)) add_name(known, program.block(n).name);
     refuse(step.caller(), (found.empty() ? "no block" : std::to_string(found.size()) + " blocks") +
                               (found.size() > 1 ? " are" : " is") + " called `" + name +
                               "` in function `" + func_name + "`; its blocks are " + known);

@@ -120,7 +120,7 @@ std::string call_text(const Instruction& step, const InstructionInfo& info, cons
     const TraceValue& value = step.arguments[n];
     const bool is_v09 = style == TraceStyle::V09;
     // TVM 0.9 text omits arguments that were added later, if they have their default.
-    if (is_v09 && parameter.is_new && value == absent_value(parameter)) continue;
+    if (is_v09 && value == absent_value(parameter)) continue;
     const auto* list = std::get_if<TraceValue::List>(&value.value);
     if (const auto* map = std::get_if<std::string>(&value.value); map && parameter.is_index_map) {
       add(std::string(parameter.name) + "=" + IndexMap::parse(*map).text(!is_v09));
@@ -559,7 +559,7 @@ std::string Trace::json() const {
     Json inputs = Json::array(), attributes = Json::array(), outputs = Json::array();
     for (std::size_t n = 0; n < info.parameters.size(); ++n) {
       const Parameter& parameter = info.parameters[n];
-      if (parameter.is_new && step.arguments[n] == absent_value(parameter)) continue;
+      if (step.arguments[n] == absent_value(parameter)) continue;
       add_argument(inputs, attributes, parameter, step.arguments[n], names);
     }
     for (const RV& rv : step.outputs) outputs.push_back(names.define(rv));

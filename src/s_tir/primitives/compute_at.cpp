@@ -311,8 +311,7 @@ std::size_t position_of(const Move& move, const std::vector<int>& required) {
       move.is_producer ? producers(program, move.block) : consumers(program, move.block);
   std::string outside;
   for (const int n : required)
-    if (!program.is_below(n, move.loop))
-      outside += (outside.empty() ? "`" : ", `") + program.block(n).name + "`";
+    if (!program.is_below(n, move.loop)) add_name(outside, program.block(n).name);
   if (!outside.empty())
     refuse(move.caller, describe(program, move.loop) + " is not around all " +
                             (move.is_producer ? "consumers" : "producers") + " of " + move.what() +

@@ -84,12 +84,12 @@ struct Inlining {
   }
 };
 
-/// Adds the facts that the indices of the inlined store are in bounds.
-void bind_shape(arith::Facts& shape, const Inlining& i) {
-  for (std::size_t d = 0; d < i.vars.size(); ++d) {
-    const Expr& size = i.store.buffer->shape[d];
-    shape.bind(i.vars[d], Range::from_extent(size), true);
-  }
+/// Returns the facts that the indices of the inlined store are in bounds.
+arith::Facts facts_of_shape(const Inlining& i) {
+  arith::Facts facts;
+  for (std::size_t d = 0; d < i.vars.size(); ++d)
+    facts.bind(i.vars[d], Range::from_extent(i.store.buffer->shape[d]), true);
+  return facts;
 }
 
 /// Throws if an element is read that no instance of the inlined block has written.
@@ -106,8 +106,7 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
   for (std::size_t d = 0; d < access.indices.size(); ++d)
     known.push_back(
         facts.assume(access.indices[d] >= 0 && access.indices[d] < i.store.buffer->shape[d]));
-  arith::Facts shape;
-  bind_shape(shape, i);
+  const arith::Facts shape = facts_of_shape(i);
   const VarMap values = i.at(access.indices);
   const bool is_written =
       instances && access.is_known && std::ranges::all_of(*instances, [&](const Expr& part) {
@@ -127,8 +126,7 @@ bool has_same_value_anywhere(const Inlining& i) {
     for (const Buffer& buffer : buffers_of(i.program.block(other).writes))
       if (mentions(i.program.block(i.producer).reads, buffer)) return false;
   const std::optional<InstanceSet> instances = instances_of(i.program, i.producer, scope);
-  arith::Facts shape;
-  bind_shape(shape, i);
+  const arith::Facts shape = facts_of_shape(i);
   return instances && std::ranges::all_of(*instances, [&](const Expr& part) {
            return arith::can_prove(part, shape);
          });

@@ -461,13 +461,10 @@ int top_of(const Program& program, int at) {
 /// if there is provably no such write.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           std::size_t part, const Buffer& buffer) {
-  const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
-  return find_passing_conflict(
-      program, reader, top_of(program, place.at), Side::Before,
-      {.own = accesses_as_stmt(program, reader, buffer, AccessKind::Read),
-       .compared = Compared::ReadsWithWrites,
-       .over = {parts.begin() + static_cast<std::ptrdiff_t>(place.position),
-                parts.begin() + static_cast<std::ptrdiff_t>(part)}});
+  return find_passing_conflict(program, reader, top_of(program, place.at), Side::Before,
+                               {.own = accesses_as_stmt(program, reader, buffer, AccessKind::Read),
+                                .compared = Compared::ReadsWithWrites,
+                                .over = parts_in(program, place.at, place.position, part)});
 }
 
 /// Returns the elements of a buffer that a copy directly inside the block may read: a box that
@@ -644,14 +641,12 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                    " accumulates into elements that other statements write in between: it " +
                    *conflict);
   }
-  const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
-  const std::size_t own = *part_of(program, place.at, n) + 1;
-  if (const auto conflict = find_passing_conflict(
-          program, n, top_of(program, place.at), Side::After,
-          {.own = accesses_as_stmt(program, n, buffer, AccessKind::Write),
-           .with_own_instances = is_update,
-           .over = {parts.begin() + static_cast<std::ptrdiff_t>(own),
-                    parts.begin() + static_cast<std::ptrdiff_t>(place.position)}}))
+  const std::size_t own = *part_of(program, place.at, n);
+  if (const auto conflict =
+          find_passing_conflict(program, n, top_of(program, place.at), Side::After,
+                                {.own = accesses_as_stmt(program, n, buffer, AccessKind::Write),
+                                 .with_own_instances = is_update,
+                                 .over = parts_in(program, place.at, own + 1, place.position)}))
     refuse(caller,
            describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
@@ -661,11 +656,8 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     const BlockId id;
     const Stmt copy =
         copy_nest(region, cache, buffer, name, facts_at(program, place.at), id, included);
-    require_unchanged_control(
-        caller, program, n,
-        make_seq({parts.begin() + static_cast<std::ptrdiff_t>(own - 1),
-                  parts.begin() + static_cast<std::ptrdiff_t>(place.position)}),
-        copy);
+    require_unchanged_control(caller, program, n,
+                              make_seq(parts_in(program, place.at, own, place.position)), copy);
     return {insert_copy(program, scope, place, copy, cache,
                         [&](const Stmt& s) { return replace_inside(s, writer, next); }),
             id};
