@@ -149,9 +149,11 @@ bool has_kind(const Block& block, IterKind kind) {
   return std::ranges::any_of(block.iters, [&](const IterVar& iter) { return iter.kind() == kind; });
 }
 
-bool is_unconditional_below(const Program& program, int n, int top) {
-  const std::optional<std::vector<Expr>> branches = branches_below(program, n, top);
-  return branches && branches->empty();
+void require_unconditional(const Caller& caller, const Program& program, int block, int top) {
+  const std::optional<std::vector<Expr>> branches = branches_below(program, block, top);
+  if (!branches || !branches->empty())
+    refuse(caller,
+           describe(program, block) + " is below a branch or a variable that is bound to a value");
 }
 
 std::optional<std::vector<Expr>> branches_below(const Program& program, int n, int top) {

@@ -69,9 +69,9 @@ tir::Buffer source_of(const Program& program, int n, tir::Buffer buffer);
 /// alias, or nullopt.
 std::optional<std::string> find_alias(const Program& program, int n);
 
-/// Whether the path from the enclosing node `top` to a statement consists only of loops and
+/// Throws unless the path from the enclosing node `top` to a block consists only of loops and
 /// sequences, without branches and lets.
-bool is_unconditional_below(const Program& program, int n, int top);
+void require_unconditional(const Caller& caller, const Program& program, int block, int top);
 
 /// Returns the conditions of the branches between a statement and the enclosing node `top`. Nullopt
 /// if another kind of statement than a loop, sequence or branch lies between them.

@@ -13,6 +13,7 @@
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -223,7 +224,7 @@ void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const I
     if (!is_lost) continue;
     const bool is_outer = b.uses(part, b.outer), is_inner = b.uses(part, b.inner);
     if (is_outer && is_inner)
-      refuse(b.caller, "the predicate " + tir_text(part) + " of " + describe(b.program, b.block) +
+      refuse(b.caller, "the predicate " + print_expr(part) + " of " + describe(b.program, b.block) +
                            " uses both loops outside of " + describe(b.program, b.inner.front()) +
                            " and loops inside");
     Expr& own = is_inner ? divided.inner_predicate : divided.outer_predicate;
@@ -281,9 +282,7 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
   }
   require_own_domains(caller, program, b.block, *program.scope(b.block));
   require_replaceable_iterators(caller, program, b.block);
-  if (!is_unconditional_below(program, b.block, loop))
-    refuse(caller, describe(program, b.block) +
-                       " is below a branch or a variable that is bound to a value");
+  require_unconditional(caller, program, b.block, loop);
   for (const int n : b.inner)
     for (const int other : program.loops_of(b.block)) {
       const Var& var = program.loop(other).var;

@@ -8,6 +8,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/memory_scope.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -155,8 +156,8 @@ std::optional<Solved> solve(const Move& move, const Range& provided, const Inter
                                [&](const Expr& e) { return e * factor + factor - 1; })};
     if (left && binary->op == BinaryOp::FloorMod) return Solved{*left, std::nullopt};
   }
-  refuse(move.caller, move.what() + " touches [" + tir_text(begin) + ", " +
-                          tir_text(provided.extent) + " more] in a dimension of a buffer, from " +
+  refuse(move.caller, move.what() + " touches [" + print_expr(begin) + ", " +
+                          print_expr(provided.extent) + " more] in a dimension of a buffer, from " +
                           "which the values of its iterators cannot be determined");
 }
 
@@ -247,7 +248,7 @@ void require_same_control(const Move& move) {
     walk(e,
          [&](const Load& load) { depends = depends || mentions(move.own().writes, load.buffer); });
     if (depends)
-      refuse(move.caller, "`" + tir_text(e) + "`, which determines whether " +
+      refuse(move.caller, "`" + print_expr(e) + "`, which determines whether " +
                               describe(program, move.loop) + " runs, may depend on " + move.what());
   }
 }

@@ -9,6 +9,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -127,7 +128,7 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
       if (uses(part, loop)) (is_dropped ? uses_dropped : uses_other) = true;
     }
     if (uses_dropped && uses_other)
-      refuse(caller, "the predicate " + tir_text(part) + " of " + describe(program, n) +
+      refuse(caller, "the predicate " + print_expr(part) + " of " + describe(program, n) +
                          " uses loops of the reduction and data loops together");
     if (!uses_dropped) predicate = both(predicate, part);
   }
@@ -163,7 +164,7 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   for (const int own : loops) require_stable_range(caller, program, own);
   walk(realize.predicate, [&](const Load& load) {
     if (mentions(block.writes, load.buffer))
-      refuse(caller, "the predicate " + tir_text(realize.predicate) + " of " +
+      refuse(caller, "the predicate " + print_expr(realize.predicate) + " of " +
                          describe(program, n) + " reads `" + load.buffer->name +
                          "`, which the init would overwrite first");
   });

@@ -10,6 +10,7 @@
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/opaque_blocks.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -135,7 +136,7 @@ void require_element_accesses(const Caller& caller, const Stmt& body, const Buff
   const auto require_scalar = [&](const Buffer& of, const std::vector<Expr>& indices) {
     if (of.same_as(buffer) && !indices.empty())
       require(indices.back().dtype().is_scalar(),
-              "`" + tir_text(make_load(of, indices)) + "` is a vector of elements");
+              "`" + print_expr(make_load(of, indices)) + "` is a vector of elements");
   };
   require(!uses_var(body, buffer->data), "the address of `" + buffer->name + "` is taken");
   walk(
@@ -742,7 +743,7 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
                                  return has_same(defined, var);
                                });
     if (!is_determined)
-      refuse(caller, what + "at " + tir_text(index) + ", which its iterators do not determine");
+      refuse(caller, what + "at " + print_expr(index) + ", which its iterators do not determine");
   }
   return *std::move(found);
 }

@@ -8,6 +8,7 @@
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -28,16 +29,21 @@ struct Factoring {
   const Block& own() const { return *realize().block; }
 
   bool is_used_by(IterKind kind, int n) const { return determines(program, n, block, kind); }
+  /// Whether the expression uses one of the loops that determine, or that do not determine, a
+  /// reduction iterator.
+  bool uses_loop(const Expr& e, bool is_reduced) const {
+    return std::ranges::any_of(loops, [&](int n) {
+      return is_used_by(IterKind::Reduce, n) == is_reduced && uses_var(e, program.loop(n).var);
+    });
+  }
 };
 
 /// Throws if the domain depends on loops: a partial result could then be empty, and would never be
 /// initialized.
 void require_all_begun(const Factoring& f) {
-  const std::string what = describe(f.program, f.block);
   const int scope = *f.program.scope(f.block);
   require_own_domains(f.caller, f.program, f.block, scope);
-  if (!is_unconditional_below(f.program, f.block, scope))
-    refuse(f.caller, what + " is below a branch or a variable that is bound to a value");
+  require_unconditional(f.caller, f.program, f.block, scope);
   for (const int n : f.loops)
     for (const int other : f.loops) {
       const For& loop = f.program.loop(n);
@@ -90,9 +96,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
            what +
                " is not a sum, product, minimum or maximum that starts from its identity, and uses "
                "no registered reducer");
-  bool is_outermost = true;
-  for (const int n : f.loops)
-    is_outermost = is_outermost && (n >= loop || !f.is_used_by(IterKind::Reduce, n));
+  const bool is_outermost = outermost_reduction_loop(program, f.block) == loop;
   if (const auto law = broken_law(*body, {.regroups = true, .reorders = !is_outermost}))
     refuse(caller, "the reducer of " + what + " depends on the order of its terms: " + *law);
   f.body = std::move(*body);
@@ -120,17 +124,13 @@ void check_predicate(const Factoring& f) {
     if (n != f.loop && f.is_used_by(IterKind::Reduce, n)) set(first, loop.var, loop.min);
   }
   for (const Expr& part : conjuncts(f.realize().predicate)) {
-    bool is_reduced = false, is_spatial = false;
-    for (const int n : f.loops) {
-      if (!uses_var(part, f.program.loop(n).var)) continue;
-      (f.is_used_by(IterKind::Reduce, n) ? is_reduced : is_spatial) = true;
-    }
+    const bool is_reduced = f.uses_loop(part, true), is_spatial = f.uses_loop(part, false);
     if (is_reduced && is_spatial)
-      refuse(f.caller, "the predicate " + tir_text(part) + " of " + describe(f.program, f.block) +
+      refuse(f.caller, "the predicate " + print_expr(part) + " of " + describe(f.program, f.block) +
                            " uses loops of the reduction and data loops together");
     if (is_reduced && !arith::can_prove(substitute_folding(part, first), facts))
       refuse(f.caller,
-             "with the predicate " + tir_text(part) + ", some iterations of " +
+             "with the predicate " + print_expr(part) + ", some iterations of " +
                  describe(f.program, f.loop) +
                  " reduce no term, so their partial result is never initialized; split by factors "
                  "that divide the extent");
@@ -250,13 +250,8 @@ Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axi
   block.reads = arith::find_block_access(block).reads;
   // Keeps the conditions of the predicate that do not use reduction loops.
   Expr predicate = make_true();
-  for (const Expr& part : conjuncts(f.realize().predicate)) {
-    bool is_reduced = false;
-    for (const int n : f.loops)
-      if (uses_var(part, f.program.loop(n).var) && f.is_used_by(IterKind::Reduce, n))
-        is_reduced = true;
-    if (!is_reduced) predicate = both(predicate, part);
-  }
+  for (const Expr& part : conjuncts(f.realize().predicate))
+    if (!f.uses_loop(part, true)) predicate = both(predicate, part);
   return in_place_of(f, f.loops.front(),
                      make_block(std::move(values), predicate, std::move(block)));
 }

@@ -6,6 +6,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -128,7 +129,7 @@ void require_stable_range(const Caller& caller, const Program& program, int n) {
     walk(part, [&](const Load& load) {
       for (const int block : program.child_blocks(n))
         if (mentions(program.block(block).writes, load.buffer))
-          refuse(caller, "the range of " + describe(program, n) + " is `" + tir_text(part) +
+          refuse(caller, "the range of " + describe(program, n) + " is `" + print_expr(part) +
                              "`, and " + describe(program, block) +
                              ", which the loop runs, writes `" + load.buffer->name + "`");
     });
@@ -156,9 +157,9 @@ NewLoops split(const Program& program, int n,
   }
   bind_domains(facts, loops);
   if (!is_covered && !arith::can_prove(product >= loop.extent, facts))
-    refuse(caller, describe(program, n) + " has " + tir_text(loop.extent) +
+    refuse(caller, describe(program, n) + " has " + print_expr(loop.extent) +
                        " iterations, and the product of the factors is only " +
-                       tir_text(arith::simplify(product)));
+                       print_expr(arith::simplify(product)));
   VarMap map;
   set(map, loop.var, value);
   Stmt body = substitute(loop.body, map);

@@ -8,6 +8,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -227,7 +228,7 @@ IterKind kind_of(const Caller& caller, const Block& block, const IndexMap& map, 
     const IterVar& iter = block.iters[i];
     if (is_one(iter.dom()->extent) || !uses_var(map.to()[n], map.from()[i])) continue;
     if (kind && *kind != iter.kind())
-      refuse(caller, "`" + tir_text(map.to()[n]) + "` of the index map " + map.text() +
+      refuse(caller, "`" + print_expr(map.to()[n]) + "` of the index map " + map.text() +
                          " uses spatial and reduction iterators of block `" + block.name + "`");
     kind = iter.kind();
   }
