@@ -81,7 +81,7 @@ class Replayer {
       else if (std::holds_alternative<std::monostate>(item.value))
         result.emplace_back(std::nullopt);
       else
-        throw TypeError("split: a factor is not a number");
+        fail("a factor is not a number");
     }
     return result;
   }
@@ -92,7 +92,7 @@ class Replayer {
     if (const auto* number = std::get_if<double>(&item.value)) return *number;
     if (const auto* text = std::get_if<std::string>(&item.value)) return *text;
     if (const auto* rv = std::get_if<RV>(&item.value)) return ExprRV(known(*rv).number);
-    throw TypeError("annotate: argument `ann_val` is neither a number nor a string");
+    fail("argument `ann_val` is neither a number nor a string");
   }
   /// Returns the elements of a list of numbers. `what` names the list in messages.
   template <class T>

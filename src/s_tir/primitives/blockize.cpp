@@ -49,8 +49,8 @@ struct DividedValues {
 /// iter_map.h).
 class Divider {
  public:
-  Divider(const IterMap& map, std::vector<bool> is_inner)
-      : map_(map), is_inner_(std::move(is_inner)) {}
+  /// The first `outer_loops` sources of the map are outer loops.
+  Divider(const IterMap& map, std::size_t outer_loops) : map_(map), outer_loops_(outer_loops) {}
 
   /// Returns nullopt if a value cannot be divided.
   std::optional<DividedValues> run() {
@@ -92,7 +92,7 @@ class Divider {
       if (is_inner && !whole->is_all_inner()) return std::nullopt;
     } else {
       if (digit.extent == kUnknownExtent) return std::nullopt;
-      is_inner = is_inner_[static_cast<std::size_t>(digit.mark)];
+      is_inner = static_cast<std::size_t>(digit.mark) >= outer_loops_;
     }
     Digit plain = digit;
     plain.scale = 1;
@@ -160,7 +160,7 @@ class Divider {
   }
 
   const IterMap& map_;
-  std::vector<bool> is_inner_;
+  std::size_t outer_loops_;
   DividedValues result_{{}, make_true(), make_true()};
 };
 
@@ -239,9 +239,7 @@ DividedValues divide(const Blockizing& b) {
     const auto map = find_iter_map(b.realize().values, domains_of(b.program, loops),
                                    b.realize().predicate, form);
     if (!map) return std::nullopt;
-    std::vector<bool> is_inner(loops.size(), false);
-    for (std::size_t n = b.outer.size(); n < loops.size(); ++n) is_inner[n] = true;
-    auto divided = Divider(*map, std::move(is_inner)).run();
+    auto divided = Divider(*map, b.outer.size()).run();
     if (divided) keep_conditions(b, loops, *map, *divided);
     return divided;
   };
@@ -313,7 +311,6 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   VarMap map;
   arith::Facts facts;
   arith::IntervalMap relaxed;
-  bool reduces_outside = false;
   for (std::size_t i = 0; i < own.iters.size(); ++i) {
     const IterVar& iter = own.iters[i];
     const Division& division = divided.values[i];
@@ -322,14 +319,12 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     outer_values.push_back(number(division.outer));
     if (division.is_all_outer()) {
       outer_iters.push_back(iter);
-      reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
       continue;
     }
     const Var outside = iter.var().fresh(iter.name() + "_o");
     outer_iters.emplace_back(
         Range::from_min_extent(make_int(type, 0), number(division.outer_extent)), outside,
         iter.kind());
-    reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
     const Range range =
         Range::from_min_extent(number(division.inner_min), number(division.inner_extent));
     const bool is_begun =

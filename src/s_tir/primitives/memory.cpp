@@ -75,20 +75,14 @@ bool is_excluded_by_signature(const Block& block, const Buffer& buffer) {
         return false;
   }
   const auto declares = [&](const Block& b) { return has_same(declared_buffers(b), buffer); };
-  bool is_declared = declares(block);
-  const auto look_at = [&](const BlockRealize& inner) {
-    is_declared = is_declared || declares(*inner.block);
-  };
-  if (block.init) walk(*block.init, look_at);
-  walk(block.body, look_at);
-  return !is_declared;
+  const auto is_declared = [&](const BlockRealize& inner) { return declares(*inner.block); };
+  return !declares(block) && !any_node(block.body, is_declared) &&
+         !(block.init && any_node(*block.init, is_declared));
 }
 
 Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced replaced) {
-  if (const BlockRealize* excluded = s.as<BlockRealize>();
-      excluded && is_excluded_by_signature(*excluded->block, old))
-    return s;
   const BlockRealize* own = s.as<BlockRealize>();
+  if (own && is_excluded_by_signature(*own->block, old)) return s;
   const bool is_kept = own && replaced == Replaced::Accesses;
   const bool is_read = replaced != Replaced::Writes;
   const auto read = [&](const Expr& e) {
@@ -311,20 +305,19 @@ bool extend(std::vector<BufferRegion>& declared, const std::vector<BufferRegion>
             const arith::Facts& facts) {
   bool is_changed = false;
   for (const BufferRegion& access : accessed) {
-    BufferRegion* first = nullptr;
-    bool is_covered = false;
-    for (BufferRegion& region : declared) {
-      if (!region.buffer.same_as(access.buffer)) continue;
-      if (!first) first = &region;
-      bool covers_all = true;
-      for (std::size_t d = 0; d < region.region.size(); ++d) {
+    const auto is_own = [&](const BufferRegion& region) {
+      return region.buffer.same_as(access.buffer);
+    };
+    const auto covers_access = [&](const BufferRegion& region) {
+      bool is_covered = is_own(region);
+      for (std::size_t d = 0; is_covered && d < region.region.size(); ++d) {
         const auto& [min, extent] = access.region[d];
-        covers_all = covers_all &&
-                     covers(region.region[d], min, min + extent, access.buffer->shape[d], facts);
+        is_covered = covers(region.region[d], min, min + extent, access.buffer->shape[d], facts);
       }
-      is_covered = is_covered || covers_all;
-    }
-    if (is_covered || !first) continue;
+      return is_covered;
+    };
+    const auto first = std::ranges::find_if(declared, is_own);
+    if (first == declared.end() || std::ranges::any_of(declared, covers_access)) continue;
     first->region = hull_of({first->region, access.region}, access.buffer, facts);
     is_changed = true;
   }
