@@ -304,6 +304,13 @@ Block plain_block(std::string name, Stmt body) {
           .body = std::move(body)};
 }
 
+PrimFunc with_allocations(const Program& program, int n, const std::vector<Buffer>& buffers) {
+  return program.with(n, with_changed_block(program.stmt(n), [&](Block& block) {
+                        block.alloc_buffers.insert(block.alloc_buffers.end(), buffers.begin(),
+                                                   buffers.end());
+                      }));
+}
+
 Stmt replace_inside(const Stmt& root, const Stmt& old, const Stmt& with) {
   if (root.same_as(old)) return with;
   return map_statements(root, [&](const Stmt& child) { return replace_inside(child, old, with); });

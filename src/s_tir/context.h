@@ -141,6 +141,10 @@ tir::Stmt with_changed_block(const tir::Stmt& s, F change) {
   return tir::make_block(realize.values, realize.predicate, std::move(block));
 }
 
+/// Returns the function with the buffers added to the allocations of block `n`.
+tir::PrimFunc with_allocations(const Program& program, int n,
+                               const std::vector<tir::Buffer>& buffers);
+
 /// Returns `root` with the inner statement `old` replaced by `with`. `old` is compared by identity.
 tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);
 

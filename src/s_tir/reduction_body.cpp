@@ -247,10 +247,10 @@ std::optional<std::string> broken_law(const ReductionBody& body, arith::Reductio
   return reducer_registry().laws.insert_or_assign(key, std::move(found)).first->second;
 }
 
-Stmt ReductionBody::init(const std::vector<Store>& to) const {
+Stmt stores_to(const std::vector<Store>& elements, const std::vector<Expr>& values) {
   std::vector<Stmt> stores;
-  for (std::size_t n = 0; n < to.size(); ++n)
-    stores.push_back(make_store(to[n].buffer, identities[n], to[n].indices));
+  for (std::size_t n = 0; n < elements.size(); ++n)
+    stores.push_back(make_store(elements[n].buffer, values[n], elements[n].indices));
   return make_seq(std::move(stores));
 }
 
@@ -260,17 +260,15 @@ Stmt ReductionBody::update(const std::vector<Store>& to, const std::vector<Expr>
     set(operands, combiner->lhs[n], make_load(to[n].buffer, to[n].indices));
     set(operands, combiner->rhs[n], with[n]);
   }
-  std::vector<Var> lets;
-  std::vector<Stmt> stores;
   std::vector<Expr> results;
-  for (std::size_t n = 0; n < to.size(); ++n) {
-    results.push_back(substitute(combiner->result[n], operands));
-    if (has_lets) lets.emplace_back("v_" + to[n].buffer->name, results[n].dtype());
-    stores.push_back(
-        make_store(to[n].buffer, has_lets ? Expr(lets[n]) : results[n], to[n].indices));
-  }
-  Stmt body = make_seq(std::move(stores));
-  for (std::size_t n = lets.size(); n-- > 0;) body = make_stmt(Let{lets[n], results[n], body});
+  for (const Expr& result : combiner->result) results.push_back(substitute(result, operands));
+  if (!has_lets) return stores_to(to, results);
+  std::vector<Expr> lets;
+  for (std::size_t n = 0; n < to.size(); ++n)
+    lets.push_back(Var("v_" + to[n].buffer->name, results[n].dtype()));
+  Stmt body = stores_to(to, lets);
+  for (std::size_t n = to.size(); n-- > 0;)
+    body = make_stmt(Let{Var::of(lets[n]), results[n], body});
   return body;
 }
 

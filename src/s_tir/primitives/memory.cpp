@@ -374,11 +374,7 @@ PrimFunc insert_copy(const Program& program, int scope, const Place& place, cons
     if (i < old.size()) parts.push_back(rewrite_part(old[i]));
   }
   const Stmt changed = with_body(program.stmt(place.at), make_seq(std::move(parts)));
-  const PrimFunc inserted = program.with(place.at, changed);
-  const Program after(inserted);
-  return after.with(scope, with_changed_block(after.stmt(scope), [&](Block& block) {
-                      block.alloc_buffers.push_back(allocated);
-                    }));
+  return with_allocations(Program(program.with(place.at, changed)), scope, {allocated});
 }
 
 /// Throws if the loops or conditions of `copy` read memory that `before` or `copy` writes. `before`

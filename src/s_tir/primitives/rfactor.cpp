@@ -189,21 +189,13 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
   const std::vector<Store> elements = partial_elements(f, partials, axis, factor, iter_map);
   std::vector<Expr> combined;
   for (const Expr& value : f.body.values) combined.push_back(substitute(value, iter_map));
-  Block block{.iters = iters,
-              .reads = {},
-              .writes = {},
-              .name = own.name + "_rf",
-              .init = f.body.init(elements),
-              .body = f.body.update(elements, combined),
-              .annotations = own.annotations};
+  Block block = plain_block(own.name + "_rf", make_nop());
+  block.iters = iters;
+  block.annotations = own.annotations;
   // A partial result of a single term needs no reduction.
-  if (!has_kind(block, IterKind::Reduce)) {
-    block.init = std::nullopt;
-    std::vector<Stmt> stores;
-    for (std::size_t n = 0; n < elements.size(); ++n)
-      stores.push_back(make_store(elements[n].buffer, combined[n], elements[n].indices));
-    block.body = make_seq(std::move(stores));
-  }
+  const bool is_reduction = has_kind(block, IterKind::Reduce);
+  if (is_reduction) block.init = stores_to(elements, f.body.identities);
+  block.body = is_reduction ? f.body.update(elements, combined) : stores_to(elements, combined);
   Stmt realize = make_block(std::move(values), f.realize().predicate,
                             arith::with_found_access(std::move(block)));
   // The copy gets new variables, because the original block keeps the original ones.
@@ -239,14 +231,10 @@ Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axi
   std::vector<Expr> combined;
   for (const Store& element : partial_elements(f, partials, axis, factor, {}))
     combined.push_back(make_load(element.buffer, element.indices));
-  Block block{.iters = std::move(iters),
-              .reads = {},
-              .writes = own.writes,
-              .name = own.name,
-              .init = own.init,
-              .body = f.body.update(f.body.outputs, combined),
-              .annotations = own.annotations,
-              .id = own.id};
+  Block block = own;
+  block.iters = std::move(iters);
+  block.reads = {};
+  block.body = f.body.update(f.body.outputs, combined);
   block.reads = arith::find_block_access(block).reads;
   // Keeps the conditions of the predicate that do not use reduction loops.
   Expr predicate = make_true();
@@ -280,13 +268,9 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
   const Stmt first = partial_nest(f, partials, factor_axis);
   const Stmt second = final_nest(f, partials, factor_axis);
   const int top = f.loops.front();
-  const PrimFunc replaced = program.with(top, make_seq({first, second}));
   const int scope = *program.scope(f.block);
-  const Program after(replaced);
-  PrimFunc func = after.with(scope, with_changed_block(after.stmt(scope), [&](Block& block) {
-                               block.alloc_buffers.insert(block.alloc_buffers.end(),
-                                                          partials.begin(), partials.end());
-                             }));
+  const Program replaced(program.with(top, make_seq({first, second})));
+  PrimFunc func = with_allocations(replaced, scope, partials);
   // Finds the partial block by its writes, because fresh_copy has replaced its id.
   const Program final(func);
   int found = scope;
