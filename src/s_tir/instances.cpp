@@ -29,7 +29,6 @@ class Finder {
   /// Supports loops that are unbounded or whose ranges depend on other loops. Their ranges, and the
   /// predicate, become conditions on the iterators that determine the loops.
   std::optional<InstanceSet> with_conditions() {
-    result_.clear();
     const auto map = find_iter_map(realize_.values, loops_, make_true());
     if (!map) return std::nullopt;
     add_values(*map);

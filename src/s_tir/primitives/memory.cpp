@@ -354,26 +354,17 @@ PrimFunc with_covering_regions(const PrimFunc& func) {
 
 namespace {
 
-Stmt with_body(const Stmt& s, Stmt body) {
-  if (const For* loop = s.as<For>()) {
-    For next = *loop;
-    next.body = std::move(body);
-    return make_stmt(std::move(next));
-  }
-  return with_changed_block(s, [&](Block& block) { block.body = std::move(body); });
-}
-
 /// Inserts the copy, and applies `rewrite_part` to each other part of the body.
 PrimFunc insert_copy(const Program& program, int scope, const Place& place, const Stmt& copy,
-                     const Buffer& allocated,
-                     const std::function<Stmt(const Stmt&)>& rewrite_part) {
-  std::vector<Stmt> parts;
-  const std::vector<Stmt> old = parts_of(body_of(program, place.at));
-  for (std::size_t i = 0; i <= old.size(); ++i) {
-    if (i == place.position) parts.push_back(copy);
-    if (i < old.size()) parts.push_back(rewrite_part(old[i]));
-  }
-  const Stmt changed = with_body(program.stmt(place.at), make_seq(std::move(parts)));
+                     const Buffer& allocated, StmtMap rewrite_part) {
+  std::vector<Stmt> parts = parts_of(body_of(program, place.at));
+  for (Stmt& part : parts) part = rewrite_part(part);
+  parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(place.position), copy);
+  const Stmt body = make_seq(std::move(parts));
+  const Stmt changed =
+      program.is_loop(place.at)
+          ? in_loops(program, {place.at}, body)
+          : with_changed_block(program.stmt(place.at), [&](Block& block) { block.body = body; });
   return with_allocations(Program(program.with(place.at, changed)), scope, {allocated});
 }
 
