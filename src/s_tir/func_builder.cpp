@@ -27,11 +27,7 @@ struct FuncBuilder::State {
   std::unordered_set<std::string> names;
 
   explicit State(const std::string& name) {
-    func.attrs = {.global_symbol = name,
-                  .noalias = true,
-                  .from_legacy_te_schedule = false,
-                  .reversed_in_text = false,
-                  .others = {}};
+    func.attrs = {.global_symbol = name, .noalias = true, .from_legacy_te_schedule = false};
     func.form = Form::Blocks;
   }
 

@@ -109,9 +109,7 @@ class Parser : public AccessParser {
     head_ = Head();
     head_.func.attrs = {.global_symbol = is_modern_ ? name.text : "",
                         .noalias = false,
-                        .from_legacy_te_schedule = false,
-                        .reversed_in_text = false,
-                        .others = {}};
+                        .from_legacy_te_schedule = false};
     scopes_ = Scopes();
     in_.expect("(");
     in_.items(")", [&] { param(); });
