@@ -91,6 +91,12 @@ Stmt init_of(const BlockRealize& realize) {
   return make_stmt(If{runs, substitute(*realize.block->init, bindings_of(realize)), std::nullopt});
 }
 
+/// Returns the conflict as a phrase: "reads A[i], and block `W` writes A[j]".
+std::string conflict_text(const Conflict& conflict) {
+  return arith::access_text(conflict.first) + ", and `" + conflict.second.stage + "` " +
+         arith::access_text(conflict.second);
+}
+
 /// Returns the block without its init.
 Stmt update_of(const Stmt& block) {
   return with_changed_block(block, [](Block& update) { update.init = std::nullopt; });
@@ -98,7 +104,7 @@ Stmt update_of(const Stmt& block) {
 
 }  // namespace
 
-bool determines(const Program& program, int loop, int block, IterKind kind) {
+bool iterator_uses(const Program& program, int block, int loop, IterKind kind) {
   const BlockRealize& realize = program.realize(block);
   for (std::size_t n = 0; n < realize.values.size(); ++n)
     if (realize.block->iters[n].kind() == kind &&
@@ -111,11 +117,6 @@ std::optional<int> outermost_reduction_loop(const Program& program, int block) {
   for (const int loop : program.loops_of(block))
     if (feeds_reduction(program, block, loop)) return loop;
   return std::nullopt;
-}
-
-std::string conflict_text(const Conflict& conflict) {
-  return arith::access_text(conflict.first) + ", and `" + conflict.second.stage + "` " +
-         arith::access_text(conflict.second);
 }
 
 // ---- a block that passes others -----------------------------------------------------------------
@@ -522,12 +523,12 @@ bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
 
 namespace {
 
-/// Returns the first conflict between accesses of blocks below `innermost` in two iterations that
-/// `relation` describes. `is_unordered` states whether two instances of a block, or an init and an
-/// update, may access a buffer in any order.
-std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
-                                           const Relation& relation, const IsExempt& is_exempt,
-                                           const IsUnordered& is_unordered) {
+/// Returns a phrase about the first conflict between accesses of blocks below `innermost` in two
+/// iterations that `relation` describes. `is_unordered` states whether two instances of a block, or
+/// an init and an update, may access a buffer in any order.
+std::optional<std::string> conflict_of_blocks(const Program& program, int outermost, int innermost,
+                                              const Relation& relation, const IsExempt& is_exempt,
+                                              const IsUnordered& is_unordered) {
   const arith::WrittenMemory memory = written_by(program, outermost, program.stmt(outermost));
   struct Part {
     int block;
@@ -555,11 +556,11 @@ std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost
         });
         return own;
       };
-      auto found =
+      const auto found =
           a.block == b.block
               ? arith::find_conflict(ordered(a.footprint), ordered(b.footprint), relation, facts)
               : arith::find_conflict(a.footprint, b.footprint, relation, facts);
-      if (found) return found;
+      if (found) return conflict_text(*found);
     }
   return std::nullopt;
 }
@@ -598,9 +599,9 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
                                                          : loop == second ? Relation::Step::Earlier
                                                                           : Relation::Step::Any);
       }
-      if (const auto found = conflict_of_blocks(program, before.front(), innermost, relation,
-                                                is_exempt, is_unordered))
-        return conflict_text(*found);
+      if (auto conflict = conflict_of_blocks(program, before.front(), innermost, relation,
+                                             is_exempt, is_unordered))
+        return conflict;
     }
   return std::nullopt;
 }
@@ -608,10 +609,8 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
 std::optional<std::string> conflict_between_iterations(const Program& program, int loop,
                                                        const IsExempt& is_exempt,
                                                        const IsUnordered& is_unordered) {
-  const auto found = conflict_of_blocks(
-      program, loop, loop, Relation::other_iteration(program.loop(loop)), is_exempt, is_unordered);
-  if (!found) return std::nullopt;
-  return conflict_text(*found);
+  return conflict_of_blocks(program, loop, loop, Relation::other_iteration(program.loop(loop)),
+                            is_exempt, is_unordered);
 }
 
 }  // namespace tenon::s_tir

@@ -72,18 +72,15 @@ bool stores_region(const Program& program, int block, const tir::Stmt& part,
 /// empty if `top` is not a sequence.
 std::vector<tir::Stmt> parts_between(const Program& program, int top, int first, int second);
 
-/// Returns the conflict as a phrase: "reads A[i], and block `W` writes A[j]".
-std::string conflict_text(const arith::Conflict& conflict);
-
 /// Whether all iterations of the loop run the same instances of the block, and each instance writes
 /// the same values in all of them.
 bool writes_same_again(const Program& program, int block, int loop);
 
 /// Whether an iterator of the given kind depends on the loop.
-bool determines(const Program& program, int loop, int block, tir::IterKind kind);
+bool iterator_uses(const Program& program, int block, int loop, tir::IterKind kind);
 /// Whether a reduction iterator of the block depends on the loop.
 inline bool feeds_reduction(const Program& program, int block, int loop) {
-  return determines(program, loop, block, tir::IterKind::Reduce);
+  return iterator_uses(program, block, loop, tir::IterKind::Reduce);
 }
 /// Returns the outermost loop on which a reduction iterator of the block depends.
 std::optional<int> outermost_reduction_loop(const Program& program, int block);

@@ -28,7 +28,7 @@ struct Factoring {
   const BlockRealize& realize() const { return program.realize(block); }
   const Block& own() const { return *realize().block; }
 
-  bool is_used_by(IterKind kind, int n) const { return determines(program, n, block, kind); }
+  bool is_used_by(IterKind kind, int n) const { return iterator_uses(program, block, n, kind); }
   /// Whether the expression uses one of the loops that determine, or that do not determine, a
   /// reduction iterator.
   bool uses_loop(const Expr& e, bool is_reduced) const {
