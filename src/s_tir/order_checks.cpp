@@ -38,12 +38,12 @@ Stmt in_views(const Program& program, int n, Stmt s) {
   return s;
 }
 
-/// Returns the memory that `whole` writes. It is in the scope of node `n`.
+/// Returns the memory that `whole`, a statement in the scope of node `n`, writes.
 arith::WrittenMemory written_by(const Program& program, int n, const Stmt& whole) {
   return arith::WrittenMemory(in_views(program, n, opened(whole)));
 }
 
-/// Returns the accesses of a part of the statement that writes `memory`.
+/// Returns the accesses of `part`, which is contained in the statement that writes `memory`.
 Footprint footprint_of(const Stmt& part, const arith::WrittenMemory& memory) {
   return arith::footprint(opened(part), memory);
 }
