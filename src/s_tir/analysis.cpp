@@ -27,19 +27,21 @@ std::vector<int> other_writers(const Program& program, int block, const Buffer& 
   return result;
 }
 
-bool reads_what_it_writes(const Block& block) {
+/// Whether the second block reads a buffer that the first one writes.
+int feeds(const Block& first, const Block& second) {
   return std::ranges::any_of(
-      block.writes, [&](const BufferRegion& write) { return mentions(block.reads, write.buffer); });
+      second.reads, [&](const BufferRegion& read) { return mentions(first.writes, read.buffer); });
 }
 
-/// Returns the name of a reduction iterator that is used in an index of a write.
+/// Returns a phrase about a reduction iterator that is used in an index of a write.
 std::optional<std::string> reduced_index(const Block& block) {
   for (const IterVar& iter : block.iters) {
     if (iter.kind() != IterKind::Reduce) continue;
     for (const BufferRegion& write : block.writes)
       for (const Range& range : write.region)
         if (uses_var(range.min, iter.var()) || uses_var(range.extent, iter.var()))
-          return iter.name();
+          return "its iterator `" + iter.name() +
+                 "` is a reduction and is used in an index of its output";
   }
   return std::nullopt;
 }
@@ -62,9 +64,7 @@ Classified classify_half(const Program& program, int n, const std::vector<int>& 
                      has_kind(second, IterKind::Reduce) && !mentions(first.reads, buffer) &&
                      mentions(second.reads, buffer) && first.writes.size() == second.writes.size();
   if (!fills) return reason(shared);
-  if (const std::optional<std::string> iter = reduced_index(second))
-    return reason("its iterator `" + *iter +
-                  "` is a reduction and is used in an index of its output");
+  if (const std::optional<std::string> index = reduced_index(second)) return reason(*index);
   return {is_first ? BlockClass::ReductionInit : BlockClass::ReductionUpdate, {}};
 }
 
@@ -91,22 +91,14 @@ Classified classify(const Program& program, int n) {
   }
   if (!block.init) {
     if (has_kind(block, IterKind::Reduce)) return reason("it reduces and has no init");
-    if (reads_what_it_writes(block)) return reason("it reads what it writes");
+    if (feeds(block, block)) return reason("it reads what it writes");
     return {BlockClass::Complete, {}};
   }
-  if (const std::optional<std::string> iter = reduced_index(block))
-    return reason("its iterator `" + *iter +
-                  "` is a reduction and is used in an index of its output");
+  if (const std::optional<std::string> index = reduced_index(block)) return reason(*index);
   return {BlockClass::Reduction, {}};
 }
 
 namespace {
-
-/// Whether the second block reads a buffer that the first one writes.
-int feeds(const Block& first, const Block& second) {
-  return std::ranges::any_of(
-      second.reads, [&](const BufferRegion& read) { return mentions(first.writes, read.buffer); });
-}
 
 /// Returns the number of dependences from the first block to the second: one per buffer and kind
 /// (read after write, write after write, write after read).
@@ -162,20 +154,13 @@ std::optional<int> other_half(const Program& program, int block) {
 }
 
 std::optional<int> allocated_by(const Program& program, const Buffer& buffer, int around) {
-  for (std::optional<int> at = around; at; at = program.scope(*at)) {
-    if (!program.is_block(*at)) continue;
-    for (const Buffer& own : program.block(*at).alloc_buffers)
-      if (own.same_as(buffer)) return at;
-  }
+  for (std::optional<int> at = around; at; at = program.scope(*at))
+    if (program.is_block(*at) && has_same(program.block(*at).alloc_buffers, buffer)) return at;
   return std::nullopt;
 }
 
 bool has_affine_bindings(const Program& program, int block) {
-  const BlockRealize& realize = program.realize(block);
-  const std::vector<LoopDomain> loops = domains_around(program, block);
-  // A predicate on several iterators may exclude instances, but it cannot make two of them equal.
-  return find_iter_map(realize.values, loops, realize.predicate) ||
-         find_iter_map(realize.values, loops, make_true());
+  return iter_map_around(program, block).has_value();
 }
 
 bool depends_on(const Program& program, int block, int loop) {
@@ -323,9 +308,7 @@ class WrittenBox {
     // that are defined outside the scope and variables of loops inside `top`.
     std::vector<Var> fixed = free_vars(program_.block(*program_.scope(block_)).body);
     for (const int loop : below_) fixed.push_back(program_.loop(loop).var);
-    const auto is_fixed = [&](const Var& var) {
-      return std::ranges::any_of(fixed, [&](const Var& other) { return other.same_as(var); });
-    };
+    const auto is_fixed = [&](const Var& var) { return has_same(fixed, var); };
     return empty_ == EmptyProducer::CountsIfAlwaysEmpty &&
            std::ranges::all_of(free_vars(extent), is_fixed) &&
            arith::WrittenMemory(program_.func().body).is_stable(extent);
@@ -346,35 +329,15 @@ class WrittenBox {
   std::vector<Expr> begins_, extents_, reader_;
 };
 
-bool contains(const Range& outer, const arith::Interval& inner, const Expr& size,
-              const arith::Facts& facts) {
-  // A read that is guarded by a condition may appear to be out of bounds, so only the part within
-  // the buffer has to be covered.
-  const auto at_most = [&](const Expr& a, const Expr& b) {
-    return arith::can_prove(a <= b, facts);
-  };
-  const Expr end = outer.min + outer.extent;
-  const bool begins =
-      at_most(outer.min, Expr(0)) || (inner.min() && at_most(outer.min, *inner.min()));
-  const bool ends = at_most(size, end) || (inner.max() && at_most(*inner.max() + 1, end));
-  return begins && ends;
-}
-
 /// Whether a consumer may read incomplete results of a reduction. This is the case if a loop at or
 /// outside `top` determines a reduction iterator of the producer, and the loop's last iteration
 /// does not run all instances of the consumer again.
 bool reads_unfinished(const Program& program, int producer, int consumer, int top) {
-  const BlockRealize& realize = program.realize(producer);
-  for (const int loop : program.loops_of(producer)) {
-    const For& own = program.loop(loop);
-    if (loop > top || is_one(own.extent) || runs_after_last(program, consumer, producer, loop))
-      continue;
-    for (std::size_t n = 0; n < realize.values.size(); ++n)
-      if (realize.block->iters[n].kind() == IterKind::Reduce &&
-          uses_var(realize.values[n], own.var))
-        return true;
-  }
-  return false;
+  return std::ranges::any_of(program.loops_of(producer), [&](int loop) {
+    return loop <= top && !is_one(program.loop(loop).extent) &&
+           feeds_reduction(program, producer, loop) &&
+           !runs_after_last(program, consumer, producer, loop);
+  });
 }
 
 }  // namespace
@@ -401,8 +364,9 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
       if (!read.buffer.same_as(buffer)) continue;
       for (std::size_t d = 0; d < box->size(); ++d) {
         const auto own = arith::Interval::from_range(substitute(read.region[d], bindings));
-        const arith::Interval read_values = arith::values_of(own, relaxed, facts);
-        if (!contains((*box)[d], read_values, buffer->shape[d], facts)) return false;
+        const arith::Interval values = arith::values_of(own, relaxed, facts);
+        const auto end = values.max() ? std::optional(*values.max() + 1) : std::nullopt;
+        if (!covers((*box)[d], values.min(), end, buffer->shape[d], facts)) return false;
       }
     }
   }

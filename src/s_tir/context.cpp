@@ -28,6 +28,33 @@ std::vector<LoopDomain> domains_around(const Program& program, int n) {
   return domains_of(program, program.loops_of(n));
 }
 
+std::optional<IterMap> iter_map_around(const Program& program, int block) {
+  const BlockRealize& realize = program.realize(block);
+  const std::vector<LoopDomain> loops = domains_around(program, block);
+  auto map = find_iter_map(realize.values, loops, realize.predicate);
+  return map ? map : find_iter_map(realize.values, loops, make_true());
+}
+
+arith::Facts facts_at(const Program& program, int n) {
+  arith::Facts facts;
+  std::vector<int> loops = program.loops_of(n);
+  if (program.is_loop(n)) loops.push_back(n);
+  bind_domains(facts, domains_of(program, loops));
+  const std::optional<int> scope = program.is_block(n) ? std::optional<int>(n) : program.scope(n);
+  if (scope) bind_iters(facts, program.block(*scope));
+  return facts;
+}
+
+bool covers(const Range& outer, const std::optional<Expr>& begin, const std::optional<Expr>& end,
+            const Expr& size, const arith::Facts& facts) {
+  const auto at_most = [&](const Expr& a, const Expr& b) {
+    return arith::can_prove(a <= b, facts);
+  };
+  const Expr outer_end = outer.min + outer.extent;
+  return (at_most(outer.min, 0) || (begin && at_most(outer.min, *begin))) &&
+         (at_most(size, outer_end) || (end && at_most(*end, outer_end)));
+}
+
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains) {
   for (const LoopDomain& domain : domains)
     facts.bind(domain.var, Range::from_min_extent(domain.min, domain.extent), true);
@@ -73,11 +100,8 @@ void require_matched_scope(const Caller& caller, const Program& program, const B
 
 std::vector<Buffer> buffers_of(const std::vector<BufferRegion>& regions) {
   std::vector<Buffer> result;
-  for (const BufferRegion& region : regions) {
-    const bool is_known = std::ranges::any_of(
-        result, [&](const Buffer& buffer) { return buffer.same_as(region.buffer); });
-    if (!is_known) result.push_back(region.buffer);
-  }
+  for (const BufferRegion& region : regions)
+    if (!has_same(result, region.buffer)) result.push_back(region.buffer);
   return result;
 }
 
@@ -125,9 +149,11 @@ bool has_kind(const Block& block, IterKind kind) {
   return std::ranges::any_of(block.iters, [&](const IterVar& iter) { return iter.kind() == kind; });
 }
 
-bool is_unconditional_below(const Program& program, int n, int top) {
-  const std::optional<std::vector<Expr>> branches = branches_below(program, n, top);
-  return branches && branches->empty();
+void require_unconditional(const Caller& caller, const Program& program, int block, int top) {
+  const std::optional<std::vector<Expr>> branches = branches_below(program, block, top);
+  if (!branches || !branches->empty())
+    refuse(caller,
+           describe(program, block) + " is below a branch or a variable that is bound to a value");
 }
 
 std::optional<std::vector<Expr>> branches_below(const Program& program, int n, int top) {
@@ -151,6 +177,19 @@ std::optional<Expr> condition_below(const Program& program, int n, int top) {
   for (const Expr& branch : *branches) result = both(result, branch);
   if (effect_of(result) != Effect::Pure) return std::nullopt;
   return result;
+}
+
+void require_reduction(const Caller& caller, const Program& program, int block) {
+  const Classified classified = classify(program, block);
+  if (classified.block_class != BlockClass::Reduction)
+    refuse(caller, describe(program, block) + " is not a reduction: " +
+                       (classified.reason.empty() ? "it has no init" : classified.reason));
+}
+
+void require_affine_bindings(const Caller& caller, const Program& program, int block) {
+  if (!has_affine_bindings(program, block))
+    refuse(caller, "the values of the iterators of " + describe(program, block) +
+                       " are not digits of its loops, so that its instances cannot be determined");
 }
 
 void require_own_domains(const Caller& caller, const Program& program, int block, int top) {
@@ -226,6 +265,12 @@ Stmt body_of(const Program& program, int n) {
   return program.is_block(n) ? program.block(n).body : program.stmt(n);
 }
 
+std::vector<Stmt> parts_in(const Program& program, int at, std::size_t first, std::size_t end) {
+  const std::vector<Stmt> parts = parts_of(body_of(program, at));
+  return {parts.begin() + static_cast<std::ptrdiff_t>(first),
+          parts.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
 std::optional<std::size_t> part_of(const Program& program, int at, int n) {
   if (!program.is_below(n, at)) return std::nullopt;
   const std::vector<Stmt> parts = parts_of(body_of(program, at));
@@ -248,6 +293,22 @@ Stmt in_loops(const Program& program, const std::vector<int>& loops, Stmt body) 
     body = make_stmt(std::move(loop));
   }
   return body;
+}
+
+Block plain_block(std::string name, Stmt body) {
+  return {.iters = {},
+          .reads = {},
+          .writes = {},
+          .name = std::move(name),
+          .init = std::nullopt,
+          .body = std::move(body)};
+}
+
+PrimFunc with_allocations(const Program& program, int n, const std::vector<Buffer>& buffers) {
+  return program.with(n, with_changed_block(program.stmt(n), [&](Block& block) {
+                        block.alloc_buffers.insert(block.alloc_buffers.end(), buffers.begin(),
+                                                   buffers.end());
+                      }));
 }
 
 Stmt replace_inside(const Stmt& root, const Stmt& old, const Stmt& with) {

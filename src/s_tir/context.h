@@ -2,6 +2,9 @@
 // branches, and rewrites of statements.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "s_tir/iter_map.h"
 #include "tenon/arith/interval.h"
 #include "tenon/s_tir/analysis.h"
@@ -21,7 +24,19 @@ struct Caller {
 /// Returns the loops around a statement in its scope, outermost first.
 std::vector<LoopDomain> domains_around(const Program& program, int n);
 std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops);
+/// Returns the map from the loops around a block to its iterators. Ignores the predicate if there
+/// is no map with it: a predicate on several iterators may exclude instances, but it cannot make
+/// two of them equal.
+std::optional<IterMap> iter_map_around(const Program& program, int block);
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
+/// Returns the domains of the variables of the loops around node `n` in its scope and of the
+/// iterators of that scope's block. Includes the variables that node `n` itself defines.
+arith::Facts facts_at(const Program& program, int n);
+/// Whether the range `outer` provably contains all positions from `begin` up to, but not including,
+/// `end` that are inside a dimension of the given size. An access that is guarded by a condition
+/// may appear to be out of bounds. A bound that is nullopt is unknown.
+bool covers(const tir::Range& outer, const std::optional<tir::Expr>& begin,
+            const std::optional<tir::Expr>& end, const tir::Expr& size, const arith::Facts& facts);
 /// Returns the ranges of values that the variables of loops and lets around node `n` take during
 /// one iteration of the loops outside `top`. A variable of a loop outside `top` is fixed, unless
 /// `is_relaxed` holds for the loop; then it takes all values of the loop.
@@ -36,6 +51,11 @@ void bind_iters(arith::Facts& facts, const tir::Block& block);
 void require_matched_scope(const Caller& caller, const Program& program, const tir::Buffer& buffer,
                            tir::StorageScope scope);
 
+/// Whether the list contains the handle, compared by identity.
+template <class Handle>
+bool has_same(const std::vector<Handle>& all, const std::type_identity_t<Handle>& one) {
+  return std::ranges::any_of(all, [&](const Handle& own) { return own.same_as(one); });
+}
 /// Returns the distinct buffers of the regions, in order of first occurrence.
 std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& regions);
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);
@@ -49,9 +69,9 @@ tir::Buffer source_of(const Program& program, int n, tir::Buffer buffer);
 /// alias, or nullopt.
 std::optional<std::string> find_alias(const Program& program, int n);
 
-/// Whether the path from the enclosing node `top` to a statement consists only of loops and
+/// Throws unless the path from the enclosing node `top` to a block consists only of loops and
 /// sequences, without branches and lets.
-bool is_unconditional_below(const Program& program, int n, int top);
+void require_unconditional(const Caller& caller, const Program& program, int block, int top);
 
 /// Returns the conditions of the branches between a statement and the enclosing node `top`. Nullopt
 /// if another kind of statement than a loop, sequence or branch lies between them.
@@ -61,6 +81,11 @@ std::optional<std::vector<tir::Expr>> branches_below(const Program& program, int
 /// outside `top`: its predicate and the conditions of the branches between `top` and the block.
 /// Nullopt if the condition is unknown or depends on data.
 std::optional<tir::Expr> condition_below(const Program& program, int n, int top);
+
+/// Throws unless the block is a reduction with its init.
+void require_reduction(const Caller& caller, const Program& program, int block);
+/// Throws unless has_affine_bindings holds.
+void require_affine_bindings(const Caller& caller, const Program& program, int block);
 
 /// Throws if the domain of one of the block's iterators depends on a loop inside `top`. Outside of
 /// that loop, the domain would be undefined.
@@ -96,6 +121,8 @@ tir::Expr replace_loads(const tir::Expr& e, const tir::Buffer& buffer,
 std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
 /// Returns the body of a loop or block, and any other statement itself.
 tir::Stmt body_of(const Program& program, int n);
+/// Returns the parts of `body_of(at)` from number `first` up to, but not including, number `end`.
+std::vector<tir::Stmt> parts_in(const Program& program, int at, std::size_t first, std::size_t end);
 /// Returns the index of the part of `body_of(at)` that contains the statement `n`; nullopt if no
 /// part does.
 std::optional<std::size_t> part_of(const Program& program, int at, int n);
@@ -103,6 +130,8 @@ std::optional<std::size_t> part_of(const Program& program, int at, int n);
 /// of loops of the program.
 tir::Stmt in_loops(const std::vector<LoopDomain>& loops, tir::Stmt body);
 tir::Stmt in_loops(const Program& program, const std::vector<int>& loops, tir::Stmt body);
+/// Returns a block without iterators, regions and init.
+tir::Block plain_block(std::string name, tir::Stmt body);
 /// Returns a copy of the block statement `s`, with its block modified by `change`.
 template <class F>
 tir::Stmt with_changed_block(const tir::Stmt& s, F change) {
@@ -111,6 +140,10 @@ tir::Stmt with_changed_block(const tir::Stmt& s, F change) {
   change(block);
   return tir::make_block(realize.values, realize.predicate, std::move(block));
 }
+
+/// Returns the function with the buffers added to the allocations of block `n`.
+tir::PrimFunc with_allocations(const Program& program, int n,
+                               const std::vector<tir::Buffer>& buffers);
 
 /// Returns `root` with the inner statement `old` replaced by `with`. `old` is compared by identity.
 tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);
@@ -132,5 +165,9 @@ inline tir::Stmt with_child(const tir::Stmt& parent, const tir::Stmt& old, const
 }
 
 inline std::string in_backticks(const std::string& name) { return "`" + name + "`"; }
+/// Appends a name to a list of names: "`a`, `b`".
+inline void add_name(std::string& list, const std::string& name) {
+  list += (list.empty() ? "" : ", ") + in_backticks(name);
+}
 
 }  // namespace tenon::s_tir

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "s_tir/context.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/support/match.h"
 
@@ -26,11 +27,7 @@ struct FuncBuilder::State {
   std::unordered_set<std::string> names;
 
   explicit State(const std::string& name) {
-    func.attrs = {.global_symbol = name,
-                  .noalias = true,
-                  .from_legacy_te_schedule = false,
-                  .reversed_in_text = false,
-                  .others = {}};
+    func.attrs = {.global_symbol = name, .noalias = true, .from_legacy_te_schedule = false};
     func.form = Form::Blocks;
   }
 
@@ -109,15 +106,14 @@ void FuncBuilder::grid(std::vector<Expr> extents, std::vector<std::string> names
                     where);
   check_count("FuncBuilder: a grid", extents.size(), body, where);
   std::vector<Var> vars;
+  std::vector<LoopDomain> loops;
   for (std::size_t n = 0; n < extents.size(); ++n) {
     vars.emplace_back(names[n], extents[n].dtype());
     state_->loops.insert_or_assign(&vars.back().node(), Range::from_extent(extents[n]));
+    loops.push_back({vars.back(), make_int(extents[n].dtype(), 0), extents[n]});
   }
-  Stmt result = state_->ir.nested([&] { body(vars); }, vars);
-  for (std::size_t n = vars.size(); n-- > 0;)
-    result = make_stmt(For{vars[n], make_int(extents[n].dtype(), 0), extents[n], ForKind::Serial,
-                           std::move(result)});
-  state_->ir.emit(result);
+  const Stmt inner = state_->ir.nested([&] { body(vars); }, vars);
+  state_->ir.emit(in_loops(loops, inner));
 }
 
 void FuncBuilder::loop(const Expr& begin, const Expr& end, Name name, const BodyOfVars& body,
@@ -182,13 +178,7 @@ std::vector<BlockAxis> FuncBuilder::remap(std::string_view kinds, const std::vec
 void FuncBuilder::block(Name name, const std::vector<BlockAxis>& axes, const BodyOfVars& body,
                         SourceLocation where) {
   check_count("FuncBuilder: block `" + name + "`", axes.size(), body, where);
-  State::Open opened{.block = {.iters = {},
-                               .reads = {},
-                               .writes = {},
-                               .name = state_->unique("block ", name),
-                               .init = std::nullopt,
-                               .body = make_nop()},
-                     .values = {}};
+  State::Open opened{plain_block(state_->unique("block ", name), make_nop()), {}};
   std::vector<Var> vars;
   for (const BlockAxis& axis : axes) {
     vars.emplace_back(axis.name, axis.dom.extent.dtype());

@@ -12,54 +12,6 @@ using namespace tir;
 
 namespace {
 
-/// Inverts an iteration map. Each value of the map is a sum of digits of the sources (see
-/// iter_map.h), so a source can be computed if all of its digits are known.
-class Inverter {
- public:
-  explicit Inverter(const IterMap& map) : map_(map), sources_(map.marks.size()) {}
-
-  std::vector<std::optional<Expr>> find(const std::vector<Expr>& values) {
-    for (std::size_t d = 0; d < values.size(); ++d)
-      add(map_.values[d], values[d] - map_.values[d].base);
-    // Processes the sources backwards, because a sum of digits follows the sources of its digits in
-    // `marks`.
-    for (std::size_t n = map_.marks.size(); n-- > 0;)
-      if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && sources_[n])
-        add(*number, *sources_[n] - number->base);
-    const std::vector<std::int64_t> count = told_apart(map_);
-    for (std::size_t n = 0; n < map_.marks.size(); ++n) {
-      const Mark& mark = map_.marks[n];
-      if (count[n] != mark.extent)
-        sources_[n] = std::nullopt;
-      else if (sources_[n])
-        sources_[n] = *sources_[n] + mark.min;
-    }
-    return sources_;
-  }
-
- private:
-  void add(const DigitSum& sum, const Expr& value) {
-    for (std::size_t n = 0; n < sum.digits.size(); ++n) {
-      const Digit& digit = sum.digits[n];
-      const auto number = [&](std::int64_t x) { return make_int(value.dtype(), x); };
-      Expr own = digit.scale == 1    ? value
-                 : digit.scale == -1 ? number(0) - value
-                                     : floordiv(value, number(digit.scale));
-      if (n > 0) own = floormod(own, number(digit.extent));
-      if (digit.lower != 1) own = own * number(digit.lower);
-      std::optional<Expr>& all = sources_[static_cast<std::size_t>(digit.mark)];
-      all = all ? *all + own : own;
-    }
-  }
-
-  const IterMap& map_;
-  std::vector<std::optional<Expr>> sources_;
-};
-
-bool uses_any(const Expr& e, const std::vector<LoopDomain>& loops) {
-  return std::ranges::any_of(loops, [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
-}
-
 /// Determines the instances of one block, as far as possible.
 class Finder {
  public:
@@ -77,7 +29,6 @@ class Finder {
   /// Supports loops that are unbounded or whose ranges depend on other loops. Their ranges, and the
   /// predicate, become conditions on the iterators that determine the loops.
   std::optional<InstanceSet> with_conditions() {
-    result_.clear();
     const auto map = find_iter_map(realize_.values, loops_, make_true());
     if (!map) return std::nullopt;
     add_values(*map);
@@ -196,16 +147,44 @@ class Finder {
 }  // namespace
 
 std::vector<std::optional<Expr>> invert(const IterMap& map, const std::vector<Expr>& values) {
-  return Inverter(map).find(values);
+  // Each value of the map is a sum of digits of the sources (see iter_map.h), so a source can be
+  // computed if all of its digits are known.
+  std::vector<std::optional<Expr>> sources(map.marks.size());
+  const auto add_digits = [&](const DigitSum& sum, const Expr& value) {
+    for (std::size_t n = 0; n < sum.digits.size(); ++n) {
+      const Digit& digit = sum.digits[n];
+      const auto number = [&](std::int64_t x) { return make_int(value.dtype(), x); };
+      Expr own = digit.scale == 1    ? value
+                 : digit.scale == -1 ? number(0) - value
+                                     : floordiv(value, number(digit.scale));
+      if (n > 0) own = floormod(own, number(digit.extent));
+      if (digit.lower != 1) own = own * number(digit.lower);
+      std::optional<Expr>& all = sources[static_cast<std::size_t>(digit.mark)];
+      all = all ? *all + own : own;
+    }
+  };
+  for (std::size_t d = 0; d < values.size(); ++d)
+    add_digits(map.values[d], values[d] - map.values[d].base);
+  // Processes the sources backwards, because a sum of digits follows the sources of its digits in
+  // `marks`.
+  for (std::size_t n = map.marks.size(); n-- > 0;)
+    if (const auto* number = std::get_if<DigitSum>(&map.marks[n].source); number && sources[n])
+      add_digits(*number, *sources[n] - number->base);
+  const std::vector<std::int64_t> count = told_apart(map);
+  for (std::size_t n = 0; n < map.marks.size(); ++n) {
+    if (count[n] != map.marks[n].extent)
+      sources[n] = std::nullopt;
+    else if (sources[n])
+      sources[n] = *sources[n] + map.marks[n].min;
+  }
+  return sources;
 }
 
 std::optional<InstanceSet> instances_of(const Program& program, int block, int top) {
   const std::optional<Expr> condition = condition_below(program, block, top);
   if (!condition) return std::nullopt;
-  std::vector<int> below;
-  for (const int loop : program.loops_of(block))
-    if (loop > top) below.push_back(loop);
-  return Finder(program.realize(block), *condition, domains_of(program, below)).find();
+  const std::vector<LoopDomain> loops = domains_of(program, program.loops_below(block, top));
+  return Finder(program.realize(block), *condition, loops).find();
 }
 
 InstanceSet beginnings(const InstanceSet& instances, const Block& block) {

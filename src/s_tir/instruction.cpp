@@ -15,21 +15,20 @@ constexpr Parameter input(std::string_view name, std::string_view later_name = {
 }
 constexpr Parameter positional(std::string_view name) { return {.name = name, .positional = true}; }
 constexpr Parameter attribute(std::string_view name) {
-  return {.name = name, .passed = Passed::Attribute};
+  return {.name = name, .is_attribute = true};
 }
 constexpr Parameter flag(std::string_view name) {
-  return {.name = name, .passed = Passed::Attribute, .is_bool = true};
+  return {.name = name, .is_attribute = true, .is_bool = true};
 }
 constexpr Parameter index_map(std::string_view name) {
-  return {.name = name, .passed = Passed::Attribute, .is_index_map = true};
+  return {.name = name, .is_attribute = true, .is_index_map = true};
 }
 /// A parameter that was added after TVM 0.9.0. `absent`: its default.
 constexpr Parameter newer_flag(std::string_view name, bool absent) {
-  return {
-      .name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent, .is_bool = true};
+  return {.name = name, .is_attribute = true, .absent = absent, .is_bool = true};
 }
 constexpr Parameter newer(std::string_view name, std::int64_t absent) {
-  return {.name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent};
+  return {.name = name, .is_attribute = true, .absent = absent};
 }
 
 constexpr std::array<Parameter, 0> kNone = {};
@@ -169,9 +168,9 @@ std::optional<std::string> complete(Instruction& step, const std::vector<bool>& 
     TraceValue& value = step.arguments[n];
     if (!is_given[n]) {
       // Older traces may omit flags.
-      if (!parameter.is_new && !parameter.is_bool)
+      if (!parameter.absent && !parameter.is_bool)
         return name + ": argument `" + std::string(parameter.name) + "` is missing";
-      value = parameter.is_new ? absent_value(parameter)
+      value = parameter.absent ? *absent_value(parameter)
                                : TraceValue{parameter.name == "preserve_unit_iters"};
     }
     if (const auto* integer = std::get_if<std::int64_t>(&value.value); integer && parameter.is_bool)
@@ -191,8 +190,9 @@ std::optional<std::string> complete(Instruction& step, const std::vector<bool>& 
   return std::nullopt;
 }
 
-TraceValue absent_value(const Parameter& parameter) {
-  return std::visit([](const auto& value) { return TraceValue{value}; }, parameter.absent);
+std::optional<TraceValue> absent_value(const Parameter& parameter) {
+  if (!parameter.absent) return std::nullopt;
+  return std::visit([](const auto& value) { return TraceValue{value}; }, *parameter.absent);
 }
 
 }  // namespace tenon::s_tir

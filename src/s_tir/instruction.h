@@ -11,18 +11,16 @@
 
 namespace tenon::s_tir {
 
-/// Whether a parameter is in the list of inputs or in the list of attributes in JSON.
-enum class Passed : unsigned char { Input, Attribute };
-
 struct Parameter {
   std::string_view name;
-  Passed passed = Passed::Input;
+  /// Whether JSON has the argument in the list of attributes, and not in the list of inputs.
+  bool is_attribute = false;
   /// Whether the argument is printed without its name: `sch.reorder(l1, l2)`. A list is then
   /// printed as separate arguments.
   bool positional = false;
-  /// Whether the parameter was added after TVM 0.9.0. TVM 0.9 text omits it if it has its default.
-  bool is_new = false;
-  std::variant<std::monostate, bool, std::int64_t> absent = {};
+  /// The default of a parameter that was added after TVM 0.9.0. TVM 0.9 text omits an argument that
+  /// has it.
+  std::optional<std::variant<bool, std::int64_t>> absent = {};
   /// The parameter's name in text of later TVM versions, if it differs.
   std::string_view later_name = {};
   /// Whether the argument is a boolean, which JSON represents as 0 or 1.
@@ -62,8 +60,8 @@ std::size_t parameter_index(const InstructionInfo& info, std::string_view name);
 /// missing or invalid argument; nullopt if the step is valid.
 std::optional<std::string> complete(Instruction& step, const std::vector<bool>& is_given);
 
-/// Returns the value of an omitted parameter.
-TraceValue absent_value(const Parameter& parameter);
+/// Returns the default of a parameter that was added after TVM 0.9.0; nullopt for all others.
+std::optional<TraceValue> absent_value(const Parameter& parameter);
 
 /// Returns the letter of the kind and the number: b0, l1, v2.
 std::string rv_name(RV rv);

@@ -13,18 +13,11 @@ using namespace tir;
 
 namespace {
 
-/// A conjunct `number < limit` of the predicate.
-struct Bound {
-  Expr number;
-  std::int64_t limit;
-};
-
 class Detector {
  public:
   Detector(const std::vector<LoopDomain>& loops, DigitForm form) : form_(form) {
     for (const LoopDomain& loop : loops) {
       const std::optional<std::int64_t> extent = constant_int(loop.extent);
-      loops_.emplace_back(&loop.var.node(), static_cast<int>(map_.marks.size()));
       map_.marks.push_back({loop.var, extent.value_or(kUnknownExtent), loop.min});
       extents_.push_back(loop.extent);
     }
@@ -37,14 +30,13 @@ class Detector {
     // A loop without iterations makes the set of values empty.
     for (const Mark& loop : map_.marks)
       if (loop.extent != kUnknownExtent && loop.extent < 1) return std::nullopt;
-    std::optional<std::vector<Bound>> bounds = bounds_of(predicate);
+    const auto bounds = bounds_of(predicate);
     if (!bounds) return std::nullopt;
-    for (const Bound& bound : *bounds)
-      if (!constrain(bound)) return std::nullopt;
+    for (const auto& [number, limit] : *bounds)
+      if (!constrain(number, limit)) return std::nullopt;
     if (!constraints_nest()) return std::nullopt;
     for (const Expr& value : values) {
-      std::optional<DigitSum> sum = sum_of(value);
-      if (sum && form_ == DigitForm::Reduced) sum = counted_up(*std::move(sum));
+      std::optional<DigitSum> sum = ascending_sum_of(value);
       if (sum && !sum->digits.empty()) sum = fused(*sum);
       if (!sum) return std::nullopt;
       map_.values.push_back(*sum);
@@ -63,25 +55,27 @@ class Detector {
 
   // ---- predicates ----
 
-  const int* loop_mark(const Expr& var) const {
-    for (const auto& [node, mark] : loops_)
-      if (node == &var.node()) return &mark;
-    return nullptr;
+  /// Returns the index in `marks` of a loop variable; nullopt for any other expression.
+  std::optional<int> loop_mark(const Expr& var) const {
+    for (std::size_t n = 0; n < extents_.size(); ++n)
+      if (std::get<Var>(map_.marks[n].source).same_as(var)) return static_cast<int>(n);
+    return std::nullopt;
   }
   /// Memoized, because `sum_of` queries it for every subexpression of a value.
   bool uses_loop(const Expr& e) {
     if (const auto known = uses_loop_.find(&e.node()); known != uses_loop_.end())
       return known->second;
-    bool result = loop_mark(e) != nullptr;
+    bool result = loop_mark(e).has_value();
     for_each_child(e, [&](const Expr& child) { result = uses_loop(child) || result; });
     return uses_loop_[&e.node()] = result;
   }
 
-  /// Returns the bounds of the predicate in order of expression size, so that a number is bounded
-  /// before the larger numbers that contain it as a digit. The bound of a single loop variable is
-  /// not returned; it reduces the loop's extent instead.
-  std::optional<std::vector<Bound>> bounds_of(const Expr& predicate) {
-    std::vector<Bound> bounds;
+  /// Returns the conjuncts `number < limit` of the predicate as pairs (number, limit), in order of
+  /// expression size, so that a number is bounded before the larger numbers that contain it as a
+  /// digit. The bound of a single loop variable is not returned; it reduces the loop's extent
+  /// instead.
+  std::optional<std::vector<std::pair<Expr, std::int64_t>>> bounds_of(const Expr& predicate) {
+    std::vector<std::pair<Expr, std::int64_t>> bounds;
     for (const Expr& part : conjuncts(predicate)) {
       if (!uses_loop(part)) continue;
       const Binary* compare = part.as<Binary>();
@@ -90,35 +84,32 @@ class Detector {
       const bool is_greater = compare->op == BinaryOp::Gt || compare->op == BinaryOp::Ge;
       if (!is_less && !is_greater) return std::nullopt;
       const Expr& number = is_less ? compare->a : compare->b;
-      const std::optional<std::int64_t> limit = constant_int(is_less ? compare->b : compare->a);
-      if (!limit) return std::nullopt;
+      const std::optional<std::int64_t> constant = constant_int(is_less ? compare->b : compare->a);
+      if (!constant) return std::nullopt;
       const bool is_strict = compare->op == BinaryOp::Lt || compare->op == BinaryOp::Gt;
-      const Bound bound{number, *limit + (is_strict ? 0 : 1)};
-      if (const int* mark = loop_mark(number)) {
+      const std::int64_t limit = *constant + (is_strict ? 0 : 1);
+      if (const std::optional<int> mark = loop_mark(number)) {
         std::int64_t& extent = map_.marks[*mark].extent;
-        if (!is_zero(map_.marks[*mark].min) || extent == kUnknownExtent || bound.limit < 1)
+        if (!is_zero(map_.marks[*mark].min) || extent == kUnknownExtent || limit < 1)
           return std::nullopt;
-        extent = std::min(extent, bound.limit);
+        extent = std::min(extent, limit);
       } else {
-        bounds.push_back(bound);
+        bounds.emplace_back(number, limit);
       }
     }
-    std::ranges::stable_sort(bounds, [](const Bound& a, const Bound& b) {
-      return node_count(a.number) < node_count(b.number);
-    });
+    std::ranges::stable_sort(bounds, {}, [](const auto& bound) { return node_count(bound.first); });
     return bounds;
   }
 
-  bool constrain(const Bound& bound) {
-    std::optional<DigitSum> sum = sum_of(bound.number);
-    if (sum && form_ == DigitForm::Reduced) sum = counted_up(*std::move(sum));
+  bool constrain(const Expr& bounded, std::int64_t limit) {
+    const std::optional<DigitSum> sum = ascending_sum_of(bounded);
     if (!sum || !is_zero(sum->base)) return false;
     const std::optional<DigitSum> number = fused(*sum);
     if (!number || number->digits.front().scale != 1) return false;
     const int mark = number->digits.front().mark;
     Mark& own = map_.marks[mark];
     if (own.extent == kUnknownExtent) return false;
-    own.extent = std::min(own.extent, bound.limit);
+    own.extent = std::min(own.extent, limit);
     for (Group& group : groups_)
       if (group.mark == mark) group.is_constrained = true;
     return own.extent > 0;
@@ -144,7 +135,7 @@ class Detector {
   std::optional<DigitSum> sum_of(const Expr& e) {
     if (is_stack_low()) return with_deep_stack([&] { return sum_of(e); });
     if (!uses_loop(e)) return DigitSum{{}, e.as<Binary>() ? arith::simplify(e) : e};
-    if (const int* mark = loop_mark(e)) {
+    if (const std::optional<int> mark = loop_mark(e)) {
       const Mark& own = map_.marks[*mark];
       if (form_ != DigitForm::AsWritten && own.extent == 1) return DigitSum{{}, own.min};
       return DigitSum{{{*mark, 1, own.extent, 1}}, own.min};
@@ -177,10 +168,8 @@ class Detector {
     if (!a || !b) return std::nullopt;
     const int sign = e.op == BinaryOp::Sub ? -1 : 1;
     for (const Digit& digit : b->digits) {
-      const auto same = std::ranges::find_if(a->digits, [&](const Digit& other) {
-        return other.mark == digit.mark && other.lower == digit.lower &&
-               other.extent == digit.extent;
-      });
+      const auto same = std::ranges::find_if(
+          a->digits, [&](const Digit& other) { return same_place(other, digit); });
       if (same != a->digits.end())
         same->scale += sign * digit.scale;
       else
@@ -243,6 +232,12 @@ class Detector {
   }
 
   // ---- digits as one number ----
+
+  /// Returns the sum, without digits of negative weight if the form is Reduced.
+  std::optional<DigitSum> ascending_sum_of(const Expr& e) {
+    std::optional<DigitSum> sum = sum_of(e);
+    return sum && form_ == DigitForm::Reduced ? counted_up(*std::move(sum)) : sum;
+  }
 
   /// Replaces each digit x of negative weight by its complement `extent - 1 - x`, which has a
   /// positive weight. For example, -x becomes (7 - x) - 7 if the extent of x is 8. Returns nullopt
@@ -315,8 +310,7 @@ class Detector {
     std::vector<Digit> left = sum.digits;
     if (form_ == DigitForm::Reduced) join_neighbours(left);
     if (left.empty()) return std::nullopt;
-    const auto least = std::ranges::min_element(
-        left, [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
+    const auto least = std::ranges::min_element(left, {}, &Digit::scale);
     const std::int64_t unit = least->scale;
     if (unit <= 0) return std::nullopt;
     std::int64_t expected = unit;
@@ -324,9 +318,7 @@ class Detector {
     auto next = least;
     while (!left.empty()) {
       if (expected == kUnknownExtent) return std::nullopt;
-      if (flat.empty() == false)
-        next =
-            std::ranges::find_if(left, [&](const Digit& digit) { return digit.scale == expected; });
+      if (!flat.empty()) next = std::ranges::find(left, expected, &Digit::scale);
       if (next == left.end()) return std::nullopt;
       std::int64_t extent = 0;
       if (const Group* group = bounded_from(*next)) {
@@ -384,9 +376,8 @@ class Detector {
   static bool are_disjoint(std::vector<Digit> digits, std::int64_t extent) {
     if (extent == kUnknownExtent) return digits.size() == 1;
     if (extent == 0) return true;
-    std::ranges::stable_sort(digits, [](const Digit& a, const Digit& b) {
-      return std::pair(a.lower, a.extent) < std::pair(b.lower, b.extent);
-    });
+    std::ranges::stable_sort(
+        digits, {}, [](const Digit& digit) { return std::pair(digit.lower, digit.extent); });
     std::int64_t below = 1;
     for (const Digit& digit : digits) {
       if (digit.lower % below != 0) return false;
@@ -399,7 +390,6 @@ class Detector {
   /// The extents of the loops, in the order of `marks`.
   std::vector<Expr> extents_;
   IterMap map_;
-  std::vector<std::pair<const ExprNode*, int>> loops_;
   std::unordered_map<const ExprNode*, bool> uses_loop_;
   std::vector<Group> groups_;
 };
@@ -410,6 +400,10 @@ std::optional<IterMap> find_iter_map(std::span<const Expr> values,
                                      const std::vector<LoopDomain>& loops, const Expr& predicate,
                                      DigitForm form) {
   return Detector(loops, form).detect(values, predicate);
+}
+
+bool uses_any(const Expr& e, const std::vector<LoopDomain>& loops) {
+  return std::ranges::any_of(loops, [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
 }
 
 std::vector<Expr> conjuncts(const Expr& condition) {
@@ -477,12 +471,10 @@ std::optional<Expr> extent_of(const IterMap& map, const Digit& digit,
   const auto* number = std::get_if<DigitSum>(&map.marks[digit.mark].source);
   if (!number || number->digits.size() != 1) return std::nullopt;
   const auto* var = std::get_if<Var>(&map.marks[number->digits[0].mark].source);
-  for (const LoopDomain& loop : loops) {
-    const auto uses = [&](const LoopDomain& other) {
-      return uses_var(loop.extent, other.var) || uses_var(loop.min, other.var);
-    };
-    if (var && loop.var.same_as(*var) && std::ranges::none_of(loops, uses)) return loop.extent;
-  }
+  for (const LoopDomain& loop : loops)
+    if (var && loop.var.same_as(*var) && !uses_any(loop.extent, loops) &&
+        !uses_any(loop.min, loops))
+      return loop.extent;
   return std::nullopt;
 }
 

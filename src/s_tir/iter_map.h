@@ -108,6 +108,9 @@ tir::Expr to_expr(const IterMap& map, const Digit& digit);
 /// Returns the product; nullopt beyond 64 bits.
 std::optional<std::int64_t> product(std::int64_t a, std::int64_t b);
 
+/// Whether the expression uses the variable of one of the loops.
+bool uses_any(const tir::Expr& e, const std::vector<LoopDomain>& loops);
+
 /// Returns the operands of a conjunction.
 std::vector<tir::Expr> conjuncts(const tir::Expr& condition);
 

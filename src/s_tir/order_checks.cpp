@@ -38,33 +38,27 @@ Stmt in_views(const Program& program, int n, Stmt s) {
   return s;
 }
 
-/// Computes the accesses of statements in the scope of node `n`. `whole` contains all these
-/// statements.
-class Footprints {
- public:
-  Footprints(const Program& program, int n, const Stmt& whole)
-      : program_(program), memory_(in_views(program, n, opened(whole))) {}
+/// Returns the memory that `whole`, a statement in the scope of node `n`, writes.
+arith::WrittenMemory written_by(const Program& program, int n, const Stmt& whole) {
+  return arith::WrittenMemory(in_views(program, n, opened(whole)));
+}
 
-  Footprint of(const Stmt& s) const { return arith::footprint(opened(s), memory_); }
+/// Returns the accesses of `part`, which is contained in the statement that writes `memory`.
+Footprint footprint_of(const Stmt& part, const arith::WrittenMemory& memory) {
+  return arith::footprint(opened(part), memory);
+}
 
-  /// Returns the ranges of the variables of the loops and iterators around node `n`.
-  arith::Facts facts_around(int n) const {
-    arith::Facts facts;
-    for (std::optional<int> at = n; at; at = program_.outer(*at)) {
-      if (program_.is_loop(*at) && *at != n) {
-        const For& loop = program_.loop(*at);
-        facts.bind(loop.var, Range::from_min_extent(loop.min, loop.extent), true);
-      } else if (program_.is_block(*at)) {
-        bind_iters(facts, program_.block(*at));
-      }
-    }
-    return facts;
+/// Returns the ranges of the variables of the loops and iterators around node `n`.
+arith::Facts facts_around(const Program& program, int n) {
+  arith::Facts facts;
+  for (std::optional<int> at = n; at; at = program.outer(*at)) {
+    if (program.is_loop(*at) && *at != n)
+      bind_domains(facts, domains_of(program, {*at}));
+    else if (program.is_block(*at))
+      bind_iters(facts, program.block(*at));
   }
-
- private:
-  const Program& program_;
-  arith::WrittenMemory memory_;
-};
+  return facts;
+}
 
 Footprint only(Footprint all, arith::AccessKind kind) {
   std::erase_if(all.accesses, [&](const arith::Access& access) { return access.kind != kind; });
@@ -97,6 +91,12 @@ Stmt init_of(const BlockRealize& realize) {
   return make_stmt(If{runs, substitute(*realize.block->init, bindings_of(realize)), std::nullopt});
 }
 
+/// Returns the conflict as a phrase: "reads A[i], and block `W` writes A[j]".
+std::string conflict_text(const Conflict& conflict) {
+  return arith::access_text(conflict.first) + ", and `" + conflict.second.stage + "` " +
+         arith::access_text(conflict.second);
+}
+
 /// Returns the block without its init.
 Stmt update_of(const Stmt& block) {
   return with_changed_block(block, [](Block& update) { update.init = std::nullopt; });
@@ -104,10 +104,10 @@ Stmt update_of(const Stmt& block) {
 
 }  // namespace
 
-bool feeds_reduction(const Program& program, int block, int loop) {
+bool iterator_uses(const Program& program, int block, int loop, IterKind kind) {
   const BlockRealize& realize = program.realize(block);
   for (std::size_t n = 0; n < realize.values.size(); ++n)
-    if (realize.block->iters[n].kind() == IterKind::Reduce &&
+    if (realize.block->iters[n].kind() == kind &&
         uses_var(realize.values[n], program.loop(loop).var))
       return true;
   return false;
@@ -119,11 +119,6 @@ std::optional<int> outermost_reduction_loop(const Program& program, int block) {
   return std::nullopt;
 }
 
-std::string conflict_text(const Conflict& conflict) {
-  return arith::access_text(conflict.first) + ", and `" + conflict.second.stage + "` " +
-         arith::access_text(conflict.second);
-}
-
 // ---- a block that passes others -----------------------------------------------------------------
 
 std::optional<std::string> find_passing_conflict(const Program& program, int block, int top,
@@ -132,13 +127,13 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
   while (*program.parent(standing) != top) standing = *program.parent(standing);
   std::vector<Stmt> whole = options.over;
   whole.push_back(program.stmt(standing));
-  const Footprints footprints(program, block, make_seq(std::move(whole)));
+  const arith::WrittenMemory memory = written_by(program, block, make_seq(std::move(whole)));
   std::optional<Conflict> found;
   const auto compare = [&](const Stmt& own, const Stmt& other, const For* later, int at,
                            Compared compared) {
     if (found) return;
-    arith::Facts facts = footprints.facts_around(at);
-    const Footprint mine = footprints.of(own), others = footprints.of(other);
+    arith::Facts facts = facts_around(program, at);
+    const Footprint mine = footprint_of(own, memory), others = footprint_of(other, memory);
     const auto check = [&](const Footprint& a, const Footprint& b) {
       if (found) return;
       Relation relation = Relation::same_iteration();
@@ -189,7 +184,8 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
 }
 
 std::vector<arith::Access> accesses_of(const Program& program, int block) {
-  return Footprints(program, block, program.stmt(block)).of(program.stmt(block)).accesses;
+  const Stmt& own = program.stmt(block);
+  return footprint_of(own, written_by(program, block, own)).accesses;
 }
 
 bool has_equal(const std::vector<Expr>& all, const Expr& e) {
@@ -220,7 +216,7 @@ bool covers_region(const arith::Access& access, const BlockRealize& realize,
   }
   Expr predicate = make_true();
   for (const Expr& guard : access.guards) {
-    if (std::ranges::any_of(inner, [&](const auto& loop) { return uses_var(guard, loop.var); }))
+    if (uses_any(guard, inner))
       predicate = both(predicate, guard);
     else if (!has_equal(conjuncts(realize.predicate), guard))
       return false;
@@ -261,7 +257,8 @@ bool stores_region(const Program& program, int n, const Stmt& part, const Buffer
     block.body = part;
   });
   const bool is_by_calls = !any_node(part, is_own);
-  const Footprint writes = only(Footprints(program, n, whole).of(alone), arith::AccessKind::Write);
+  const Footprint writes =
+      only(footprint_of(alone, written_by(program, n, whole)), arith::AccessKind::Write);
   const std::function<bool(const BufferRegion&)> is_covered = [&](const BufferRegion& region) {
     const auto covers = [&](const arith::Access& access) {
       return access.buffer.same_as(write.buffer)
@@ -286,12 +283,9 @@ bool stores_region(const Program& program, int n, const Stmt& part, const Buffer
 }
 
 std::vector<Stmt> parts_between(const Program& program, int top, int first, int second) {
-  std::vector<Stmt> result;
-  const Seq* seq = program.stmt(top).as<Seq>();
-  if (!seq) return result;
-  const std::size_t a = *part_of(program, top, first), b = *part_of(program, top, second);
-  for (std::size_t n = std::min(a, b) + 1; n < std::max(a, b); ++n) result.push_back(seq->stmts[n]);
-  return result;
+  if (!program.stmt(top).as<Seq>()) return {};
+  const auto [a, b] = std::minmax({*part_of(program, top, first), *part_of(program, top, second)});
+  return parts_in(program, top, std::min(a + 1, b), b);
 }
 
 // ---- reductions ---------------------------------------------------------------------------------
@@ -328,9 +322,10 @@ bool is_commutative_reduction(const Program& program, int n) {
   update.body = make_seq(std::move(parts));
   const Stmt others = make_block(realize.values, realize.predicate, std::move(update));
   const int scope = *program.scope(n);
-  const Footprints footprints(program, n, alone_below(program, n, scope, program.stmt(n)));
-  const Footprint read = footprints.of(alone_below(program, n, scope, others));
-  const std::vector<arith::Access> own = footprints.of(program.stmt(n)).accesses;
+  const arith::WrittenMemory memory =
+      written_by(program, n, alone_below(program, n, scope, program.stmt(n)));
+  const Footprint read = footprint_of(alone_below(program, n, scope, others), memory);
+  const std::vector<arith::Access> own = footprint_of(program.stmt(n), memory).accesses;
   return !read.is_opaque && std::ranges::none_of(own, [&](const arith::Access& write) {
     return write.is_write() && std::ranges::any_of(read.accesses, [&](const auto& access) {
              return access.memory_key() == write.memory_key();
@@ -344,9 +339,7 @@ namespace {
 /// iteration of a reduction then has all digits 0, and all its iterators at their minimum.
 bool reduces_upwards(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
-  const std::vector<LoopDomain> loops = domains_around(program, n);
-  auto map = find_iter_map(realize.values, loops, realize.predicate);
-  if (!map) map = find_iter_map(realize.values, loops, make_true());
+  const std::optional<IterMap> map = iter_map_around(program, n);
   if (!map) return false;
   bool counts_down = false;
   for (std::size_t i = 0; i < realize.values.size(); ++i)
@@ -410,14 +403,13 @@ std::optional<std::string> conflict_between_instances(const Program& program, in
   std::vector<Expr> values;
   for (const IterVar& iter : block.iters) values.emplace_back(iter.var());
   const Stmt own = make_block(values, make_true(), block);
-  const Footprints footprints(program, n, own);
-  const Footprint accesses = footprints.of(own);
+  const Footprint accesses = footprint_of(own, written_by(program, n, own));
   std::vector<IterVar> iters = block.iters;
   std::stable_partition(iters.begin(), iters.end(),
                         [](const IterVar& iter) { return iter.kind() != IterKind::Reduce; });
   for (std::size_t first = 0; first < iters.size(); ++first) {
     if (iters[first].kind() == IterKind::Reduce) break;
-    arith::Facts facts = footprints.facts_around(n);
+    arith::Facts facts = facts_around(program, n);
     bind_iters(facts, block);
     Relation relation;
     for (std::size_t d = first; d < iters.size(); ++d)
@@ -429,21 +421,26 @@ std::optional<std::string> conflict_between_instances(const Program& program, in
   return std::nullopt;
 }
 
+void require_no_conflict_between_instances(const Caller& caller, const Program& program, int block,
+                                           const std::string& prefix) {
+  if (const auto conflict = conflict_between_instances(program, block))
+    refuse(caller, prefix + "the instances of " + describe(program, block) +
+                       " depend on their order: one " + *conflict + " in another");
+}
+
 void require_free_order(const Program& program, int block, const Caller& caller,
                         const std::string& step) {
+  const std::string what = step + ": " + describe(program, block);
   const Classified classified = classify(program, block);
   if (!classified.block_class)
-    refuse(caller, step + ": block `" + program.block(block).name +
-                       "` is neither complete nor a reduction: " + classified.reason);
-  if (const auto conflict = conflict_between_instances(program, block))
-    refuse(caller, step + ": the instances of block `" + program.block(block).name +
-                       "` depend on their order: one " + *conflict + " in another");
+    refuse(caller, what + " is neither complete nor a reduction: " + classified.reason);
+  require_no_conflict_between_instances(caller, program, block, step + ": ");
   const bool adds = classified.block_class == BlockClass::Reduction ||
                     classified.block_class == BlockClass::ReductionUpdate;
   if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))
     refuse(caller,
-           step + ": block `" + program.block(block).name +
-               "` is not a sum, product, minimum or maximum and uses no registered reducer, so its "
+           what +
+               " is not a sum, product, minimum or maximum and uses no registered reducer, so its "
                "result depends on the order of its instances");
 }
 
@@ -526,13 +523,13 @@ bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
 
 namespace {
 
-/// Returns the first conflict between accesses of blocks below `innermost` in two iterations that
-/// `relation` describes. `is_unordered` states whether two instances of a block, or an init and an
-/// update, may access a buffer in any order.
-std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
-                                           const Relation& relation, const IsExempt& is_exempt,
-                                           const IsUnordered& is_unordered) {
-  const Footprints footprints(program, outermost, program.stmt(outermost));
+/// Returns a phrase about the first conflict between accesses of blocks below `innermost` in two
+/// iterations that `relation` describes. `is_unordered` states whether two instances of a block, or
+/// an init and an update, may access a buffer in any order.
+std::optional<std::string> conflict_of_blocks(const Program& program, int outermost, int innermost,
+                                              const Relation& relation, const IsExempt& is_exempt,
+                                              const IsUnordered& is_unordered) {
+  const arith::WrittenMemory memory = written_by(program, outermost, program.stmt(outermost));
   struct Part {
     int block;
     bool is_init;
@@ -541,7 +538,8 @@ std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost
   std::vector<Part> parts;
   for (const int block : program.child_blocks(innermost)) {
     const auto add = [&](bool is_init, const Stmt& own) {
-      parts.push_back({block, is_init, footprints.of(alone_below(program, block, innermost, own))});
+      parts.push_back(
+          {block, is_init, footprint_of(alone_below(program, block, innermost, own), memory)});
       std::erase_if(parts.back().footprint.accesses,
                     [&](const arith::Access& access) { return is_exempt(block, access.buffer); });
     };
@@ -551,18 +549,18 @@ std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost
   }
   for (const Part& a : parts)
     for (const Part& b : parts) {
-      arith::Facts facts = footprints.facts_around(innermost);
+      arith::Facts facts = facts_around(program, innermost);
       const auto ordered = [&](Footprint own) {
         std::erase_if(own.accesses, [&](const arith::Access& access) {
           return is_unordered(a.block, access.buffer, a.is_init || b.is_init);
         });
         return own;
       };
-      auto found =
+      const auto found =
           a.block == b.block
               ? arith::find_conflict(ordered(a.footprint), ordered(b.footprint), relation, facts)
               : arith::find_conflict(a.footprint, b.footprint, relation, facts);
-      if (found) return found;
+      if (found) return conflict_text(*found);
     }
   return std::nullopt;
 }
@@ -601,9 +599,9 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
                                                          : loop == second ? Relation::Step::Earlier
                                                                           : Relation::Step::Any);
       }
-      if (const auto found = conflict_of_blocks(program, before.front(), innermost, relation,
-                                                is_exempt, is_unordered))
-        return conflict_text(*found);
+      if (auto conflict = conflict_of_blocks(program, before.front(), innermost, relation,
+                                             is_exempt, is_unordered))
+        return conflict;
     }
   return std::nullopt;
 }
@@ -611,10 +609,8 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
 std::optional<std::string> conflict_between_iterations(const Program& program, int loop,
                                                        const IsExempt& is_exempt,
                                                        const IsUnordered& is_unordered) {
-  const auto found = conflict_of_blocks(
-      program, loop, loop, Relation::other_iteration(program.loop(loop)), is_exempt, is_unordered);
-  if (!found) return std::nullopt;
-  return conflict_text(*found);
+  return conflict_of_blocks(program, loop, loop, Relation::other_iteration(program.loop(loop)),
+                            is_exempt, is_unordered);
 }
 
 }  // namespace tenon::s_tir

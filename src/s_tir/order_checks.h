@@ -72,15 +72,16 @@ bool stores_region(const Program& program, int block, const tir::Stmt& part,
 /// empty if `top` is not a sequence.
 std::vector<tir::Stmt> parts_between(const Program& program, int top, int first, int second);
 
-/// Returns the conflict as a phrase: "reads A[i], and block `W` writes A[j]".
-std::string conflict_text(const arith::Conflict& conflict);
-
 /// Whether all iterations of the loop run the same instances of the block, and each instance writes
 /// the same values in all of them.
 bool writes_same_again(const Program& program, int block, int loop);
 
+/// Whether an iterator of the given kind depends on the loop.
+bool iterator_uses(const Program& program, int block, int loop, tir::IterKind kind);
 /// Whether a reduction iterator of the block depends on the loop.
-bool feeds_reduction(const Program& program, int block, int loop);
+inline bool feeds_reduction(const Program& program, int block, int loop) {
+  return iterator_uses(program, block, loop, tir::IterKind::Reduce);
+}
 /// Returns the outermost loop on which a reduction iterator of the block depends.
 std::optional<int> outermost_reduction_loop(const Program& program, int block);
 
@@ -105,6 +106,10 @@ void require_begun(const Caller& caller, const Program& program, int block);
 /// Returns a phrase about a conflict between instances that differ in a spatial iterator. Nullopt
 /// if there is provably no conflict.
 std::optional<std::string> conflict_between_instances(const Program& program, int block);
+
+/// Throws if conflict_between_instances finds a conflict. `prefix` begins the message.
+void require_no_conflict_between_instances(const Caller& caller, const Program& program, int block,
+                                           const std::string& prefix = "");
 
 /// Throws unless the instances of the block may run in any order. No two instances may write the
 /// same element, except that a reduction may accumulate into it after its init.

@@ -12,18 +12,19 @@ using namespace tir;
 Program::Program(PrimFunc func) : func_(std::move(func)) {
   internal_check(func_.body.as<BlockRealize>() != nullptr,
                  "a schedule is made of a function that is not a block program");
-  add(func_.body, -1, -1, -1, false);
+  add(func_.body, std::nullopt, std::nullopt, std::nullopt, false);
 }
 
-void Program::add(const Stmt& s, int parent, int outer, int scope, bool in_init) {
+void Program::add(const Stmt& s, std::optional<int> parent, std::optional<int> outer,
+                  std::optional<int> scope, bool in_init) {
   const int n = size();
   nodes_.push_back({s, parent, outer, scope, n, in_init});
   const auto* realize = s.as<BlockRealize>();
   const auto* loop = s.as<For>();
   if (loop) loops_.insert_or_assign(&loop->var.node(), n);
   if (realize) blocks_.insert_or_assign(realize->block->id, n);
-  const int outer_of_children = loop || realize ? n : outer;
-  const int scope_of_children = realize ? n : scope;
+  const std::optional<int> outer_of_children = loop || realize ? n : outer;
+  const std::optional<int> scope_of_children = realize ? n : scope;
   for_each_child(
       s, [](const Expr&) {},
       [&](const Stmt& child) {
@@ -51,18 +52,16 @@ std::vector<int> Program::blocks_named(const std::string& name) const {
   return result;
 }
 
-namespace {
-std::optional<int> known(int n) { return n < 0 ? std::nullopt : std::optional<int>(n); }
-}  // namespace
-
-std::optional<int> Program::parent(int n) const { return known(nodes_[n].parent); }
-std::optional<int> Program::outer(int n) const { return known(nodes_[n].outer); }
-std::optional<int> Program::scope(int n) const { return known(nodes_[n].scope); }
-
 std::vector<int> Program::loops_of(int n) const {
   std::vector<int> result;
   for (std::optional<int> at = outer(n); at && is_loop(*at); at = outer(*at)) result.push_back(*at);
   std::ranges::reverse(result);
+  return result;
+}
+
+std::vector<int> Program::loops_below(int n, int top) const {
+  std::vector<int> result = loops_of(n);
+  std::erase_if(result, [&](int loop) { return loop <= top; });
   return result;
 }
 
@@ -77,15 +76,14 @@ std::vector<int> Program::child_blocks(int n) const {
 }
 
 int Program::common(int a, int b) const {
-  while (a != b) (a > b ? a : b) = nodes_[std::max(a, b)].parent;
+  while (a != b) (a > b ? a : b) = *parent(std::max(a, b));
   return a;
 }
 
 PrimFunc Program::with(int n, const Stmt& replacement) const {
   Stmt current = replacement;
-  for (int at = n; at != 0; at = nodes_[at].parent) {
-    current = with_child(stmt(nodes_[at].parent), stmt(at), current);
-  }
+  for (int at = n; at != 0; at = *parent(at))
+    current = with_child(stmt(*parent(at)), stmt(at), current);
   return with_body(std::move(current));
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "s_tir/context.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/reducers.h"
 #include "tenon/support/error.h"
@@ -88,30 +89,20 @@ std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
 
 // ---- analysis of a block's body  ----------------------------------------------------------------
 
-/// The stores of a body. Values of enclosing lets are substituted into the stored values.
-struct Stores {
-  std::vector<Store> stores;
-  bool has_lets = false;
-};
-
-std::optional<Stores> stores_of(const Stmt& body) {
-  Stores result;
+/// Returns the stores of a body that consists of nothing else, except for enclosing lets. Values of
+/// the lets are substituted into the stored values.
+std::optional<std::vector<Store>> stores_of(const Stmt& body) {
+  std::vector<Store> result;
   VarMap lets;
   const Stmt* at = &body;
-  while (const Let* let = at->as<Let>()) {
+  for (; const Let* let = at->as<Let>(); at = &let->body)
     set(lets, let->var, substitute(let->value, lets));
-    result.has_lets = true;
-    at = &let->body;
-  }
-  const Seq* seq = at->as<Seq>();
-  for (const Stmt& part : seq ? seq->stmts : std::vector<Stmt>{*at}) {
+  for (const Stmt& part : parts_of(*at)) {
     const Store* store = part.as<Store>();
     if (!store) return std::nullopt;
     // A value that is computed between the stores may depend on an earlier store.
-    if (result.has_lets && !store->value.as<VarNode>()) return std::nullopt;
-    Store own = *store;
-    own.value = substitute(own.value, lets);
-    result.stores.push_back(std::move(own));
+    if (!lets.empty() && !store->value.as<VarNode>()) return std::nullopt;
+    result.push_back({store->buffer, substitute(store->value, lets), store->indices});
   }
   return result;
 }
@@ -136,101 +127,75 @@ bool loads_any(const Expr& e, const std::vector<Store>& stores) {
   return found;
 }
 
-/// Matches an expression with the result of a reducer: finds the operand y for which it is
-/// `reducer(x, y)`.
-class ReducerMatcher {
- public:
-  explicit ReducerMatcher(const CommReducerNode& reducer) : reducer_(reducer) {}
-
-  bool matches(const Expr& pattern, const Expr& e) {
-    for (const Var& y : reducer_.rhs)
-      if (pattern.same_as(y)) return binds(y, e);
-    if (pattern.as<VarNode>()) return pattern.same_as(e);
-    return equal_but_for_children(pattern, e) &&
-           std::ranges::equal(
-               children_of(pattern), children_of(e),
-               [&](const Expr& part, const Expr& own) { return matches(part, own); });
-  }
-
-  std::optional<std::vector<Expr>> values() const {
-    std::vector<Expr> result;
-    for (const Var& y : reducer_.rhs) {
-      const auto value = values_.find(&y.node());
-      if (value == values_.end()) return std::nullopt;
-      result.push_back(value->second);
-    }
-    return result;
-  }
-
- private:
-  bool binds(const Var& y, const Expr& e) {
-    if (const auto known = values_.find(&y.node()); known != values_.end())
+/// Matches an expression with `pattern`, a part of the reducer's result. Adds the values for which
+/// the operands y of the reducer make the pattern equal to the expression.
+bool matches(const CommReducerNode& reducer, const Expr& pattern, const Expr& e, VarMap& values) {
+  for (const Var& y : reducer.rhs) {
+    if (!pattern.same_as(y)) continue;
+    if (const auto known = values.find(&y.node()); known != values.end())
       return structural_equal(known->second, e);
     const bool uses_x =
-        std::ranges::any_of(reducer_.lhs, [&](const Var& x) { return uses_var(e, x); });
+        std::ranges::any_of(reducer.lhs, [&](const Var& x) { return uses_var(e, x); });
     if (uses_x || e.dtype() != y.dtype()) return false;
-    set(values_, y, e);
+    set(values, y, e);
     return true;
   }
-
-  const CommReducerNode& reducer_;
-  VarMap values_;
-};
+  if (pattern.as<VarNode>()) return pattern.same_as(e);
+  return equal_but_for_children(pattern, e) &&
+         std::ranges::equal(children_of(pattern), children_of(e),
+                            [&](const Expr& part, const Expr& own) {
+                              return matches(reducer, part, own, values);
+                            });
+}
 
 /// Matches independent sums, products, minima and maxima.
-std::optional<ReductionBody> find_simple(const Stores& update, const Stores& init) {
-  if (update.has_lets) return std::nullopt;
+std::optional<ReductionBody> find_simple(const std::vector<Store>& update,
+                                         const std::vector<Store>& init) {
   ReductionBody body;
   CommReducerNode combiner;
-  for (std::size_t n = 0; n < update.stores.size(); ++n) {
-    const Store& store = update.stores[n];
-    const Block one{.iters = {},
-                    .reads = {},
-                    .writes = {},
-                    .name = "",
-                    .init = make_stmt(Store(init.stores[n])),
-                    .body = make_stmt(Store(store))};
+  for (std::size_t n = 0; n < update.size(); ++n) {
+    const Store& store = update[n];
+    Block one = plain_block("", make_stmt(Store(store)));
+    one.init = make_stmt(Store(init[n]));
     const std::optional<Combination> combination = find_combination(one);
-    if (!combination || loads_any(combination->value, update.stores)) return std::nullopt;
+    if (!combination || loads_any(combination->value, update)) return std::nullopt;
     const Var x("x", store.value.dtype()), y("y", store.value.dtype());
     combiner.lhs.push_back(x);
     combiner.rhs.push_back(y);
     combiner.result.push_back(combination->element_is_left ? make_binary(combination->op, x, y)
                                                            : make_binary(combination->op, y, x));
-    combiner.identity.push_back(init.stores[n].value);
+    combiner.identity.push_back(init[n].value);
     body.values.push_back(combination->value);
   }
   body.combiner = std::make_shared<const CommReducerNode>(std::move(combiner));
   return body;
 }
 
-std::optional<ReductionBody> find_registered(const Stores& update, const Stores& init) {
-  if (!update.has_lets && update.stores.size() > 1) return std::nullopt;
+std::optional<ReductionBody> find_registered(const std::vector<Store>& update,
+                                             const std::vector<Store>& init) {
   std::vector<DataType> types;
-  for (const Store& store : update.stores) types.push_back(store.value.dtype());
+  for (const Store& store : update) types.push_back(store.value.dtype());
   for (const CommReducer& reducer : reducers_of(types)) {
-    ReducerMatcher matcher(*reducer);
-    bool matches = true;
-    for (std::size_t n = 0; n < types.size() && matches; ++n) {
+    VarMap values;
+    bool is_match = true;
+    for (std::size_t n = 0; n < types.size() && is_match; ++n) {
       // The previous value of each output element is the reducer's operand x. A reducer cannot use
       // other elements of an output.
-      const Expr value = rewrite(
-          update.stores[n].value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+      const Expr value =
+          rewrite(update[n].value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
             for (std::size_t k = 0; k < types.size(); ++k)
-              if (is_same_element(load.indices, load.buffer, update.stores[k]))
-                return reducer->lhs[k];
+              if (is_same_element(load.indices, load.buffer, update[k])) return reducer->lhs[k];
             return std::nullopt;
           });
-      matches = !loads_any(value, update.stores) && matcher.matches(reducer->result[n], value) &&
-                structural_equal(init.stores[n].value, reducer->identity[n]);
+      is_match = !loads_any(value, update) &&
+                 matches(*reducer, reducer->result[n], value, values) &&
+                 structural_equal(init[n].value, reducer->identity[n]);
     }
-    if (!matches) continue;
-    if (const auto values = matcher.values()) {
-      ReductionBody body;
-      body.values = *values;
-      body.combiner = reducer;
-      return body;
-    }
+    if (!is_match || values.size() != reducer->rhs.size()) continue;
+    ReductionBody body;
+    for (const Var& y : reducer->rhs) body.values.push_back(values.at(&y.node()));
+    body.combiner = reducer;
+    return body;
   }
   return std::nullopt;
 }
@@ -239,27 +204,29 @@ std::optional<ReductionBody> find_registered(const Stores& update, const Stores&
 
 std::optional<ReductionBody> find_reduction_body(const Block& block) {
   if (!block.init) return std::nullopt;
-  const std::optional<Stores> update = stores_of(block.body);
-  std::optional<Stores> init = stores_of(*block.init);
-  if (!update || !init || update->stores.size() != init->stores.size()) return std::nullopt;
+  const std::optional<std::vector<Store>> update = stores_of(block.body);
+  std::optional<std::vector<Store>> init = stores_of(*block.init);
+  if (!update || !init || update->size() != init->size()) return std::nullopt;
   // The outputs must be different elements.
-  for (std::size_t n = 0; n < update->stores.size(); ++n)
+  for (std::size_t n = 0; n < update->size(); ++n)
     for (std::size_t m = 0; m < n; ++m)
-      if (!are_distinct(update->stores[m], update->stores[n])) return std::nullopt;
+      if (!are_distinct((*update)[m], (*update)[n])) return std::nullopt;
   // The init may store the outputs in another order than the update.
-  for (std::size_t n = 0; n < update->stores.size(); ++n) {
-    const auto own = std::ranges::find_if(init->stores, [&](const Store& store) {
-      return is_same_element(store.indices, store.buffer, update->stores[n]);
+  for (std::size_t n = 0; n < update->size(); ++n) {
+    const auto own = std::ranges::find_if(*init, [&](const Store& store) {
+      return is_same_element(store.indices, store.buffer, (*update)[n]);
     });
-    if (own == init->stores.end()) return std::nullopt;
-    std::swap(init->stores[n], *own);
+    if (own == init->end()) return std::nullopt;
+    std::swap((*init)[n], *own);
   }
-  std::optional<ReductionBody> body = find_simple(*update, *init);
-  if (!body) body = find_registered(*update, *init);
+  const bool has_lets = block.body.as<Let>() != nullptr;
+  std::optional<ReductionBody> body;
+  if (!has_lets) body = find_simple(*update, *init);
+  if (!body && (has_lets || update->size() == 1)) body = find_registered(*update, *init);
   if (!body) return std::nullopt;
-  body->outputs = update->stores;
-  body->has_lets = update->has_lets;
-  for (const Store& store : init->stores) body->identities.push_back(store.value);
+  body->outputs = *update;
+  body->has_lets = has_lets;
+  for (const Store& store : *init) body->identities.push_back(store.value);
   return body;
 }
 
@@ -280,10 +247,10 @@ std::optional<std::string> broken_law(const ReductionBody& body, arith::Reductio
   return reducer_registry().laws.insert_or_assign(key, std::move(found)).first->second;
 }
 
-Stmt ReductionBody::init(const std::vector<Store>& to) const {
+Stmt stores_to(const std::vector<Store>& elements, const std::vector<Expr>& values) {
   std::vector<Stmt> stores;
-  for (std::size_t n = 0; n < to.size(); ++n)
-    stores.push_back(make_store(to[n].buffer, identities[n], to[n].indices));
+  for (std::size_t n = 0; n < elements.size(); ++n)
+    stores.push_back(make_store(elements[n].buffer, values[n], elements[n].indices));
   return make_seq(std::move(stores));
 }
 
@@ -293,17 +260,15 @@ Stmt ReductionBody::update(const std::vector<Store>& to, const std::vector<Expr>
     set(operands, combiner->lhs[n], make_load(to[n].buffer, to[n].indices));
     set(operands, combiner->rhs[n], with[n]);
   }
-  std::vector<Var> lets;
-  std::vector<Stmt> stores;
   std::vector<Expr> results;
-  for (std::size_t n = 0; n < to.size(); ++n) {
-    results.push_back(substitute(combiner->result[n], operands));
-    if (has_lets) lets.emplace_back("v_" + to[n].buffer->name, results[n].dtype());
-    stores.push_back(
-        make_store(to[n].buffer, has_lets ? Expr(lets[n]) : results[n], to[n].indices));
-  }
-  Stmt body = make_seq(std::move(stores));
-  for (std::size_t n = lets.size(); n-- > 0;) body = make_stmt(Let{lets[n], results[n], body});
+  for (const Expr& result : combiner->result) results.push_back(substitute(result, operands));
+  if (!has_lets) return stores_to(to, results);
+  std::vector<Expr> lets;
+  for (std::size_t n = 0; n < to.size(); ++n)
+    lets.push_back(Var("v_" + to[n].buffer->name, results[n].dtype()));
+  Stmt body = stores_to(to, lets);
+  for (std::size_t n = to.size(); n-- > 0;)
+    body = make_stmt(Let{Var::of(lets[n]), results[n], body});
   return body;
 }
 

@@ -20,10 +20,12 @@ struct ReductionBody {
   /// Whether all values are computed in lets before the first store.
   bool has_lets = false;
 
-  /// Return the init and the update with the elements `to` and the values `with`.
-  tir::Stmt init(const std::vector<tir::Store>& to) const;
+  /// Returns the update with the elements `to` and the values `with`.
   tir::Stmt update(const std::vector<tir::Store>& to, const std::vector<tir::Expr>& with) const;
 };
+
+/// Returns the stores of the values to the elements.
+tir::Stmt stores_to(const std::vector<tir::Store>& elements, const std::vector<tir::Expr>& values);
 
 /// Returns the reduction of a block. Nullopt unless the block has an init, its update is a known
 /// reducer, and the init stores the reducer's identity.

@@ -81,7 +81,7 @@ class Replayer {
       else if (std::holds_alternative<std::monostate>(item.value))
         result.emplace_back(std::nullopt);
       else
-        throw TypeError("split: a factor is not a number");
+        fail("a factor is not a number");
     }
     return result;
   }
@@ -92,7 +92,7 @@ class Replayer {
     if (const auto* number = std::get_if<double>(&item.value)) return *number;
     if (const auto* text = std::get_if<std::string>(&item.value)) return *text;
     if (const auto* rv = std::get_if<RV>(&item.value)) return ExprRV(known(*rv).number);
-    throw TypeError("annotate: argument `ann_val` is neither a number nor a string");
+    fail("argument `ann_val` is neither a number nor a string");
   }
   /// Returns the elements of a list of numbers. `what` names the list in messages.
   template <class T>
@@ -152,7 +152,7 @@ class Replayer {
     using Kind = InstructionKind;
     switch (step_->kind) {
       case Kind::GetBlock:
-        return give(RV(schedule_.get_block(text("name"), text("func_name"), where_)));
+        return give(schedule_.get_block(text("name"), text("func_name"), where_));
       case Kind::GetLoops:
         return give(schedule_.get_loops(block(), where_));
       case Kind::GetChildBlocks:
@@ -166,8 +166,8 @@ class Replayer {
       case Kind::SampleComputeLocation:
         return sample();
       case Kind::Fuse:
-        return give(RV(schedule_.fuse(
-            loops("loops"), {.preserve_unit_iters = value<bool>("preserve_unit_iters")}, where_)));
+        return give(schedule_.fuse(
+            loops("loops"), {.preserve_unit_iters = value<bool>("preserve_unit_iters")}, where_));
       case Kind::Split:
         return give(schedule_.split(loop(), factors(),
                                     {.preserve_unit_iters = value<bool>("preserve_unit_iters"),
@@ -176,7 +176,7 @@ class Replayer {
       case Kind::Reorder:
         return schedule_.reorder(loops("ordered_loops"), where_);
       case Kind::AddUnitLoop:
-        return give(RV(schedule_.add_unit_loop(block_or_loop(), where_)));
+        return give(schedule_.add_unit_loop(block_or_loop(), where_));
       case Kind::Parallel:
         return schedule_.parallel(loop(), where_);
       case Kind::Vectorize:
@@ -186,14 +186,14 @@ class Replayer {
       case Kind::Bind:
         return schedule_.bind(loop(), text("thread_axis"), where_);
       case Kind::CacheRead:
-        return give(RV(schedule_.cache_read(block(), integer("read_buffer_index"),
-                                            text("storage_scope"), where_)));
+        return give(schedule_.cache_read(block(), integer("read_buffer_index"),
+                                         text("storage_scope"), where_));
       case Kind::CacheWrite:
-        return give(RV(schedule_.cache_write(block(), integer("write_buffer_index"),
-                                             text("storage_scope"), where_)));
+        return give(schedule_.cache_write(block(), integer("write_buffer_index"),
+                                          text("storage_scope"), where_));
       case Kind::Reindex:
-        return give(RV(schedule_.reindex(block(), integer("buffer_index"),
-                                         text("buffer_index_type"), where_)));
+        return give(
+            schedule_.reindex(block(), integer("buffer_index"), text("buffer_index_type"), where_));
       case Kind::ComputeAt:
         return schedule_.compute_at(block(), loop(), compute_at_options(), where_);
       case Kind::ReverseComputeAt:
@@ -203,17 +203,17 @@ class Replayer {
       case Kind::ReverseComputeInline:
         return schedule_.reverse_compute_inline(block(), where_);
       case Kind::DecomposeReduction:
-        return give(RV(schedule_.decompose_reduction(block(), loop(), where_)));
+        return give(schedule_.decompose_reduction(block(), loop(), where_));
       case Kind::MergeReduction:
         return schedule_.merge_reduction(block("init"), block("update"), where_);
       case Kind::RFactor:
-        return give(RV(schedule_.rfactor(loop(), integer("factor_axis"), where_)));
+        return give(schedule_.rfactor(loop(), integer("factor_axis"), where_));
       case Kind::StorageAlign:
         return schedule_.storage_align(block(), storage_align_options(), where_);
       case Kind::SetScope:
         return schedule_.set_scope(block(), integer("buffer_index"), text("storage_scope"), where_);
       case Kind::Blockize:
-        return give(RV(schedule_.blockize(loop(), where_)));
+        return give(schedule_.blockize(loop(), where_));
       case Kind::Tensorize:
         return schedule_.tensorize(block_or_loop(), text("tensor_intrin"), where_);
       case Kind::TransformLayout:
@@ -241,11 +241,11 @@ class Replayer {
       give(schedule_.sample_perfect_tile(loop(), options, where_));
     } else if (step_->kind == InstructionKind::SampleCategorical) {
       const auto& arguments = step_->arguments;
-      give(RV(schedule_.sample_categorical(numbers<std::int64_t>(arguments[0], "`candidates`"),
-                                           numbers<double>(arguments[1], "`probs`"),
-                                           {.decision = decided()}, where_)));
+      give(schedule_.sample_categorical(numbers<std::int64_t>(arguments[0], "`candidates`"),
+                                        numbers<double>(arguments[1], "`probs`"),
+                                        {.decision = decided()}, where_));
     } else {
-      give(RV(schedule_.sample_compute_location(block(), {.decision = decided()}, where_)));
+      give(schedule_.sample_compute_location(block(), {.decision = decided()}, where_));
     }
   }
 

@@ -17,12 +17,6 @@ using namespace tir;
 
 // ---- factors ------------------------------------------------------------------------------------
 
-std::variant<std::monostate, std::int64_t, ExprRV> Factor::value() const {
-  if (kind_ == Kind::Number) return number_;
-  if (kind_ == Kind::Sampled) return ExprRV(static_cast<int>(number_));
-  return std::monostate();
-}
-
 Factors::Factors(std::initializer_list<Factor> factors) : vector(factors) {}
 Factors::Factors(std::vector<Factor> factors) : vector(std::move(factors)) {}
 Factors::Factors(const std::vector<ExprRV>& sampled) : vector(sampled.begin(), sampled.end()) {}
@@ -49,18 +43,15 @@ std::vector<LoopRV> Schedule::split(LoopRV loop, const Factors& factors,
           written.push_back({RV(value)});
           numbers.push_back(step.number(value));
         });
-  step.with(loop)
-      .with(std::move(written))
-      .with(options.preserve_unit_iters)
-      .with(options.disable_predication);
+  step.with(loop, std::move(written), options.preserve_unit_iters, options.disable_predication);
   return step.apply(loop, s_tir::split, numbers, options);
 }
 
 LoopRV Schedule::fuse(const std::vector<LoopRV>& loops, const FuseOptions& options, Where where) {
   Step step(own(), InstructionKind::Fuse, where);
   std::vector<int> fused;
-  const Step::Place place = step.with(loops).with(options.preserve_unit_iters).loops(loops, fused);
-  return step.finish(place, s_tir::fuse(place.program, fused, options, where));
+  const Step::Place place = step.with(loops, options.preserve_unit_iters).loops(loops, fused);
+  return step.finish(place, s_tir::fuse(place.program, fused, options, where)).front();
 }
 
 void Schedule::reorder(const std::vector<LoopRV>& loops, Where where) {
@@ -73,7 +64,8 @@ void Schedule::reorder(const std::vector<LoopRV>& loops, Where where) {
 LoopRV Schedule::add_unit_loop(BlockOrLoop target, Where where) {
   return Step(own(), InstructionKind::AddUnitLoop, where)
       .with(target.rv())
-      .apply(target.rv(), s_tir::add_unit_loop);
+      .apply(target.rv(), s_tir::add_unit_loop)
+      .front();
 }
 
 void Schedule::parallel(LoopRV loop, Where where) {
@@ -89,35 +81,34 @@ void Schedule::unroll(LoopRV loop, Where where) {
 }
 
 void Schedule::bind(LoopRV loop, const Name& thread_axis, Where where) {
-  Step step(own(), InstructionKind::Bind, where);
-  step.with(loop).with(thread_axis);
-  const ThreadTag thread = ThreadTag::parse(thread_axis, where);
-  step.apply(loop, s_tir::bind, thread);
+  Step(own(), InstructionKind::Bind, where)
+      .with(loop, thread_axis)
+      .apply(loop, s_tir::bind, ThreadTag::parse(thread_axis, where));
 }
 
 // ---- memory -------------------------------------------------------------------------------------
 
 BlockRV Schedule::cache_read(BlockRV block, int read_buffer_index, const Name& storage_scope,
                              Where where) {
-  Step step(own(), InstructionKind::CacheRead, where);
-  step.with(block).with(read_buffer_index).with(storage_scope);
-  const StorageScope scope = parse_storage_scope(storage_scope, where);
-  return step.apply(block, s_tir::cache_read, read_buffer_index, scope);
+  return Step(own(), InstructionKind::CacheRead, where)
+      .with(block, read_buffer_index, storage_scope)
+      .apply(block, s_tir::cache_read, read_buffer_index,
+             parse_storage_scope(storage_scope, where));
 }
 
 BlockRV Schedule::cache_write(BlockRV block, int write_buffer_index, const Name& storage_scope,
                               Where where) {
-  Step step(own(), InstructionKind::CacheWrite, where);
-  step.with(block).with(write_buffer_index).with(storage_scope);
-  const StorageScope scope = parse_storage_scope(storage_scope, where);
-  return step.apply(block, s_tir::cache_write, write_buffer_index, scope);
+  return Step(own(), InstructionKind::CacheWrite, where)
+      .with(block, write_buffer_index, storage_scope)
+      .apply(block, s_tir::cache_write, write_buffer_index,
+             parse_storage_scope(storage_scope, where));
 }
 
 namespace {
 
-BufferIndexType parse_index_type(const Caller& caller, const std::string& type) {
-  if (type == "read") return BufferIndexType::Read;
-  if (type == "write") return BufferIndexType::Write;
+arith::AccessKind parse_index_type(const Caller& caller, const std::string& type) {
+  if (type == "read") return arith::AccessKind::Read;
+  if (type == "write") return arith::AccessKind::Write;
   refuse(caller, "the index type must be \"read\" or \"write\", not \"" + type + "\"");
 }
 
@@ -126,41 +117,35 @@ BufferIndexType parse_index_type(const Caller& caller, const std::string& type) 
 BlockRV Schedule::reindex(BlockRV block, int buffer_index, const Name& buffer_index_type,
                           Where where) {
   Step step(own(), InstructionKind::Reindex, where);
-  step.with(block).with(buffer_index).with(buffer_index_type);
-  const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
-  return step.apply(block, s_tir::reindex, buffer_index, type);
+  step.with(block, buffer_index, buffer_index_type);
+  const arith::AccessKind kind = parse_index_type(step.caller(), buffer_index_type);
+  return step.apply(block, s_tir::reindex, buffer_index, kind);
 }
 
 void Schedule::set_scope(BlockRV block, int buffer_index, const Name& storage_scope, Where where) {
-  Step step(own(), InstructionKind::SetScope, where);
-  step.with(block).with(buffer_index).with(storage_scope);
-  const StorageScope scope = parse_storage_scope(storage_scope, where);
-  step.apply(block, s_tir::set_scope, buffer_index, scope);
+  Step(own(), InstructionKind::SetScope, where)
+      .with(block, buffer_index, storage_scope)
+      .apply(block, s_tir::set_scope, buffer_index, parse_storage_scope(storage_scope, where));
 }
 
 void Schedule::storage_align(BlockRV block, const StorageAlignOptions& options, Where where) {
-  Step step(own(), InstructionKind::StorageAlign, where);
-  step.with(block)
-      .with(options.buffer_index)
-      .with(options.axis)
-      .with(options.factor)
-      .with(options.offset);
-  step.apply(block, s_tir::storage_align, options.buffer_index, options.axis, options.factor,
-             options.offset);
+  const auto& [buffer_index, axis, factor, offset] = options;
+  Step(own(), InstructionKind::StorageAlign, where)
+      .with(block, buffer_index, axis, factor, offset)
+      .apply(block, s_tir::storage_align, buffer_index, axis, factor, offset);
 }
 
 void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buffer_index_type,
                                 const IndexMap& index_map, Where where) {
   Step step(own(), InstructionKind::TransformLayout, where);
-  step.with(block).with(buffer_index).with(buffer_index_type).with(index_map.text());
-  const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
-  step.apply(block, s_tir::transform_layout, buffer_index, type, index_map);
+  step.with(block, buffer_index, buffer_index_type, index_map.text());
+  const arith::AccessKind kind = parse_index_type(step.caller(), buffer_index_type);
+  step.apply(block, s_tir::transform_layout, buffer_index, kind, index_map);
 }
 
 void Schedule::transform_block_layout(BlockRV block, const IndexMap& index_map, Where where) {
   Step(own(), InstructionKind::TransformBlockLayout, where)
-      .with(block)
-      .with(index_map.text())
+      .with(block, index_map.text())
       .apply(block, s_tir::transform_block_layout, index_map);
 }
 
@@ -173,17 +158,14 @@ namespace {
 template <class Moved, class Inlined>
 void compute_at_loop(Step step, BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                      Moved moved, Inlined inlined) {
-  step.with(block).with(loop).with(options.preserve_unit_loops).with(options.index);
+  step.with(block, loop, options.preserve_unit_loops, options.index);
   const SourceLocation where = step.caller().where;
   const Step::Place place = step.block(block);
   if (const auto* none = std::get_if<NoLoop>(&step.meaning(loop))) {
     if (*none == NoLoop::Inline) return step.finish(place, inlined(place.program, place.n, where));
     return step.record();
   }
-  const Step::Place target = step.loop(loop);
-  if (target.function != place.function)
-    refuse(step.caller(), "the block and the loop belong to different functions");
-  step.finish(place, moved(place.program, place.n, target.n, options, where));
+  step.finish(place, moved(place.program, place.n, step.loop_with(place, loop).n, options, where));
 }
 
 }  // namespace
@@ -216,15 +198,14 @@ void Schedule::reverse_compute_inline(BlockRV block, Where where) {
 
 BlockRV Schedule::decompose_reduction(BlockRV block, LoopRV loop, Where where) {
   Step step(own(), InstructionKind::DecomposeReduction, where);
-  const Step::Place place = step.with(block).with(loop).block(block), target = step.loop(loop);
-  if (target.function != place.function)
-    refuse(step.caller(), "the block and the loop belong to different functions");
-  return step.finish(place, s_tir::decompose_reduction(place.program, place.n, target.n, where));
+  const Step::Place place = step.with(block, loop).block(block);
+  const int at = step.loop_with(place, loop).n;
+  return step.finish(place, s_tir::decompose_reduction(place.program, place.n, at, where));
 }
 
 void Schedule::merge_reduction(BlockRV init, BlockRV update, Where where) {
   Step step(own(), InstructionKind::MergeReduction, where);
-  step.with(init).with(update);
+  step.with(init, update);
   const Step::Place first = step.block(init), second = step.block(update);
   if (first.function != second.function)
     refuse(step.caller(), "the blocks belong to different functions");
@@ -233,26 +214,23 @@ void Schedule::merge_reduction(BlockRV init, BlockRV update, Where where) {
 
 BlockRV Schedule::rfactor(LoopRV loop, int factor_axis, Where where) {
   return Step(own(), InstructionKind::RFactor, where)
-      .with(loop)
-      .with(factor_axis)
+      .with(loop, factor_axis)
       .apply(loop, s_tir::rfactor, factor_axis);
 }
 
 BlockRV Schedule::blockize(LoopRV loop, Where where) {
   return Step(own(), InstructionKind::Blockize, where)
-      .with(loop)
-      .with(true)
+      .with(loop, true)
       .apply(loop, s_tir::blockize);
 }
 
 void Schedule::tensorize(BlockOrLoop target, const Name& tensor_intrin, Where where) {
   Step step(own(), InstructionKind::Tensorize, where);
-  step.with(target.rv()).with(tensor_intrin).with(true);
+  step.with(target.rv(), tensor_intrin, true);
   const std::optional<TensorIntrin> intrin = find_tensor_intrin(tensor_intrin);
   if (!intrin) {
     std::string known;
-    for (const std::string& name : tensor_intrin_names())
-      known += (known.empty() ? "" : ", ") + in_backticks(name);
+    for (const std::string& name : tensor_intrin_names()) add_name(known, name);
     refuse(step.caller(), "no tensor intrinsic is called " + in_backticks(tensor_intrin) +
                               (known.empty() ? "; none is registered" : "; there are " + known));
   }
@@ -284,14 +262,13 @@ void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationVal
   if (const Expr* e = std::get_if<Expr>(&noted.value))
     if (const auto number = constant_int(*e); number && !e->dtype().is_bool())
       noted.value = *number >= INT32_MIN && *number <= INT32_MAX ? make_int(Int(32), *number) : *e;
-  step.with(target.rv()).with(key).with(std::move(written));
+  step.with(target.rv(), key, std::move(written));
   step.apply(target.rv(), s_tir::annotate, key, noted);
 }
 
 void Schedule::unannotate(BlockOrLoop target, const Name& key, Where where) {
   Step(own(), InstructionKind::Unannotate, where)
-      .with(target.rv())
-      .with(key)
+      .with(target.rv(), key)
       .apply(target.rv(), s_tir::unannotate, key);
 }
 
@@ -399,11 +376,10 @@ Schedule::State& Schedule::own() {
 
 BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where) {
   Step step(own(), InstructionKind::GetBlock, where);
-  step.with(name).with(func_name);
+  step.with(name, func_name);
   if (!mod().functions.contains(func_name)) {
     std::string known;
-    for (const auto& [other, func] : mod().functions)
-      known += (known.empty() ? "`" : ", `") + other + "`";
+    for (const auto& [other, func] : mod().functions) add_name(known, other);
     refuse(step.caller(), "no function is called `" + func_name + "`; there is " + known);
   }
   const Program& program = step.program(func_name);
@@ -411,7 +387,7 @@ BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where
   if (found.size() != 1) {
     std::string known;
     for (int n = 0; n < program.size(); ++n)
-      if (program.is_block(n)) known += (known.empty() ? "`" : ", `") + program.block(n).name + "`";
+      if (program.is_block(n)) add_name(known, program.block(n).name);
     refuse(step.caller(), (found.empty() ? "no block" : std::to_string(found.size()) + " blocks") +
                               (found.size() > 1 ? " are" : " is") + " called `" + name +
                               "` in function `" + func_name + "`; its blocks are " + known);
@@ -588,7 +564,7 @@ std::vector<std::int64_t> repaired(std::vector<std::int64_t> tile, std::int64_t 
 std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTileOptions& options,
                                                   Where where) {
   Step step(own(), InstructionKind::SamplePerfectTile, where);
-  step.with(loop).with(options.n).with(options.max_innermost_factor);
+  step.with(loop, options.n, options.max_innermost_factor);
   const Step::Place place = step.loop(loop);
   const std::optional<std::int64_t> extent = constant_int(place.program.loop(place.n).extent);
   if (options.n < 1 || options.n > kMaxTileFactors)
@@ -628,13 +604,13 @@ std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTile
 }
 
 ExprRV Schedule::sample_categorical(const std::vector<std::int64_t>& candidates,
-                                    const std::vector<double>& probs,
-                                    const CategoricalOptions& options, Where where) {
+                                    const std::vector<double>& probs, const ChoiceOptions& options,
+                                    Where where) {
   Step step(own(), InstructionKind::SampleCategorical, where);
   TraceValue::List values, weights;
   for (const std::int64_t candidate : candidates) values.emplace_back(candidate);
   for (const double weight : probs) weights.emplace_back(weight);
-  step.with(std::move(values)).with(std::move(weights));
+  step.with(std::move(values), std::move(weights));
   if (candidates.empty() || candidates.size() != probs.size())
     refuse(step.caller(), std::to_string(candidates.size()) + " candidates and " +
                               std::to_string(probs.size()) + " probabilities are given");
@@ -659,8 +635,7 @@ ExprRV Schedule::sample_categorical(const std::vector<std::int64_t>& candidates,
   return result;
 }
 
-LoopRV Schedule::sample_compute_location(BlockRV block, const ComputeLocationOptions& options,
-                                         Where where) {
+LoopRV Schedule::sample_compute_location(BlockRV block, const ChoiceOptions& options, Where where) {
   Step step(own(), InstructionKind::SampleComputeLocation, where);
   step.with(block);
   const Step::Place place = step.block(block);

@@ -6,17 +6,11 @@ namespace tenon::s_tir {
 
 using namespace tir;
 
-Step& Step::with(TraceValue value) {
-  instruction_.arguments.push_back(std::move(value));
-  return *this;
-}
-Step& Step::with(const std::vector<LoopRV>& loops) {
+void Step::add(const std::vector<LoopRV>& loops) {
   TraceValue::List list;
   for (const LoopRV& loop : loops) list.emplace_back().value = RV(loop);
-  instruction_.arguments.emplace_back().value = std::move(list);
-  return *this;
+  add(std::move(list));
 }
-void Step::decide(TraceValue decision) { instruction_.decision = std::move(decision); }
 
 const Meaning& Step::meaning(RV rv) const {
   if (rv.number < 0 || rv.number >= static_cast<int>(state_.meanings.size()))
@@ -58,6 +52,13 @@ Step::Place Step::loop(LoopRV rv) const {
   return {handle->function, of, *n};
 }
 
+Step::Place Step::loop_with(const Place& block, LoopRV rv) const {
+  const Place place = loop(rv);
+  if (place.function != block.function)
+    refuse(caller_, "the block and the loop belong to different functions");
+  return place;
+}
+
 Step::Place Step::block_or_loop(RV rv) const {
   return rv.kind == RV::Kind::Block ? block(BlockRV(rv.number)) : loop(LoopRV(rv.number));
 }
@@ -97,11 +98,7 @@ BlockRV Step::finish(const Place& place, NewBlock result) {
   return block;
 }
 
-LoopRV Step::finish(const Place& place, FusedLoop result) {
-  return finish(place, SplitLoop{std::move(result.func), {result.loop}}).front();
-}
-
-std::vector<LoopRV> Step::finish(const Place& place, SplitLoop result) {
+std::vector<LoopRV> Step::finish(const Place& place, NewLoops result) {
   replace(place.function, std::move(result.func));
   std::vector<LoopRV> loops;
   for (const Var& var : result.loops) loops.push_back(give_loop(place.function, var));

@@ -63,16 +63,13 @@ class Step {
   Step(Schedule::State& state, std::string_view name, SourceLocation where)
       : state_(state), caller_{name, where} {}
 
-  // Add arguments in the order of the instruction table.
-  template <class T>
-  Step& with(T value) {
-    // Assigns in place, because GCC 12 warns about uninitialized parts of a temporary variant.
-    instruction_.arguments.emplace_back().value = std::move(value);
+  /// Adds arguments, which are in the order of the instruction table.
+  template <class... T>
+  Step& with(T... values) {
+    (add(std::move(values)), ...);
     return *this;
   }
-  Step& with(TraceValue value);
-  Step& with(const std::vector<LoopRV>& loops);
-  void decide(TraceValue decision);
+  void decide(TraceValue decision) { instruction_.decision = std::move(decision); }
   const Caller& caller() const { return caller_; }
 
   // ---- handle look-up ----
@@ -87,6 +84,8 @@ class Step {
   Place block(BlockRV rv) const;
   Place loop(LoopRV rv) const;
   Place block_or_loop(RV rv) const;
+  /// Looks up the loop. Throws unless it is in the function of `block`.
+  Place loop_with(const Place& block, LoopRV rv) const;
   /// Looks up the loops and stores their nodes in `found`. Returns the first loop with its
   /// function. Throws unless all loops are in one function.
   Place loops(const std::vector<LoopRV>& rvs, std::vector<int>& found) const;
@@ -99,8 +98,7 @@ class Step {
   // the step, and return the new handle.
   void finish(const Place& place, tir::PrimFunc func);
   BlockRV finish(const Place& place, NewBlock result);
-  LoopRV finish(const Place& place, FusedLoop result);
-  std::vector<LoopRV> finish(const Place& place, SplitLoop result);
+  std::vector<LoopRV> finish(const Place& place, NewLoops result);
   /// Applies the primitive to the block or loop `target`, and finishes the step with the result.
   template <class Primitive, class... Args>
   auto apply(RV target, Primitive primitive, const Args&... args) {
@@ -116,6 +114,13 @@ class Step {
   void record();
 
  private:
+  template <class T>
+  void add(T value) {
+    // Assigns in place, because GCC 12 warns about uninitialized parts of a temporary variant.
+    instruction_.arguments.emplace_back().value = std::move(value);
+  }
+  void add(TraceValue value) { instruction_.arguments.push_back(std::move(value)); }
+  void add(const std::vector<LoopRV>& loops);
   void replace(const std::string& function, tir::PrimFunc func);
 
   Schedule::State& state_;

@@ -86,36 +86,29 @@ std::string trace_string(const std::string& text) {
   return result + "\"";
 }
 
-/// Prints a value in Python syntax.
-class ValueWriter {
- public:
-  explicit ValueWriter(const RVNames& names) : names_(names) {}
+std::string value_text(const TraceValue& value, const RVNames& names);
 
-  std::string operator()(const TraceValue& value) const { return std::visit(*this, value.value); }
-  std::string operator()(std::monostate) const { return "None"; }
-  std::string operator()(bool value) const { return value ? "True" : "False"; }
-  std::string operator()(std::int64_t value) const { return std::to_string(value); }
-  std::string operator()(double value) const { return number_text(value); }
-  std::string operator()(const std::string& value) const { return trace_string(value); }
-  std::string operator()(const RV& rv) const { return names_.use(rv); }
-  std::string operator()(const TraceValue::List& list) const { return "[" + joined(list) + "]"; }
+std::string list_text(const TraceValue::List& list, const RVNames& names) {
+  std::string result;
+  for (const TraceValue& value : list)
+    result += (result.empty() ? "" : ", ") + value_text(value, names);
+  return result;
+}
 
-  std::string joined(const TraceValue::List& list) const {
-    std::string result;
-    for (const TraceValue& value : list) {
-      if (!result.empty()) result += ", ";
-      result += (*this)(value);
-    }
-    return result;
-  }
-
- private:
-  const RVNames& names_;
-};
+/// Returns the value in Python syntax.
+std::string value_text(const TraceValue& value, const RVNames& names) {
+  return match(
+      value.value, [](std::monostate) { return std::string("None"); },
+      [](bool flag) { return std::string(flag ? "True" : "False"); },
+      [](std::int64_t number) { return std::to_string(number); },
+      [](double number) { return number_text(number); },
+      [](const std::string& text) { return trace_string(text); },
+      [&](const RV& rv) { return names.use(rv); },
+      [&](const TraceValue::List& list) { return "[" + list_text(list, names) + "]"; });
+}
 
 std::string call_text(const Instruction& step, const InstructionInfo& info, const RVNames& names,
                       TraceStyle style) {
-  const ValueWriter write(names);
   std::string text = "sch." + std::string(info.name) + "(";
   const char* separator = "";
   const auto add = [&](const std::string& argument) {
@@ -127,20 +120,21 @@ std::string call_text(const Instruction& step, const InstructionInfo& info, cons
     const TraceValue& value = step.arguments[n];
     const bool is_v09 = style == TraceStyle::V09;
     // TVM 0.9 text omits arguments that were added later, if they have their default.
-    if (is_v09 && parameter.is_new && value == absent_value(parameter)) continue;
+    if (is_v09 && value == absent_value(parameter)) continue;
     const auto* list = std::get_if<TraceValue::List>(&value.value);
     if (const auto* map = std::get_if<std::string>(&value.value); map && parameter.is_index_map) {
       add(std::string(parameter.name) + "=" + IndexMap::parse(*map).text(!is_v09));
     } else if (parameter.positional && list) {
-      add(write.joined(*list));
+      add(list_text(*list, names));
     } else if (parameter.positional) {
-      add(write(value));
+      add(value_text(value, names));
     } else {
       const bool has_later_name = !is_v09 && !parameter.later_name.empty();
-      add(std::string(has_later_name ? parameter.later_name : parameter.name) + "=" + write(value));
+      add(std::string(has_later_name ? parameter.later_name : parameter.name) + "=" +
+          value_text(value, names));
     }
   }
-  if (step.decision) add("decision=" + write(*step.decision));
+  if (step.decision) add("decision=" + value_text(*step.decision, names));
   return text + ")";
 }
 
@@ -148,10 +142,7 @@ std::string line_text(const Instruction& step, RVNames& names, TraceStyle style)
   const InstructionInfo& info = info_of(step.kind);
   const std::string call = call_text(step, info, names, style);
   std::string left;
-  for (const RV& rv : step.outputs) {
-    if (!left.empty()) left += ", ";
-    left += names.define(rv);
-  }
+  for (const RV& rv : step.outputs) left += (left.empty() ? "" : ", ") + names.define(rv);
   if (left.empty()) return call;
   const bool is_list_of_one = gives_list(info.gives) && step.outputs.size() == 1;
   return left + (is_list_of_one ? ", = " : " = ") + call;
@@ -407,7 +398,7 @@ std::string text_of(const Json& value) {
 
 void add_argument(Json& inputs, Json& attributes, const Parameter& parameter,
                   const TraceValue& value, const RVNames& names) {
-  if (parameter.passed == Passed::Attribute) {
+  if (parameter.is_attribute) {
     attributes.push_back(json_of(value, names));
   } else if (const auto* text = std::get_if<std::string>(&value.value)) {
     // An unquoted input is the name of a variable, so a string gets an additional pair of quotes.
@@ -459,8 +450,8 @@ class JsonReader {
     if (!info) error("no step is called `" + name + "`");
     Instruction step{info->kind, std::vector<TraceValue>(info->parameters.size()), {}, {}};
     std::vector<bool> is_given(info->parameters.size(), false);
-    distribute(json[1], Passed::Input, step, is_given);
-    distribute(json[2], Passed::Attribute, step, is_given);
+    distribute(json[1], /*are_attributes=*/false, step, is_given);
+    distribute(json[2], /*are_attributes=*/true, step, is_given);
     for (const Json& output : json[3]) {
       if (!output.is_string()) error("its results must be names");
       const RV rv{kind_given(info->gives), next_++};
@@ -471,19 +462,20 @@ class JsonReader {
     return step;
   }
 
-  /// Assigns the values of a JSON list to the parameters in order. A list argument is stored as
-  /// separate inputs.
-  void distribute(const Json& list, Passed passed, Instruction& step, std::vector<bool>& is_given) {
+  /// Assigns the values of a JSON list to the parameters in order: to the attributes or to the
+  /// inputs. A list argument is stored as separate inputs.
+  void distribute(const Json& list, bool are_attributes, Instruction& step,
+                  std::vector<bool>& is_given) {
     const InstructionInfo& info = info_of(step.kind);
     TraceValue::List items;
-    for (const Json& item : list) items.push_back(value(item, passed == Passed::Input));
+    for (const Json& item : list) items.push_back(value(item, !are_attributes));
     auto item = items.begin();
     for (std::size_t n = 0; n < info.parameters.size(); ++n) {
       const Parameter& parameter = info.parameters[n];
-      if (parameter.passed != passed) continue;
-      const bool is_list = passed == Passed::Input &&
-                           (parameter.name == "loops" || parameter.name == "ordered_loops" ||
-                            parameter.name == "factors");
+      if (parameter.is_attribute != are_attributes) continue;
+      const bool is_list =
+          !are_attributes && (parameter.name == "loops" || parameter.name == "ordered_loops" ||
+                              parameter.name == "factors");
       if (is_list) {
         step.arguments[n] = TraceValue{TraceValue::List(item, items.end())};
         item = items.end();
@@ -567,7 +559,7 @@ std::string Trace::json() const {
     Json inputs = Json::array(), attributes = Json::array(), outputs = Json::array();
     for (std::size_t n = 0; n < info.parameters.size(); ++n) {
       const Parameter& parameter = info.parameters[n];
-      if (parameter.is_new && step.arguments[n] == absent_value(parameter)) continue;
+      if (step.arguments[n] == absent_value(parameter)) continue;
       add_argument(inputs, attributes, parameter, step.arguments[n], names);
     }
     for (const RV& rv : step.outputs) outputs.push_back(names.define(rv));

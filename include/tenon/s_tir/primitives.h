@@ -4,10 +4,11 @@
 //
 //   Program program(func);
 //   int block = program.blocks_named("C").front();
-//   SplitLoop split_i = split(program, program.loops_of(block)[0], {std::nullopt, 4});
+//   NewLoops split_i = split(program, program.loops_of(block)[0], {std::nullopt, 4});
 //   Program next(split_i.func);
 #pragma once
 
+#include "tenon/arith/dependence.h"
 #include "tenon/s_tir/index_map.h"
 #include "tenon/s_tir/options.h"
 #include "tenon/s_tir/program.h"
@@ -18,14 +19,9 @@
 namespace tenon::s_tir {
 
 /// The function, and the variables of the new loops, outermost first.
-struct SplitLoop {
+struct NewLoops {
   tir::PrimFunc func;
   std::vector<tir::Var> loops;
-};
-/// The function, and the variable of the new loop.
-struct FusedLoop {
-  tir::PrimFunc func;
-  tir::Var loop;
 };
 /// The function, and the new block.
 struct NewBlock {
@@ -37,19 +33,19 @@ struct NewBlock {
 
 /// Splits a loop into loops whose extents are the factors. One factor may be nullopt and is then
 /// inferred. A guard is added if the product of the factors is not the extent.
-SplitLoop split(const Program& program, int loop,
-                const std::vector<std::optional<std::int64_t>>& factors,
-                const SplitOptions& options = {}, SourceLocation where = SourceLocation::current());
+NewLoops split(const Program& program, int loop,
+               const std::vector<std::optional<std::int64_t>>& factors,
+               const SplitOptions& options = {}, SourceLocation where = SourceLocation::current());
 /// Fuses perfectly nested loops: each loop must be the only statement of the previous one.
-FusedLoop fuse(const Program& program, const std::vector<int>& loops,
-               const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());
+NewLoops fuse(const Program& program, const std::vector<int>& loops,
+              const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());
 /// Reorders the loops among the positions that they occupy now.
 tir::PrimFunc reorder(const Program& program, const std::vector<int>& loops,
                       SourceLocation where = SourceLocation::current());
 
 /// Puts a block or a loop into a loop of one iteration.
-FusedLoop add_unit_loop(const Program& program, int block_or_loop,
-                        SourceLocation where = SourceLocation::current());
+NewLoops add_unit_loop(const Program& program, int block_or_loop,
+                       SourceLocation where = SourceLocation::current());
 
 tir::PrimFunc parallel(const Program& program, int loop,
                        SourceLocation where = SourceLocation::current());
@@ -71,14 +67,12 @@ NewBlock cache_read(const Program& program, int block, int read, tir::StorageSco
 /// `write` is an index into the block's written regions.
 NewBlock cache_write(const Program& program, int block, int write, tir::StorageScope scope,
                      SourceLocation where = SourceLocation::current());
-/// The list that a `buffer_index` refers to: the regions that a block reads, or those that it
-/// writes.
-enum class BufferIndexType : unsigned char { Read, Write };
-/// Makes a new buffer for the elements that the block reads or writes. A new block copies the
-/// elements that are read into it, or the written elements from it. The indices of the new buffer
-/// are the block's iterators that determine the element, in the block's order. The block must
-/// access the original buffer by a single list of indices.
-NewBlock reindex(const Program& program, int block, int buffer_index, BufferIndexType type,
+/// Makes a new buffer for the elements that the block reads or writes. `kind` is the list that
+/// `buffer_index` refers to: the regions that the block reads, or those that it writes. A new block
+/// copies the elements that are read into it, or the written elements from it. The indices of the
+/// new buffer are the block's iterators that determine the element, in the block's order. The block
+/// must access the original buffer by a single list of indices.
+NewBlock reindex(const Program& program, int block, int buffer_index, arith::AccessKind kind,
                  SourceLocation where = SourceLocation::current());
 tir::PrimFunc set_scope(const Program& program, int block, int write, tir::StorageScope scope,
                         SourceLocation where = SourceLocation::current());
@@ -90,7 +84,7 @@ tir::PrimFunc storage_align(const Program& program, int block, int write, int ax
 /// shape and all accesses change accordingly. If the buffer is a parameter, callers pass it in the
 /// new layout. ScheduleError unless the map is a bijection.
 tir::PrimFunc transform_layout(const Program& program, int block, int buffer_index,
-                               BufferIndexType type, const IndexMap& map,
+                               arith::AccessKind kind, const IndexMap& map,
                                SourceLocation where = SourceLocation::current());
 
 /// Replaces the iterators of a block by map(iterators), and the loops around it by one loop per new

@@ -46,13 +46,15 @@ class Program {
   std::vector<int> blocks_named(const std::string& name) const;
 
   /// Returns the enclosing statement of any kind; nullopt for the root.
-  std::optional<int> parent(int n) const;
+  std::optional<int> parent(int n) const { return nodes_[n].parent; }
   /// Returns the innermost enclosing loop or block.
-  std::optional<int> outer(int n) const;
+  std::optional<int> outer(int n) const { return nodes_[n].outer; }
   /// Returns the block whose scope contains node `n`; nullopt for the root.
-  std::optional<int> scope(int n) const;
+  std::optional<int> scope(int n) const { return nodes_[n].scope; }
   /// Returns the loops around node `n` within its scope, outermost first.
   std::vector<int> loops_of(int n) const;
+  /// Returns those of these loops that are inside the statement `top`, which encloses node `n`.
+  std::vector<int> loops_below(int n, int top) const;
   /// Returns the outermost blocks in the scope of a block, or below a loop.
   std::vector<int> child_blocks(int n) const;
   bool is_below(int n, int ancestor) const { return ancestor < n && n < nodes_[ancestor].end; }
@@ -69,14 +71,13 @@ class Program {
  private:
   struct Node {
     tir::Stmt stmt;
-    int parent;
-    int outer;
-    int scope;
+    std::optional<int> parent, outer, scope;
     /// One past the number of the last statement inside this one.
     int end;
     bool in_init;
   };
-  void add(const tir::Stmt& s, int parent, int outer, int scope, bool in_init);
+  void add(const tir::Stmt& s, std::optional<int> parent, std::optional<int> outer,
+           std::optional<int> scope, bool in_init);
 
   tir::PrimFunc func_;
   std::vector<Node> nodes_;

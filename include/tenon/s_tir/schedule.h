@@ -38,16 +38,16 @@ struct ScheduleOptions {
 /// A factor of a split: a number, a sampled number, or nullopt for the factor to infer.
 class Factor {
  public:
+  using Value = std::variant<std::monostate, std::int64_t, ExprRV>;
+
   Factor(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
-  Factor(T value) : kind_(Kind::Number), number_(static_cast<std::int64_t>(value)) {}  // NOLINT
-  Factor(ExprRV value) : kind_(Kind::Sampled), number_(value.number()) {}              // NOLINT
-  std::variant<std::monostate, std::int64_t, ExprRV> value() const;
+  Factor(T value) : value_(static_cast<std::int64_t>(value)) {}  // NOLINT
+  Factor(ExprRV value) : value_(value) {}                        // NOLINT
+  const Value& value() const { return value_; }
 
  private:
-  enum class Kind : unsigned char { Rest, Number, Sampled };
-  Kind kind_ = Kind::Rest;
-  std::int64_t number_ = 0;
+  Value value_;
 };
 /// The factors of a split, given in the call or sampled.
 class Factors : public std::vector<Factor> {
@@ -77,15 +77,10 @@ struct PerfectTileOptions {
   int max_innermost_factor = 16;
   std::optional<std::vector<std::int64_t>> decision = std::nullopt;
 };
-/// Options of sample_categorical.
-struct CategoricalOptions {
-  /// The recorded decision on replay, as an index into the candidates.
-  std::optional<int> decision = std::nullopt;
-};
-/// Options of sample_compute_location.
-struct ComputeLocationOptions {
-  /// The recorded decision on replay: an index into the possible loops, -1 for the root, -2 for
-  /// inlining.
+/// Options of sample_categorical and sample_compute_location.
+struct ChoiceOptions {
+  /// The recorded decision on replay: an index into the candidates, or into the possible loops. A
+  /// compute location may also be -1 for the root or -2 for inlining.
   std::optional<int> decision = std::nullopt;
 };
 /// Pads dimension `axis` of the block's written buffer number `buffer_index` so that its stride %
@@ -136,9 +131,9 @@ class Schedule {
   std::vector<ExprRV> sample_perfect_tile(LoopRV loop, const PerfectTileOptions& options = {},
                                           Where where = Where::current());
   ExprRV sample_categorical(const std::vector<std::int64_t>& candidates,
-                            const std::vector<double>& probs,
-                            const CategoricalOptions& options = {}, Where where = Where::current());
-  LoopRV sample_compute_location(BlockRV block, const ComputeLocationOptions& options = {},
+                            const std::vector<double>& probs, const ChoiceOptions& options = {},
+                            Where where = Where::current());
+  LoopRV sample_compute_location(BlockRV block, const ChoiceOptions& options = {},
                                  Where where = Where::current());
 
   // ---- loops ----

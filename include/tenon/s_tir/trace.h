@@ -29,36 +29,23 @@ struct RV {
   friend bool operator==(const RV&, const RV&) = default;
 };
 
+/// A handle whose kind is known statically.
+template <RV::Kind kKind>
+class TypedRV {
+ public:
+  explicit TypedRV(int number) : number_(number) {}
+  int number() const { return number_; }
+  operator RV() const { return {kKind, number_}; }
+
+ private:
+  int number_;
+};
 /// A handle of a block: b0 in the text of a trace.
-class BlockRV {
- public:
-  explicit BlockRV(int number) : number_(number) {}
-  int number() const { return number_; }
-  operator RV() const { return {RV::Kind::Block, number_}; }
-
- private:
-  int number_;
-};
+using BlockRV = TypedRV<RV::Kind::Block>;
 /// A handle of a loop: l1.
-class LoopRV {
- public:
-  explicit LoopRV(int number) : number_(number) {}
-  int number() const { return number_; }
-  operator RV() const { return {RV::Kind::Loop, number_}; }
-
- private:
-  int number_;
-};
+using LoopRV = TypedRV<RV::Kind::Loop>;
 /// A handle of a sampled number: v2.
-class ExprRV {
- public:
-  explicit ExprRV(int number) : number_(number) {}
-  int number() const { return number_; }
-  operator RV() const { return {RV::Kind::Expr, number_}; }
-
- private:
-  int number_;
-};
+using ExprRV = TypedRV<RV::Kind::Expr>;
 
 /// A step, defined in trace_steps.h.
 struct Instruction;

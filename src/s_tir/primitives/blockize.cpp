@@ -13,6 +13,7 @@
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -48,8 +49,8 @@ struct DividedValues {
 /// iter_map.h).
 class Divider {
  public:
-  Divider(const IterMap& map, std::vector<bool> is_inner)
-      : map_(map), is_inner_(std::move(is_inner)) {}
+  /// The first `outer_loops` sources of the map are outer loops.
+  Divider(const IterMap& map, std::size_t outer_loops) : map_(map), outer_loops_(outer_loops) {}
 
   /// Returns nullopt if a value cannot be divided.
   std::optional<DividedValues> run() {
@@ -91,7 +92,7 @@ class Divider {
       if (is_inner && !whole->is_all_inner()) return std::nullopt;
     } else {
       if (digit.extent == kUnknownExtent) return std::nullopt;
-      is_inner = is_inner_[static_cast<std::size_t>(digit.mark)];
+      is_inner = static_cast<std::size_t>(digit.mark) >= outer_loops_;
     }
     Digit plain = digit;
     plain.scale = 1;
@@ -159,7 +160,7 @@ class Divider {
   }
 
   const IterMap& map_;
-  std::vector<bool> is_inner_;
+  std::size_t outer_loops_;
   DividedValues result_{{}, make_true(), make_true()};
 };
 
@@ -172,6 +173,9 @@ struct Blockizing {
   std::vector<int> outer, inner;
   const BlockRealize& realize() const { return program.realize(block); }
   const Block& own() const { return *realize().block; }
+  bool uses(const Expr& e, const std::vector<int>& loops) const {
+    return uses_any(e, domains_of(program, loops));
+  }
 };
 
 /// Divides values that each use only outer or only inner loops. Such values need not be sums of
@@ -182,11 +186,7 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   for (std::size_t i = 0; i < b.realize().values.size(); ++i) {
     const Expr& value = b.realize().values[i];
     const Expr& extent = b.own().iters[i].dom()->extent;
-    const auto uses = [&](const std::vector<int>& loops) {
-      return std::ranges::any_of(loops,
-                                 [&](int n) { return uses_var(value, b.program.loop(n).var); });
-    };
-    const bool is_outer = uses(b.outer), is_inner = uses(b.inner);
+    const bool is_outer = b.uses(value, b.outer), is_inner = b.uses(value, b.inner);
     if (is_outer && is_inner) return std::nullopt;
     Division division;
     if (is_outer) {
@@ -212,11 +212,8 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
 void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const IterMap& map,
                      DividedValues& divided) {
   const std::vector<std::int64_t> count = told_apart(map);
-  const auto is_used = [&](const Expr& part, const std::vector<int>& some) {
-    return std::ranges::any_of(some, [&](int n) { return uses_var(part, b.program.loop(n).var); });
-  };
   for (const Expr& part : conjuncts(b.realize().predicate)) {
-    bool is_lost = !is_used(part, loops);
+    bool is_lost = !b.uses(part, loops);
     for (std::size_t n = 0; n < loops.size(); ++n) {
       const For& loop = b.program.loop(loops[n]);
       const bool is_shortened =
@@ -225,9 +222,9 @@ void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const I
       is_lost = is_lost || ((is_shortened || is_unused) && uses_var(part, loop.var));
     }
     if (!is_lost) continue;
-    const bool is_outer = is_used(part, b.outer), is_inner = is_used(part, b.inner);
+    const bool is_outer = b.uses(part, b.outer), is_inner = b.uses(part, b.inner);
     if (is_outer && is_inner)
-      refuse(b.caller, "the predicate " + tir_text(part) + " of " + describe(b.program, b.block) +
+      refuse(b.caller, "the predicate " + print_expr(part) + " of " + describe(b.program, b.block) +
                            " uses both loops outside of " + describe(b.program, b.inner.front()) +
                            " and loops inside");
     Expr& own = is_inner ? divided.inner_predicate : divided.outer_predicate;
@@ -242,9 +239,7 @@ DividedValues divide(const Blockizing& b) {
     const auto map = find_iter_map(b.realize().values, domains_of(b.program, loops),
                                    b.realize().predicate, form);
     if (!map) return std::nullopt;
-    std::vector<bool> is_inner(loops.size(), false);
-    for (std::size_t n = b.outer.size(); n < loops.size(); ++n) is_inner[n] = true;
-    auto divided = Divider(*map, std::move(is_inner)).run();
+    auto divided = Divider(*map, b.outer.size()).run();
     if (divided) keep_conditions(b, loops, *map, *divided);
     return divided;
   };
@@ -255,33 +250,6 @@ DividedValues divide(const Blockizing& b) {
                        " cannot be divided into a part outside of " +
                        describe(b.program, b.inner.front()) + " and a part inside");
 }
-
-class InnerBody {
- public:
-  InnerBody(VarMap map, const arith::Facts& facts) : map_(std::move(map)), facts_(facts) {}
-  Expr expr(const Expr& e) const {
-    const Expr result = substitute(e, map_);
-    return result.same_as(e) ? e : arith::simplify(result, facts_);
-  }
-  Stmt stmt(const Stmt& s) const {
-    return map_children(
-        s, [&](const Expr& e) { return value(e); }, [&](const Stmt& child) { return stmt(child); });
-  }
-  BufferRegion region(BufferRegion own) const {
-    for (Range& range : own.region)
-      range = arith::range_by_ends(Range::from_min_extent(expr(range.min), expr(range.extent)));
-    return own;
-  }
-
- private:
-  /// Simplifies only index and boolean expressions; arithmetic on elements is unchanged.
-  Expr value(const Expr& e) const {
-    if (e.dtype().is_index() || e.dtype().is_bool()) return expr(e);
-    return map_children(e, [&](const Expr& child) { return value(child); });
-  }
-  VarMap map_;
-  const arith::Facts& facts_;
-};
 
 BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap& relaxed,
                             const arith::Facts& facts) {
@@ -312,9 +280,7 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
   }
   require_own_domains(caller, program, b.block, *program.scope(b.block));
   require_replaceable_iterators(caller, program, b.block);
-  if (!is_unconditional_below(program, b.block, loop))
-    refuse(caller, describe(program, b.block) +
-                       " is below a branch or a variable that is bound to a value");
+  require_unconditional(caller, program, b.block, loop);
   for (const int n : b.inner)
     for (const int other : program.loops_of(b.block)) {
       const Var& var = program.loop(other).var;
@@ -345,7 +311,6 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   VarMap map;
   arith::Facts facts;
   arith::IntervalMap relaxed;
-  bool reduces_outside = false;
   for (std::size_t i = 0; i < own.iters.size(); ++i) {
     const IterVar& iter = own.iters[i];
     const Division& division = divided.values[i];
@@ -354,14 +319,12 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     outer_values.push_back(number(division.outer));
     if (division.is_all_outer()) {
       outer_iters.push_back(iter);
-      reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
       continue;
     }
     const Var outside = iter.var().fresh(iter.name() + "_o");
     outer_iters.emplace_back(
         Range::from_min_extent(make_int(type, 0), number(division.outer_extent)), outside,
         iter.kind());
-    reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
     const Range range =
         Range::from_min_extent(number(division.inner_min), number(division.inner_extent));
     const bool is_begun =
@@ -379,20 +342,19 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     set(map, iter.var(),
         fold(BinaryOp::Add, fold(BinaryOp::Add, base, inside), number(division.base)));
   }
-  const InnerBody body(map, facts);
-  Block inner = own;
+  const auto index = [&](const Expr& e) {
+    const Expr result = substitute(e, map);
+    return result.same_as(e) ? e : arith::simplify(result, facts);
+  };
+  // Simplifies only index and boolean expressions; arithmetic on elements is unchanged.
+  const std::function<Expr(const Expr&)> value = [&](const Expr& e) {
+    if (e.dtype().is_index() || e.dtype().is_bool()) return index(e);
+    return map_children(e, value);
+  };
+  Block inner = with_mapped_parts(own, value, index);
   inner.iters = inner_iters;
-  inner.body = body.stmt(own.body);
-  if (own.init) inner.init = body.stmt(*own.init);
-  for (BufferRegion& region : inner.reads) region = body.region(region);
-  for (BufferRegion& region : inner.writes) region = body.region(region);
-  for (MatchBuffer& match : inner.match_buffers) match.source = body.region(match.source);
-  Block outer{.iters = outer_iters,
-              .reads = {},
-              .writes = {},
-              .name = own.name + "_o",
-              .init = std::nullopt,
-              .body = make_nop()};
+  Block outer = plain_block(own.name + "_o", make_nop());
+  outer.iters = outer_iters;
   for (const BufferRegion& region : inner.reads)
     outer.reads.push_back(relaxed_region(region, relaxed, facts));
   for (const BufferRegion& region : inner.writes)
@@ -407,7 +369,7 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   for (BufferRegion& region : arith::find_block_access(outer).reads)
     outer.reads.push_back(std::move(region));
   if (own.init) {
-    SeparateInit parts = separate_init(caller, program, b.block, InitPlace::InOuterInit, inner,
+    SeparateInit parts = separate_init(caller, program, b.block, /*is_before=*/false, inner,
                                        inner_values, conjuncts(divided.inner_predicate), b.inner);
     outer.init = std::move(parts.nest);
     inner = std::move(parts.update);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "s_tir/context.h"
+#include "tenon/arith/dependence.h"
 
 namespace tenon::s_tir {
 
@@ -27,6 +28,10 @@ tir::PrimFunc with_covering_regions(const tir::PrimFunc& func);
 /// evaluated outside of it. Any other statement is unchanged.
 tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr&)> map);
 
+/// Returns the block with `value` applied to the expressions of its body and init, and `index`
+/// applied to the bounds of its regions and matched regions.
+tir::Block with_mapped_parts(tir::Block block, tir::ExprMap value, tir::ExprMap index);
+
 /// Returns the buffers that exist only inside the block: allocations and matched buffers.
 std::vector<tir::Buffer> declared_buffers(const tir::Block& block);
 
@@ -48,10 +53,9 @@ void require_replaceable_iterators(const Caller& caller, const Program& program,
 /// these buffers do not exist.
 void require_outer_buffers(const Caller& caller, const Program& program, int block);
 
-/// Returns the region with the given index. Throws if it does not exist. `verb`: "reads" or
-/// "writes", for the message.
-const tir::BufferRegion& region_at(const Caller& caller, const Program& program, int block,
-                                   const std::vector<tir::BufferRegion>& regions, int index,
-                                   const char* verb);
+/// Returns the buffer of the region with the given index, in the list of regions that the block
+/// reads or writes. Throws if it does not exist.
+const tir::Buffer& buffer_at(const Caller& caller, const Program& program, int block,
+                             arith::AccessKind kind, int index);
 
 }  // namespace tenon::s_tir

@@ -8,6 +8,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/memory_scope.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -21,8 +22,6 @@ namespace {
 // Computes the domains of the iterators of a block that is moved below a loop around its consumers
 // or producers.
 
-enum class Direction : bool { Producer, Consumer };
-
 /// `needed`: the values that an iterator must take to cover the accessed box of a buffer.
 /// `allowed`: the values that it may take.
 struct IterDomain {
@@ -33,15 +32,23 @@ struct IterDomain {
 struct Move {
   const Program& program;
   Caller caller;
-  Direction direction;
+  /// Whether the block moves to its consumers (compute_at), or to its producers.
+  bool is_producer;
   int block;
   int loop;
   const ComputeAtOptions& options;
 
-  bool is_producer() const { return direction == Direction::Producer; }
   const tir::BlockRealize& realize() const { return program.realize(block); }
   const tir::Block& own() const { return *realize().block; }
   std::string what() const { return describe(program, block); }
+  /// Returns the innermost statement around both the block and the loop.
+  int top() const { return program.common(block, loop); }
+  /// Returns the blocks below the loop that determine what the block has to compute there.
+  std::vector<int> required() const {
+    return is_producer ? consumers(program, block) : producers(program, block);
+  }
+  /// Returns the instances of the block that run before the move.
+  std::optional<InstanceSet> instances() const { return instances_of(program, block, top()); }
 };
 
 struct Solved {
@@ -73,12 +80,12 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
       return e && memory.is_stable(*e) && (is_always || !contains<Load>(*e));
     };
     const auto is_shared = [&](const For& loop) {
-      return move.is_producer() && is_shared_over(loop, buffer.scope());
+      return move.is_producer && is_shared_over(loop, buffer.scope());
     };
     const arith::IntervalMap relaxed = relaxed_below(move.program, n, move.loop, is_shared);
     const VarMap bindings = bindings_of(move.program.realize(n));
     const Block& other = move.program.block(n);
-    for (const BufferRegion& region : move.is_producer() ? other.reads : other.writes) {
+    for (const BufferRegion& region : move.is_producer ? other.reads : other.writes) {
       if (!region.buffer.same_as(buffer)) continue;
       for (std::size_t d = 0; d < region.region.size(); ++d) {
         const Range own = substitute(region.region[d], bindings);
@@ -149,8 +156,8 @@ std::optional<Solved> solve(const Move& move, const Range& provided, const Inter
                                [&](const Expr& e) { return e * factor + factor - 1; })};
     if (left && binary->op == BinaryOp::FloorMod) return Solved{*left, std::nullopt};
   }
-  refuse(move.caller, move.what() + " touches [" + tir_text(begin) + ", " +
-                          tir_text(provided.extent) + " more] in a dimension of a buffer, from " +
+  refuse(move.caller, move.what() + " touches [" + print_expr(begin) + ", " +
+                          print_expr(provided.extent) + " more] in a dimension of a buffer, from " +
                           "which the values of its iterators cannot be determined");
 }
 
@@ -197,10 +204,10 @@ void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
 std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
                                      const arith::Facts& facts) {
   std::vector<IterDomain> domains(move.own().iters.size());
-  for (const BufferRegion& provided : move.is_producer() ? move.own().writes : move.own().reads) {
+  for (const BufferRegion& provided : move.is_producer ? move.own().writes : move.own().reads) {
     const bool is_required = std::ranges::any_of(required, [&](int n) {
       const Block& other = move.program.block(n);
-      return mentions(move.is_producer() ? other.reads : other.writes, provided.buffer);
+      return mentions(move.is_producer ? other.reads : other.writes, provided.buffer);
     });
     if (!is_required) continue;
     const std::vector<Interval> box = required_box(move, required, provided.buffer, facts);
@@ -225,25 +232,23 @@ std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& r
 /// These are evaluated before the moved block, but were evaluated after it.
 void require_same_control(const Move& move) {
   const Program& program = move.program;
-  const int top = program.common(move.block, move.loop);
-  const std::optional<std::vector<Expr>> branches = branches_below(program, move.loop, top);
+  const std::optional<std::vector<Expr>> branches = branches_below(program, move.loop, move.top());
   if (!branches)
     refuse(move.caller,
            describe(program, move.loop) + " is below a variable that is bound to a value");
   std::vector<Expr> control = *branches;
-  for (const int loop : program.loops_of(move.loop))
-    if (loop > top) {
-      control.push_back(program.loop(loop).min);
-      control.push_back(program.loop(loop).extent);
-    }
-  control.push_back(program.loop(move.loop).min);
-  control.push_back(program.loop(move.loop).extent);
+  std::vector<int> loops = program.loops_below(move.loop, move.top());
+  loops.push_back(move.loop);
+  for (const int loop : loops) {
+    control.push_back(program.loop(loop).min);
+    control.push_back(program.loop(loop).extent);
+  }
   for (const Expr& e : control) {
     bool depends = effect_of(e) > Effect::ReadState;
     walk(e,
          [&](const Load& load) { depends = depends || mentions(move.own().writes, load.buffer); });
     if (depends)
-      refuse(move.caller, "`" + tir_text(e) + "`, which determines whether " +
+      refuse(move.caller, "`" + print_expr(e) + "`, which determines whether " +
                               describe(program, move.loop) + " runs, may depend on " + move.what());
   }
 }
@@ -255,8 +260,7 @@ void require_single_instances(const Move& move, const Program& program, int n, i
                               const std::string& advice) {
   const BlockRealize& realize = program.realize(n);
   if (!has_kind(*realize.block, IterKind::Reduce)) return;
-  std::vector<int> loops = program.loops_of(n);
-  std::erase_if(loops, [&](int loop) { return loop <= top; });
+  const std::vector<int> loops = program.loops_below(n, top);
   const auto map = find_iter_map(realize.values, domains_of(program, loops), make_true());
   const std::vector<std::int64_t> count = map ? told_apart(*map) : std::vector<std::int64_t>{};
   for (std::size_t l = 0; l < loops.size(); ++l)
@@ -286,12 +290,12 @@ void check(const Move& move) {
   if (program.is_below(move.block, move.loop))
     refuse(move.caller, move.what() + " is already below " + describe(program, move.loop));
   require_same_control(move);
-  require_own_domains(move.caller, program, move.block, program.common(move.block, move.loop));
-  require_single_instances(move, program, move.block, program.common(move.block, move.loop), "");
+  require_own_domains(move.caller, program, move.block, move.top());
+  require_single_instances(move, program, move.block, move.top(), "");
   require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
   if (move.own().init) require_begun(move.caller, program, move.block);
   require_read_by_blocks(move.caller, program, move.block, *program.scope(move.block));
-  if (!move.is_producer()) return;
+  if (!move.is_producer) return;
   for (const BufferRegion& write : move.own().writes)
     if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
       refuse(move.caller,
@@ -300,57 +304,47 @@ void check(const Move& move) {
                  ": all of it is required, not only the part that the loop's blocks read");
 }
 
-/// The consumers or producers of the moved block, and its position in the loop's body.
-struct Neighbours {
-  std::vector<int> required;  // blocks below the loop
-  std::size_t position;
-};
-
-Neighbours find_neighbours(const Move& move) {
+/// Returns the position of the moved block in the loop's body. Throws unless the loop is around all
+/// blocks in `required`, and there is a position that respects all producers and consumers.
+std::size_t position_of(const Move& move, const std::vector<int>& required) {
   const Program& program = move.program;
-  const std::vector<int> all =
-      move.is_producer() ? consumers(program, move.block) : producers(program, move.block);
   const std::vector<int> others =
-      move.is_producer() ? producers(program, move.block) : consumers(program, move.block);
+      move.is_producer ? producers(program, move.block) : consumers(program, move.block);
   std::string outside;
-  for (const int n : all)
-    if (!program.is_below(n, move.loop))
-      outside += (outside.empty() ? "`" : ", `") + program.block(n).name + "`";
+  for (const int n : required)
+    if (!program.is_below(n, move.loop)) add_name(outside, program.block(n).name);
   if (!outside.empty())
     refuse(move.caller, describe(program, move.loop) + " is not around all " +
-                            (move.is_producer() ? "consumers" : "producers") + " of " +
-                            move.what() + ": " + outside + " are outside");
+                            (move.is_producer ? "consumers" : "producers") + " of " + move.what() +
+                            ": " + outside + " are outside");
   // The range of valid positions: after the last producer and before the first consumer.
   std::size_t first = 0, last = parts_of(program.loop(move.loop).body).size();
-  const auto position_of = [&](int n) { return *part_of(program, move.loop, n); };
-  const auto add_producer = [&](int n) { first = std::max(first, position_of(n) + 1); };
-  const auto add_consumer = [&](int n) { last = std::min(last, position_of(n)); };
-  for (const int n : all) move.is_producer() ? add_consumer(n) : add_producer(n);
+  const auto part_with = [&](int n) { return *part_of(program, move.loop, n); };
+  const auto add_producer = [&](int n) { first = std::max(first, part_with(n) + 1); };
+  const auto add_consumer = [&](int n) { last = std::min(last, part_with(n)); };
+  for (const int n : required) move.is_producer ? add_consumer(n) : add_producer(n);
   for (const int n : others)
-    if (program.is_below(n, move.loop)) move.is_producer() ? add_producer(n) : add_consumer(n);
+    if (program.is_below(n, move.loop)) move.is_producer ? add_producer(n) : add_consumer(n);
   if (first > last)
     refuse(move.caller, "below " + describe(program, move.loop) +
                             " there is no position that follows the producers of what " +
                             move.what() + " reads and precedes its consumers");
   const int index = move.options.index;
-  std::size_t position = move.is_producer() ? last : first;
-  if (index == -2) position = first;
-  if (index >= 0) {
-    position = static_cast<std::size_t>(index);
-    if (position < first || position > last)
-      refuse(move.caller, "index " + std::to_string(index) + " is not one of the positions " +
-                              std::to_string(first) + " to " + std::to_string(last) +
-                              " that are possible below " + describe(program, move.loop));
-  }
-  return {all, position};
+  if (index == -2) return first;
+  if (index < 0) return move.is_producer ? last : first;
+  const auto position = static_cast<std::size_t>(index);
+  if (position < first || position > last)
+    refuse(move.caller, "index " + std::to_string(index) + " is not one of the positions " +
+                            std::to_string(first) + " to " + std::to_string(last) +
+                            " that are possible below " + describe(program, move.loop));
+  return position;
 }
 
 /// Returns the predicate and the conditions under which instances of the block run. The conditions
 /// are expressed in the new values of the iterators.
 Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr predicate,
                     arith::Facts& facts) {
-  const int top = move.program.common(move.block, move.loop);
-  const std::optional<InstanceSet> instances = instances_of(move.program, move.block, top);
+  const std::optional<InstanceSet> instances = move.instances();
   if (!instances)
     refuse(move.caller, "the set of executed instances of " + move.what() +
                             " cannot be expressed in its iterators, so it might change below " +
@@ -406,10 +400,16 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
 
 /// Returns the loops around both the old and the new position.
 std::vector<int> common_loops(const Move& move) {
-  const int top = move.program.common(move.block, move.loop);
   std::vector<int> result = move.program.loops_of(move.block);
-  std::erase_if(result, [&](int loop) { return loop > top; });
+  std::erase_if(result, [top = move.top()](int loop) { return loop > top; });
   return result;
+}
+
+/// Returns the innermost of these loops, or the block around them, after the move. `n` is the moved
+/// block.
+int innermost_common(const Move& move, const Program& after, int n) {
+  const std::size_t count = common_loops(move).size();
+  return count == 0 ? *after.scope(n) : after.loops_of(n)[count - 1];
 }
 
 /// Whether a block may read values that the moved block wrote in an earlier iteration of the loops
@@ -429,13 +429,10 @@ bool is_read_in_later_iterations(const Move& move) {
 
 /// Throws unless every instance that the block ran before the move also runs after it.
 void require_all_instances(const Move& move, const Program& after, int n) {
-  const std::vector<int> around = common_loops(move);
-  const int top = around.empty() ? *after.scope(n) : after.loops_of(n)[around.size() - 1];
-  const auto before =
-      instances_of(move.program, move.block, move.program.common(move.block, move.loop));
-  const auto now = instances_of(after, n, top);
+  const auto before = move.instances(),
+             now = instances_of(after, n, innermost_common(move, after, n));
   if (!before || !now ||
-      !contains_instances(*now, *before, move.own(), domains_of(move.program, around)))
+      !contains_instances(*now, *before, move.own(), domains_of(move.program, common_loops(move))))
     refuse(move.caller, "below " + describe(move.program, move.loop) + ", not all instances of " +
                             move.what() + " would provably run");
 }
@@ -444,14 +441,11 @@ void require_all_instances(const Move& move, const Program& after, int n) {
 /// of the loops around both positions. If the init is in the same iteration, each repetition runs
 /// it again.
 void require_begun_sums(const Move& move, const Program& after, int n) {
-  const std::vector<int> around = common_loops(move);
-  const auto before =
-      instances_of(move.program, move.block, move.program.common(move.block, move.loop));
+  const auto before = move.instances();
   if (before && contains_instances(beginnings(*before, move.own()), *before, move.own(),
-                                   domains_of(move.program, around)))
+                                   domains_of(move.program, common_loops(move))))
     return;
-  require_single_instances(move, after, n,
-                           around.empty() ? *after.scope(n) : after.loops_of(n)[around.size() - 1],
+  require_single_instances(move, after, n, innermost_common(move, after, n),
                            "; move it to a loop outside of that one");
 }
 
@@ -459,7 +453,6 @@ void require_begun_sums(const Move& move, const Program& after, int n) {
 /// A reader is exempt if the values that it reads are recomputed.
 void require_order(const Move& move, const Program& after, int n) {
   const Program& program = move.program;
-  const int top = program.common(move.block, move.loop);
   const int first_loop = after.loops_of(n)[common_loops(move).size()];
   const int top_after = *after.parent(first_loop);
   const auto refuse_on = [&](const std::optional<std::string>& conflict) {
@@ -471,11 +464,11 @@ void require_order(const Move& move, const Program& after, int n) {
   };
   const bool runs_later = move.block < move.loop;
   PassingOptions from{.excepts_repeated_readers = !runs_later,
-                      .over = parts_between(program, top, move.block, move.loop)};
+                      .over = parts_between(program, move.top(), move.block, move.loop)};
   if (runs_later)
     from.is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); };
-  refuse_on(find_passing_conflict(program, move.block, top, runs_later ? Side::After : Side::Before,
-                                  from));
+  refuse_on(find_passing_conflict(program, move.block, move.top(),
+                                  runs_later ? Side::After : Side::Before, from));
   const auto refuse_after = [&](Side side, const PassingOptions& options) {
     refuse_on(find_passing_conflict(after, n, top_after, side, options));
   };
@@ -509,9 +502,9 @@ void check_after(const Move& move, const Program& after) {
   for (const int old : consumers(move.program, move.block)) {
     const std::optional<int> consumer = after.find_block(move.program.block(old).id);
     if (!consumer || *consumer < *n) refuse_order(move, old);
-    if (!move.is_producer()) check_pair(*n, *consumer);
+    if (!move.is_producer) check_pair(*n, *consumer);
   }
-  if (!move.is_producer() || is_read_in_later_iterations(move))
+  if (!move.is_producer || is_read_in_later_iterations(move))
     require_all_instances(move, after, *n);
   require_begun_sums(move, after, *n);
   require_order(move, after, *n);
@@ -522,18 +515,15 @@ void check_after(const Move& move, const Program& after) {
 
 PrimFunc moved(const Move& move) {
   check(move);
-  const Neighbours neighbours = find_neighbours(move);
-  arith::Facts facts;
+  const std::vector<int> required = move.required();
+  const std::size_t position = position_of(move, required);
   const Program& program = move.program;
-  std::vector<LoopDomain> domains = domains_around(program, move.loop);
   const For& target = program.loop(move.loop);
-  domains.push_back({target.var, target.min, target.extent});
-  bind_domains(facts, domains);
-  bind_iters(facts, program.block(*program.scope(move.block)));
-  const Stmt nest = new_nest(move, iter_domains(move, neighbours.required, facts), facts);
+  arith::Facts facts = facts_at(program, move.loop);
+  const Stmt nest = new_nest(move, iter_domains(move, required, facts), facts);
   // Removes the block from the program, and inserts its new nest into the body of the loop.
   std::vector<Stmt> parts = parts_of(target.body);
-  parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(neighbours.position), nest);
+  parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(position), nest);
   const Program removed(program.with_body(without(program, move.block)));
   const std::optional<int> loop = removed.find_loop(target.var);
   internal_check(loop.has_value(), "taking a block out took the loop with it that it moves to");
@@ -549,12 +539,13 @@ PrimFunc moved(const Move& move) {
 
 PrimFunc compute_at(const Program& program, int block, int loop, const ComputeAtOptions& options,
                     SourceLocation where) {
-  return moved({program, {"compute_at", where}, Direction::Producer, block, loop, options});
+  return moved({program, {"compute_at", where}, /*is_producer=*/true, block, loop, options});
 }
 
 PrimFunc reverse_compute_at(const Program& program, int block, int loop,
                             const ComputeAtOptions& options, SourceLocation where) {
-  return moved({program, {"reverse_compute_at", where}, Direction::Consumer, block, loop, options});
+  return moved(
+      {program, {"reverse_compute_at", where}, /*is_producer=*/false, block, loop, options});
 }
 
 }  // namespace tenon::s_tir

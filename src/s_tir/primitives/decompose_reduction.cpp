@@ -9,6 +9,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -17,10 +18,7 @@ using namespace tir;
 namespace {
 
 void check(const Caller& caller, const Program& program, int n, int loop) {
-  const Classified classified = classify(program, n);
-  if (classified.block_class != BlockClass::Reduction)
-    refuse(caller, describe(program, n) + " is not a reduction: " +
-                       (classified.reason.empty() ? "it has no init" : classified.reason));
+  require_reduction(caller, program, n);
   const std::vector<int> loops = program.loops_of(n);
   if (std::ranges::find(loops, loop) == loops.end())
     refuse(caller, describe(program, loop) + " is not around " + describe(program, n));
@@ -34,9 +32,7 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
                    "`, which runs over the reduction iterator `" + realize.block->iters[i].name() +
                    "`: the init would run again in the middle of the sum; name that loop "
                    "or one outside of it");
-  if (!has_affine_bindings(program, n))
-    refuse(caller, "the values of the iterators of " + describe(program, n) +
-                       " are not digits of its loops, so that its instances cannot be determined");
+  require_affine_bindings(caller, program, n);
 }
 
 /// Whether the init block initializes exactly the elements that the reduction updates. Compares one
@@ -60,9 +56,8 @@ bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, i
   InstanceSet now;
   for (const Expr& part : *begun) now.push_back(substitute(part, of_iter));
   const InstanceSet before = beginnings(*all, block);
-  std::vector<int> around;
-  for (const int loop : of_sum.loops_of(reduction))
-    if (loop <= top) around.push_back(loop);
+  std::vector<int> around = of_sum.loops_of(reduction);
+  std::erase_if(around, [&](int loop) { return loop > top; });
   const std::vector<LoopDomain> outside = domains_of(of_sum, around);
   return contains_instances(before, now, block, outside) &&
          contains_instances(now, before, block, outside);
@@ -92,16 +87,11 @@ Block update_of(const Block& block, const std::vector<BufferRegion>& init_reads)
 
 }  // namespace
 
-SeparateInit separate_init(const Caller& caller, const Program& program, int n, InitPlace place,
+SeparateInit separate_init(const Caller& caller, const Program& program, int n, bool is_before,
                            const Block& block, const std::vector<Expr>& values,
                            const std::vector<Expr>& conditions, const std::vector<int>& loops) {
-  const bool is_before = place == InitPlace::BeforeLoop;
-  Block init{.iters = {},
-             .reads = {},
-             .writes = block.writes,
-             .name = block.name + "_init",
-             .init = std::nullopt,
-             .body = *block.init};
+  Block init = plain_block(block.name + "_init", *block.init);
+  init.writes = block.writes;
   if (is_before) init.annotations = block.annotations;
   std::vector<Expr> own_values;
   VarMap map;
@@ -138,7 +128,7 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
       if (uses(part, loop)) (is_dropped ? uses_dropped : uses_other) = true;
     }
     if (uses_dropped && uses_other)
-      refuse(caller, "the predicate " + tir_text(part) + " of " + describe(program, n) +
+      refuse(caller, "the predicate " + print_expr(part) + " of " + describe(program, n) +
                          " uses loops of the reduction and data loops together");
     if (!uses_dropped) predicate = both(predicate, part);
   }
@@ -170,21 +160,19 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   const Block& block = *realize.block;
   // The init will run before the ranges of the reduction's loops are evaluated, so it must not
   // change them.
-  for (const int own : program.loops_of(n))
-    if (own >= loop) require_stable_range(caller, program, own);
+  const std::vector<int> loops = program.loops_below(n, *program.parent(loop));
+  for (const int own : loops) require_stable_range(caller, program, own);
   walk(realize.predicate, [&](const Load& load) {
     if (mentions(block.writes, load.buffer))
-      refuse(caller, "the predicate " + tir_text(realize.predicate) + " of " +
+      refuse(caller, "the predicate " + print_expr(realize.predicate) + " of " +
                          describe(program, n) + " reads `" + load.buffer->name +
                          "`, which the init would overwrite first");
   });
   // TVM prints the last condition first.
   std::vector<Expr> conditions = conjuncts(realize.predicate);
   std::ranges::reverse(conditions);
-  std::vector<int> loops = program.loops_of(n);
-  std::erase_if(loops, [&](int own) { return own < loop; });
-  SeparateInit parts = separate_init(caller, program, n, InitPlace::BeforeLoop, block,
-                                     realize.values, conditions, loops);
+  SeparateInit parts = separate_init(caller, program, n, /*is_before=*/true, block, realize.values,
+                                     conditions, loops);
   parts.update.name = block.name + "_update";
   const Stmt update = make_block(realize.values, realize.predicate, std::move(parts.update));
   const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n), update);
@@ -261,11 +249,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   const Program final(result);
   const int block = *final.find_block(merged.id);
   require_begun(caller, final, block);
-  for (const int loop : program.loops_of(update))
-    if (loop > top) {
-      require_init_passes(caller, final, block, *final.find_loop(program.loop(loop).var));
-      break;
-    }
+  if (const std::vector<int> loops = program.loops_below(update, top); !loops.empty())
+    require_init_passes(caller, final, block, *final.find_loop(program.loop(loops.front()).var));
   return result;
 }
 

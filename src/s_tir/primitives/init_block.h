@@ -5,10 +5,6 @@
 
 namespace tenon::s_tir {
 
-/// The position of the init block: before a loop around the reduction, or in the init of an
-/// enclosing block. It determines the names, which are those of TVM 0.9.
-enum class InitPlace : bool { BeforeLoop, InOuterInit };
-
 struct SeparateInit {
   /// The init block, nested in copies of the loops that determine its elements.
   tir::Stmt nest;
@@ -19,9 +15,11 @@ struct SeparateInit {
 
 /// Separates the init of `block`, which is node `n` of the program or a block derived from it.
 /// `values` and `conditions` are its iterator values and its predicate. `loops` are the enclosing
-/// loops that the init is moved out of. Throws if the init uses buffers or variables that exist
-/// only inside of the block.
-SeparateInit separate_init(const Caller& caller, const Program& program, int n, InitPlace place,
+/// loops that the init is moved out of. If `is_before`, the init block will be before a loop around
+/// the reduction, otherwise in the init of an enclosing block. This determines the names, which are
+/// those of TVM 0.9. Throws if the init uses buffers or variables that exist only inside of the
+/// block.
+SeparateInit separate_init(const Caller& caller, const Program& program, int n, bool is_before,
                            const tir::Block& block, const std::vector<tir::Expr>& values,
                            const std::vector<tir::Expr>& conditions, const std::vector<int>& loops);
 

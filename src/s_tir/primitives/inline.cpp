@@ -46,35 +46,27 @@ void require_inlinable(const Caller& caller, const Program& program, int n, cons
 /// Returns the function without the allocation of a buffer in a block.
 PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   const Program program(func);
-  const auto is_it = [&](const Buffer& own) { return own.same_as(buffer); };
   for (int n = 0; n < program.size(); ++n)
-    if (program.is_block(n) && std::ranges::any_of(program.block(n).alloc_buffers, is_it))
+    if (program.is_block(n) && has_same(program.block(n).alloc_buffers, buffer))
       return program.with(n, with_changed_block(program.stmt(n), [&](Block& block) {
-                            std::erase_if(block.alloc_buffers, is_it);
+                            std::erase_if(block.alloc_buffers,
+                                          [&](const Buffer& own) { return own.same_as(buffer); });
                           }));
   return func;
 }
 
-/// Rewrites the blocks that read a buffer and their enclosing blocks, innermost first.
-struct Inliner {
-  const Stmt& program;
-  const Buffer& buffer;
-  std::function<Expr(const std::vector<Expr>&)> value;
-
-  Stmt stmt(const Stmt& s) const {
-    if (const BlockRealize* realize = s.as<BlockRealize>();
-        realize && is_excluded_by_signature(*realize->block, buffer))
-      return map_bindings(s, [&](const Expr& e) { return expr(e); });
-    const Stmt result = map_children(
-        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
-    const BlockRealize* realize = result.as<BlockRealize>();
-    if (!realize || !mentions(realize->block->reads, buffer)) return result;
-    return make_block(realize->values, realize->predicate,
-                      arith::with_found_access(*realize->block));
-  }
-
-  Expr expr(const Expr& e) const { return replace_loads(e, buffer, value, program); }
-};
+/// Returns the statement with `load` applied to its expressions, which replaces the loads of the
+/// buffer. Infers the regions of the blocks that read the buffer, innermost first.
+Stmt with_replaced_loads(const Stmt& s, const Buffer& buffer, ExprMap load) {
+  if (const BlockRealize* realize = s.as<BlockRealize>();
+      realize && is_excluded_by_signature(*realize->block, buffer))
+    return map_bindings(s, load);
+  const Stmt result = map_children(
+      s, load, [&](const Stmt& child) { return with_replaced_loads(child, buffer, load); });
+  const BlockRealize* realize = result.as<BlockRealize>();
+  if (!realize || !mentions(realize->block->reads, buffer)) return result;
+  return make_block(realize->values, realize->predicate, arith::with_found_access(*realize->block));
+}
 
 /// The block to inline. Its store's value replaces reads of its buffer.
 struct Inlining {
@@ -92,12 +84,12 @@ struct Inlining {
   }
 };
 
-/// Adds the facts that the indices of the inlined store are in bounds.
-void bind_shape(arith::Facts& shape, const Inlining& i) {
-  for (std::size_t d = 0; d < i.vars.size(); ++d) {
-    const Expr& size = i.store.buffer->shape[d];
-    shape.bind(i.vars[d], Range::from_extent(size), true);
-  }
+/// Returns the facts that the indices of the inlined store are in bounds.
+arith::Facts facts_of_shape(const Inlining& i) {
+  arith::Facts facts;
+  for (std::size_t d = 0; d < i.vars.size(); ++d)
+    facts.bind(i.vars[d], Range::from_extent(i.store.buffer->shape[d]), true);
+  return facts;
 }
 
 /// Throws if an element is read that no instance of the inlined block has written.
@@ -114,8 +106,7 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
   for (std::size_t d = 0; d < access.indices.size(); ++d)
     known.push_back(
         facts.assume(access.indices[d] >= 0 && access.indices[d] < i.store.buffer->shape[d]));
-  arith::Facts shape;
-  bind_shape(shape, i);
+  const arith::Facts shape = facts_of_shape(i);
   const VarMap values = i.at(access.indices);
   const bool is_written =
       instances && access.is_known && std::ranges::all_of(*instances, [&](const Expr& part) {
@@ -135,8 +126,7 @@ bool has_same_value_anywhere(const Inlining& i) {
     for (const Buffer& buffer : buffers_of(i.program.block(other).writes))
       if (mentions(i.program.block(i.producer).reads, buffer)) return false;
   const std::optional<InstanceSet> instances = instances_of(i.program, i.producer, scope);
-  arith::Facts shape;
-  bind_shape(shape, i);
+  const arith::Facts shape = facts_of_shape(i);
   return instances && std::ranges::all_of(*instances, [&](const Expr& part) {
            return arith::can_prove(part, shape);
          });
@@ -188,31 +178,27 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   require_element_accesses(caller, program.func().body, buffer);
   std::vector<Var> vars;
   for (const Expr& index : store.indices) {
-    const auto* iter = index.as<VarNode>();
-    const bool is_new =
-        iter && std::ranges::none_of(vars, [&](const Var& var) { return var.same_as(index); });
-    if (!is_new)
+    if (!index.as<VarNode>() || has_same(vars, Var::of(index)))
       refuse(caller,
              describe(program, n) + " writes `" + buffer->name + "` at " + print_expr(index) +
                  ": its value can be substituted only if each index is a distinct iterator");
     vars.push_back(Var::of(index));
   }
   for (const IterVar& iter : program.block(n).iters)
-    if (uses_var(store.value, iter.var()) &&
-        std::ranges::none_of(vars, [&](const Var& var) { return var.same_as(iter.var()); }))
+    if (uses_var(store.value, iter.var()) && !has_same(vars, iter.var()))
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
                          "`, which is not an index of `" + buffer->name + "`");
   const Inlining inlining{program, caller, n, store, vars};
   if (!has_same_value_anywhere(inlining))
     require_read_by_blocks(caller, program, n, *program.scope(n));
   for (const int consumer : consumers(program, n)) require_same_value(inlining, consumer);
-  const Inliner inliner{program.func().body, buffer, [&](const std::vector<Expr>& indices) {
-                          return substitute(store.value, inlining.at(indices));
-                        }};
-  const PrimFunc removed = program.with_body(without(program, n));
-  PrimFunc result = removed;
-  result.body = inliner.stmt(removed.body);
-  result = without_buffer(result, buffer);
+  const auto value = [&](const std::vector<Expr>& indices) {
+    return substitute(store.value, inlining.at(indices));
+  };
+  const Stmt inlined = with_replaced_loads(without(program, n), buffer, [&](const Expr& e) {
+    return replace_loads(e, buffer, value, program.func().body);
+  });
+  PrimFunc result = without_buffer(program.with_body(inlined), buffer);
   const Program after(result);
   for (const int consumer : consumers(program, n))
     if (const std::optional<int> at = after.find_block(program.block(consumer).id))
@@ -236,41 +222,32 @@ bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& i
   });
 }
 
-/// The executed instances of a block, and the facts that hold in them.
-struct RunningInstances {
-  InstanceSet set;
-  std::unique_ptr<arith::Facts> facts = std::make_unique<arith::Facts>();
-  std::vector<arith::Facts::Scope> known = {};
-};
-
-std::optional<RunningInstances> running_instances(const Program& program, int n) {
-  auto set = instances_of(program, n, *program.scope(n));
-  if (!set) return std::nullopt;
-  RunningInstances result{std::move(*set)};
-  bind_iters(*result.facts, program.block(n));
-  for (const Expr& part : result.set) result.known.push_back(result.facts->assume(part));
-  return result;
-}
-
 /// Returns the consumer's iterators in terms of the producer's. Throws unless the instances
 /// correspond one to one: each instance of the consumer reads the element that one instance of the
 /// producer writes.
 VarMap paired_instances(const Caller& caller, const Program& program, int consumer, int producer,
                         const std::vector<Expr>& read, const std::vector<Expr>& written) {
-  const auto reading = running_instances(program, consumer);
-  const auto writing = running_instances(program, producer);
-  const auto values = writing
-                          ? iterators_at(program.block(consumer), read, written, *writing->facts)
-                          : std::nullopt;
-  if (!values || !reading)
+  const auto reading = instances_of(program, consumer, *program.scope(consumer));
+  const auto writing = instances_of(program, producer, *program.scope(producer));
+  // The facts that hold in the instances of the consumer and of the producer.
+  arith::Facts while_reading, while_writing;
+  std::vector<arith::Facts::Scope> known;
+  const auto assume = [&](arith::Facts& facts, int n, const std::optional<InstanceSet>& instances) {
+    bind_iters(facts, program.block(n));
+    for (const Expr& part : instances.value_or(InstanceSet())) known.push_back(facts.assume(part));
+  };
+  assume(while_reading, consumer, reading);
+  assume(while_writing, producer, writing);
+  const auto values = iterators_at(program.block(consumer), read, written, while_writing);
+  if (!values || !reading || !writing)
     refuse(caller,
            "the indices at which " + describe(program, consumer) + " reads are no digits " +
                "of its iterators, so the instance that reads an element cannot be determined");
-  if (!finds_its_instance(reading->set, read, *values, written, *writing->facts))
+  if (!finds_its_instance(*reading, read, *values, written, while_writing))
     refuse(caller, describe(program, producer) + " writes elements of which not provably all are " +
                        "read by " + describe(program, consumer));
-  const auto back = iterators_at(program.block(producer), written, read, *reading->facts);
-  if (!back || !finds_its_instance(writing->set, written, *back, read, *reading->facts))
+  const auto back = iterators_at(program.block(producer), written, read, while_reading);
+  if (!back || !finds_its_instance(*writing, written, *back, read, while_reading))
     refuse(caller, describe(program, consumer) + " has other instances than those that read what " +
                        describe(program, producer) + " writes: they would not run");
   return *values;

@@ -108,12 +108,12 @@ void require_independent_around(const Caller& caller, const Program& after, int 
   require_memory_of_threads_around(caller, after, n);
 }
 
-FusedLoop add_unit_loop(const Program& program, int n, SourceLocation where) {
+NewLoops add_unit_loop(const Program& program, int n, SourceLocation where) {
   if (!program.scope(n))
     refuse({"add_unit_loop", where},
            describe(program, n) + " is the root of the function, which is in no loop");
   const Var unit("u");
-  return {program.with(n, make_stmt(For{unit, 0, 1, ForKind::Serial, program.stmt(n)})), unit};
+  return {program.with(n, make_stmt(For{unit, 0, 1, ForKind::Serial, program.stmt(n)})), {unit}};
 }
 
 PrimFunc parallel(const Program& program, int loop, SourceLocation where) {

@@ -12,9 +12,6 @@ void require_plain_loop(const Caller& caller, const Program& program, int loop);
 /// evaluates the range again after the loop has begun.
 void require_stable_range(const Caller& caller, const Program& program, int loop);
 
-/// Returns the text of an expression for an error message.
-std::string tir_text(const tir::Expr& e);
-
 /// Throws if a block around `n` allocates memory that is shared by the threads of a loop around
 /// that block.
 void require_memory_of_threads_around(const Caller& caller, const Program& after, int n);

@@ -10,16 +10,16 @@
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/opaque_blocks.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
 using namespace tir;
+using arith::AccessKind;
 
 Buffer in_scope(const Buffer& buffer, const std::string& name, StorageScope scope) {
-  BufferOptions options;
-  options.name = name;
-  options.scope = std::string(to_string(scope));
-  return decl_buffer(buffer->shape, buffer->dtype, options);
+  return decl_buffer(buffer->shape, buffer->dtype,
+                     {.name = name, .scope = std::string(to_string(scope))});
 }
 
 std::vector<BufferRegion> with_buffer(std::vector<BufferRegion> regions, const Buffer& old,
@@ -41,6 +41,23 @@ Stmt map_bindings(const Stmt& s, FunctionRef<Expr(const Expr&)> map) {
   return is_same ? s : make_stmt(BlockRealize{std::move(values), predicate, realize->block});
 }
 
+static Stmt map_exprs(const Stmt& s, ExprMap f) {
+  return map_children(s, f, [&](const Stmt& child) { return map_exprs(child, f); });
+}
+
+Block with_mapped_parts(Block block, ExprMap value, ExprMap index) {
+  block.body = map_exprs(block.body, value);
+  if (block.init) block.init = map_exprs(*block.init, value);
+  const auto map_region = [&](BufferRegion& region) {
+    for (Range& range : region.region)
+      range = arith::range_by_ends(Range::from_min_extent(index(range.min), index(range.extent)));
+  };
+  std::ranges::for_each(block.reads, map_region);
+  std::ranges::for_each(block.writes, map_region);
+  for (MatchBuffer& match : block.match_buffers) map_region(match.source);
+  return block;
+}
+
 std::vector<Buffer> declared_buffers(const Block& block) {
   std::vector<Buffer> result = block.alloc_buffers;
   for (const MatchBuffer& match : block.match_buffers) result.push_back(match.buffer);
@@ -57,24 +74,15 @@ bool is_excluded_by_signature(const Block& block, const Buffer& buffer) {
           }))
         return false;
   }
-  const auto declares = [&](const Block& b) {
-    return std::ranges::any_of(declared_buffers(b),
-                               [&](const Buffer& own) { return own.same_as(buffer); });
-  };
-  bool is_declared = declares(block);
-  const auto look_at = [&](const BlockRealize& inner) {
-    is_declared = is_declared || declares(*inner.block);
-  };
-  if (block.init) walk(*block.init, look_at);
-  walk(block.body, look_at);
-  return !is_declared;
+  const auto declares = [&](const Block& b) { return has_same(declared_buffers(b), buffer); };
+  const auto is_declared = [&](const BlockRealize& inner) { return declares(*inner.block); };
+  return !declares(block) && !any_node(block.body, is_declared) &&
+         !(block.init && any_node(*block.init, is_declared));
 }
 
 Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced replaced) {
-  if (const BlockRealize* excluded = s.as<BlockRealize>();
-      excluded && is_excluded_by_signature(*excluded->block, old))
-    return s;
   const BlockRealize* own = s.as<BlockRealize>();
+  if (own && is_excluded_by_signature(*own->block, old)) return s;
   const bool is_kept = own && replaced == Replaced::Accesses;
   const bool is_read = replaced != Replaced::Writes;
   const auto read = [&](const Expr& e) {
@@ -122,7 +130,7 @@ void require_element_accesses(const Caller& caller, const Stmt& body, const Buff
   const auto require_scalar = [&](const Buffer& of, const std::vector<Expr>& indices) {
     if (of.same_as(buffer) && !indices.empty())
       require(indices.back().dtype().is_scalar(),
-              "`" + tir_text(make_load(of, indices)) + "` is a vector of elements");
+              "`" + print_expr(make_load(of, indices)) + "` is a vector of elements");
   };
   require(!uses_var(body, buffer->data), "the address of `" + buffer->name + "` is taken");
   walk(
@@ -151,15 +159,16 @@ void require_outer_buffers(const Caller& caller, const Program& program, int n) 
                        "outside of the block");
 }
 
-const BufferRegion& region_at(const Caller& caller, const Program& program, int n,
-                              const std::vector<BufferRegion>& regions, int index,
-                              const char* verb) {
+const Buffer& buffer_at(const Caller& caller, const Program& program, int n, AccessKind kind,
+                        int index) {
+  const bool is_read = kind == AccessKind::Read;
+  const auto& regions = is_read ? program.block(n).reads : program.block(n).writes;
   const int count = static_cast<int>(regions.size());
   if (index < 0 || index >= count)
-    refuse(caller, describe(program, n) + " " + verb + " " + std::to_string(count) +
-                       (count == 1 ? " region" : " regions") + "; " + std::to_string(index) +
-                       " is not the number of one (the first is 0)");
-  return regions[static_cast<std::size_t>(index)];
+    refuse(caller, describe(program, n) + (is_read ? " reads " : " writes ") +
+                       std::to_string(count) + (count == 1 ? " region" : " regions") + "; " +
+                       std::to_string(index) + " is not the number of one (the first is 0)");
+  return regions[static_cast<std::size_t>(index)].buffer;
 }
 
 namespace {
@@ -189,10 +198,7 @@ Place behind_writer(const Program& program, int scope, int writer,
 /// is exact and respects the predicate if the indices are digits of the loops. Otherwise it is a
 /// hull.
 std::vector<Range> touched(const Program& program, int block, int top, const BufferRegion& region) {
-  std::vector<int> below;
-  for (const int n : program.loops_of(block))
-    if (n > top) below.push_back(n);
-  const std::vector<LoopDomain> domains = domains_of(program, below);
+  const std::vector<LoopDomain> domains = domains_of(program, program.loops_below(block, top));
   const arith::IntervalMap relaxed = relaxed_below(program, block, top);
   const BlockRealize& realize = program.realize(block);
   const VarMap bindings = bindings_of(realize);
@@ -279,19 +285,6 @@ Stmt copy_nest(
   return in_loops(loops, make_block(values, predicate, std::move(block)));
 }
 
-arith::Facts facts_at(const Program& program, int n) {
-  arith::Facts facts;
-  std::vector<LoopDomain> domains = domains_around(program, n);
-  if (program.is_loop(n)) {
-    const For& loop = program.loop(n);
-    domains.push_back({loop.var, loop.min, loop.extent});
-  }
-  bind_domains(facts, domains);
-  const std::optional<int> scope = program.is_block(n) ? std::optional<int>(n) : program.scope(n);
-  if (scope) bind_iters(facts, program.block(*scope));
-  return facts;
-}
-
 /// Returns a box that contains all the boxes of the buffer.
 std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const Buffer& buffer,
                            const arith::Facts& facts) {
@@ -306,35 +299,25 @@ std::vector<Range> hull_of(const std::vector<std::vector<Range>>& boxes, const B
   return result;
 }
 
-/// Whether the range `outer` provably contains the part of `inner` that is in a dimension of the
-/// given size.
-bool covers(const Range& outer, const Range& inner, const Expr& size, const arith::Facts& facts) {
-  const auto at_most = [&](const Expr& a, const Expr& b) {
-    return arith::can_prove(a <= b, facts);
-  };
-  const Expr end = outer.min + outer.extent;
-  return (at_most(outer.min, inner.min) || at_most(outer.min, 0)) &&
-         (at_most(inner.min + inner.extent, end) || at_most(size, end));
-}
-
 /// Extends the first region of each accessed buffer, unless a declared region already covers the
 /// access.
 bool extend(std::vector<BufferRegion>& declared, const std::vector<BufferRegion>& accessed,
             const arith::Facts& facts) {
   bool is_changed = false;
   for (const BufferRegion& access : accessed) {
-    BufferRegion* first = nullptr;
-    bool is_covered = false;
-    for (BufferRegion& region : declared) {
-      if (!region.buffer.same_as(access.buffer)) continue;
-      if (!first) first = &region;
-      bool covers_all = true;
-      for (std::size_t d = 0; d < region.region.size(); ++d)
-        covers_all = covers_all &&
-                     covers(region.region[d], access.region[d], access.buffer->shape[d], facts);
-      is_covered = is_covered || covers_all;
-    }
-    if (is_covered || !first) continue;
+    const auto is_own = [&](const BufferRegion& region) {
+      return region.buffer.same_as(access.buffer);
+    };
+    const auto covers_access = [&](const BufferRegion& region) {
+      bool is_covered = is_own(region);
+      for (std::size_t d = 0; is_covered && d < region.region.size(); ++d) {
+        const auto& [min, extent] = access.region[d];
+        is_covered = covers(region.region[d], min, min + extent, access.buffer->shape[d], facts);
+      }
+      return is_covered;
+    };
+    const auto first = std::ranges::find_if(declared, is_own);
+    if (first == declared.end() || std::ranges::any_of(declared, covers_access)) continue;
     first->region = hull_of({first->region, access.region}, access.buffer, facts);
     is_changed = true;
   }
@@ -371,31 +354,18 @@ PrimFunc with_covering_regions(const PrimFunc& func) {
 
 namespace {
 
-Stmt with_body(const Stmt& s, Stmt body) {
-  if (const For* loop = s.as<For>()) {
-    For next = *loop;
-    next.body = std::move(body);
-    return make_stmt(std::move(next));
-  }
-  return with_changed_block(s, [&](Block& block) { block.body = std::move(body); });
-}
-
 /// Inserts the copy, and applies `rewrite_part` to each other part of the body.
 PrimFunc insert_copy(const Program& program, int scope, const Place& place, const Stmt& copy,
-                     const Buffer& allocated,
-                     const std::function<Stmt(const Stmt&)>& rewrite_part) {
-  std::vector<Stmt> parts;
-  const std::vector<Stmt> old = parts_of(body_of(program, place.at));
-  for (std::size_t i = 0; i <= old.size(); ++i) {
-    if (i == place.position) parts.push_back(copy);
-    if (i < old.size()) parts.push_back(rewrite_part(old[i]));
-  }
-  const Stmt changed = with_body(program.stmt(place.at), make_seq(std::move(parts)));
-  const PrimFunc inserted = program.with(place.at, changed);
-  const Program after(inserted);
-  return after.with(scope, with_changed_block(after.stmt(scope), [&](Block& block) {
-                      block.alloc_buffers.push_back(allocated);
-                    }));
+                     const Buffer& allocated, StmtMap rewrite_part) {
+  std::vector<Stmt> parts = parts_of(body_of(program, place.at));
+  for (Stmt& part : parts) part = rewrite_part(part);
+  parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(place.position), copy);
+  const Stmt body = make_seq(std::move(parts));
+  const Stmt changed =
+      program.is_loop(place.at)
+          ? in_loops(program, {place.at}, body)
+          : with_changed_block(program.stmt(place.at), [&](Block& block) { block.body = body; });
+  return with_allocations(Program(program.with(place.at, changed)), scope, {allocated});
 }
 
 /// Throws if the loops or conditions of `copy` read memory that `before` or `copy` writes. `before`
@@ -410,7 +380,7 @@ void require_unchanged_control(const Caller& caller, const Program& program, int
       });
   const auto require = [&](const Expr& control) {
     walk(control, [&](const Load& load) {
-      if (std::ranges::any_of(written, [&](const Buffer& b) { return b.same_as(load.buffer); }))
+      if (has_same(written, load.buffer))
         refuse(caller, "the instances of " + describe(program, n) + " depend on `" +
                            load.buffer->name +
                            "`, which changes before the copy evaluates the same conditions");
@@ -448,13 +418,13 @@ int scope_of(const Caller& caller, const Program& program, int n) {
 
 /// Returns a statement that performs the reads (or writes) of a buffer by one instance of the
 /// block.
-Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool is_write) {
+Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, AccessKind kind) {
   std::vector<Stmt> result;
   for (const arith::Access& access : accesses_of(program, n)) {
-    if (access.is_write() != is_write || !access.buffer.same_as(buffer)) continue;
+    if (access.kind != kind || !access.buffer.same_as(buffer)) continue;
     result.push_back(in_context_of(
-        access, is_write ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
-                         : make_stmt(Evaluate{make_load(buffer, access.indices)})));
+        access, access.is_write() ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
+                                  : make_stmt(Evaluate{make_load(buffer, access.indices)})));
   }
   return make_seq(std::move(result));
 }
@@ -472,13 +442,10 @@ int top_of(const Program& program, int at) {
 /// if there is provably no such write.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           std::size_t part, const Buffer& buffer) {
-  const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
-  return find_passing_conflict(
-      program, reader, top_of(program, place.at), Side::Before,
-      {.own = accesses_as_stmt(program, reader, buffer, false),
-       .compared = Compared::ReadsWithWrites,
-       .over = {parts.begin() + static_cast<std::ptrdiff_t>(place.position),
-                parts.begin() + static_cast<std::ptrdiff_t>(part)}});
+  return find_passing_conflict(program, reader, top_of(program, place.at), Side::Before,
+                               {.own = accesses_as_stmt(program, reader, buffer, AccessKind::Read),
+                                .compared = Compared::ReadsWithWrites,
+                                .over = parts_in(program, place.at, place.position, part)});
 }
 
 /// Returns the elements of a buffer that a copy directly inside the block may read: a box that
@@ -497,8 +464,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
                     SourceLocation where) {
   const Caller caller{"cache_read", where};
   const int scope = scope_of(caller, program, n);
-  const BufferRegion& read = region_at(caller, program, n, program.block(n).reads, index, "reads");
-  const Buffer& buffer = read.buffer;
+  const Buffer& buffer = buffer_at(caller, program, n, AccessKind::Read, index);
   require_matched_scope(caller, program, buffer, scope_kind);
   std::vector<int> writers = writers_in(program, scope, buffer);
   // The init of an outer block is not the writer to copy after, because the buffer is complete only
@@ -539,7 +505,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   }
   const std::function<Stmt(const Stmt&)> replace = [&](const Stmt& s) -> Stmt {
     if (s.as<BlockRealize>())
-      return std::ranges::any_of(redirected, [&](const Stmt& reader) { return reader.same_as(s); })
+      return has_same(redirected, s)
                  ? with_buffer(s, buffer, cache, replaced_by_copy(program, n, buffer))
                  : s;
     return map_statements(s, replace);
@@ -612,8 +578,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                      SourceLocation where) {
   const Caller caller{"cache_write", where};
   const int scope = scope_of(caller, program, n);
-  const Buffer& buffer =
-      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
+  const Buffer& buffer = buffer_at(caller, program, n, AccessKind::Write, index);
   require_matched_scope(caller, program, buffer, scope_kind);
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
@@ -626,7 +591,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     for (const BufferRegion& missing : arith::find_block_access(program.block(n)).reads)
       if (missing.buffer.same_as(buffer))
         refuse(caller, describe(program, n) + " " +
-                           arith::access_text(access_of(arith::AccessKind::Read, missing)) +
+                           arith::access_text(access_of(AccessKind::Read, missing)) +
                            ", which neither its init nor the same instance has provably stored "
                            "before: the cache does not have the previous values");
   if (is_update && !program.block(n).body.as<Store>())
@@ -650,21 +615,19 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     if (const auto loop = outermost_reduction_loop(program, n))
       if (const auto conflict =
               find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
-                                    {.own = accesses_as_stmt(program, n, buffer, false),
+                                    {.own = accesses_as_stmt(program, n, buffer, AccessKind::Read),
                                      .compared = Compared::ReadsWithWrites}))
         refuse(caller,
                describe(program, n) +
                    " accumulates into elements that other statements write in between: it " +
                    *conflict);
   }
-  const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
-  const std::size_t own = *part_of(program, place.at, n) + 1;
-  if (const auto conflict = find_passing_conflict(
-          program, n, top_of(program, place.at), Side::After,
-          {.own = accesses_as_stmt(program, n, buffer, true),
-           .with_own_instances = is_update,
-           .over = {parts.begin() + static_cast<std::ptrdiff_t>(own),
-                    parts.begin() + static_cast<std::ptrdiff_t>(place.position)}}))
+  const std::size_t own = *part_of(program, place.at, n);
+  if (const auto conflict =
+          find_passing_conflict(program, n, top_of(program, place.at), Side::After,
+                                {.own = accesses_as_stmt(program, n, buffer, AccessKind::Write),
+                                 .with_own_instances = is_update,
+                                 .over = parts_in(program, place.at, own + 1, place.position)}))
     refuse(caller,
            describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
@@ -674,11 +637,8 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     const BlockId id;
     const Stmt copy =
         copy_nest(region, cache, buffer, name, facts_at(program, place.at), id, included);
-    require_unchanged_control(
-        caller, program, n,
-        make_seq({parts.begin() + static_cast<std::ptrdiff_t>(own - 1),
-                  parts.begin() + static_cast<std::ptrdiff_t>(place.position)}),
-        copy);
+    require_unchanged_control(caller, program, n,
+                              make_seq(parts_in(program, place.at, own, place.position)), copy);
     return {insert_copy(program, scope, place, copy, cache,
                         [&](const Stmt& s) { return replace_inside(s, writer, next); }),
             id};
@@ -758,13 +718,12 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
   std::vector<Var> defined = free_vars(program.block(*program.scope(n)).body);
   for (const IterVar& iter : own.iters) defined.push_back(iter.var());
   for (const Expr& index : *found) {
-    const bool is_determined =
-        effect_of(index) == Effect::Pure &&
-        std::ranges::all_of(free_vars(index), [&](const Var& var) {
-          return std::ranges::any_of(defined, [&](const Var& v) { return v.same_as(var); });
-        });
+    const bool is_determined = effect_of(index) == Effect::Pure &&
+                               std::ranges::all_of(free_vars(index), [&](const Var& var) {
+                                 return has_same(defined, var);
+                               });
     if (!is_determined)
-      refuse(caller, what + "at " + tir_text(index) + ", which its iterators do not determine");
+      refuse(caller, what + "at " + print_expr(index) + ", which its iterators do not determine");
   }
   return *std::move(found);
 }
@@ -813,16 +772,13 @@ Block redirected(Block block, const Buffer& from, const Buffer& to,
 
 }  // namespace
 
-NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
-                 SourceLocation where) {
+NewBlock reindex(const Program& program, int n, int index, AccessKind kind, SourceLocation where) {
   const Caller caller{"reindex", where};
   const int scope = scope_of(caller, program, n);
   const BlockRealize& realize = program.realize(n);
   const Block& block = *realize.block;
-  const bool is_read = type == BufferIndexType::Read;
-  const Buffer buffer = region_at(caller, program, n, is_read ? block.reads : block.writes, index,
-                                  is_read ? "reads" : "writes")
-                            .buffer;
+  const bool is_read = kind == AccessKind::Read;
+  const Buffer buffer = buffer_at(caller, program, n, kind, index);
   require_own_domains(caller, program, n, scope);
   // The new buffer does not contain the values that `buffer` had before, so the block must not read
   // them.
@@ -831,10 +787,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   if (is_read ? mentions(block.writes, buffer) : any_node(first, is_own))
     refuse(caller, describe(program, n) + " reads and writes `" + buffer->name +
                        "`, so it needs more than a copy");
-  if (!is_read)
-    if (const auto conflict = conflict_between_instances(program, n))
-      refuse(caller, "the instances of " + describe(program, n) + " depend on their order: one " +
-                         *conflict + " in another");
+  if (!is_read) require_no_conflict_between_instances(caller, program, n);
   const std::vector<Expr> indices = only_indices(caller, program, n, buffer);
   if (!is_read && !stores_region(program, n, first, {buffer, element_at(indices)}))
     refuse(caller, describe(program, n) + " may leave an element of `" + buffer->name +
@@ -862,9 +815,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     const std::vector<Var> vars = free_vars(value);
     const bool is_fixed =
         is_used && !vars.empty() && !contains<Load>(value) &&
-        std::ranges::all_of(vars, [&](const Var& var) {
-          return std::ranges::any_of(outside, [&](const Var& v) { return v.same_as(var); });
-        });
+        std::ranges::all_of(vars, [&](const Var& var) { return has_same(outside, var); });
     const Var loop("ax" + number, type);
     iters.emplace_back(Range::from_min_extent(zero, extent), Var("v" + number, type),
                        IterKind::DataParallel);
@@ -883,9 +834,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     at.push_back(fold(BinaryOp::Sub, iter.var(), iter.dom()->min));
     copied_at.emplace_back(iters.back().var());
   }
-  BufferOptions options;
-  options.name = buffer->name + "_reindex";
-  const Buffer cache = decl_buffer(shape, buffer->dtype, options);
+  const Buffer cache = decl_buffer(shape, buffer->dtype, {.name = buffer->name + "_reindex"});
   std::vector<Expr> elements;
   Expr predicate = make_true();
   const auto require = [&](const Expr& part) {
@@ -924,7 +873,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   Block copying{.iters = iters,
                 .reads = {{from, element_at(read)}},
                 .writes = {{to, element_at(written)}},
-                .name = options.name,
+                .name = cache->name,
                 .init = std::nullopt,
                 .body = make_store(to, make_load(from, read), written)};
   const BlockId id = copying.id;
@@ -936,7 +885,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     require_unchanged_control(caller, program, n, parts_of(body_of(program, scope))[part], copy);
   if (const auto conflict = find_passing_conflict(
           program, n, top_of(program, scope), is_read ? Side::Before : Side::After,
-          {.own = accesses_as_stmt(program, n, buffer, !is_read),
+          {.own = accesses_as_stmt(program, n, buffer, kind),
            .compared = is_read ? Compared::ReadsWithWrites : Compared::All}))
     refuse(caller, describe(program, n) + " would " + (is_read ? "read" : "write") + " `" +
                        buffer->name + "` too " + (is_read ? "early" : "late") + ": it " +
@@ -968,8 +917,7 @@ int require_allocated(const Caller& caller, const Program& program, int n, const
 PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_kind,
                    SourceLocation where) {
   const Caller caller{"set_scope", where};
-  const Buffer buffer =
-      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
+  const Buffer buffer = buffer_at(caller, program, n, AccessKind::Write, index);
   const int block = require_allocated(caller, program, n, buffer);
   if (buffer.scope() == scope_kind) return program.func();
   require_matched_scope(caller, program, buffer, scope_kind);
@@ -987,8 +935,7 @@ PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_
 PrimFunc storage_align(const Program& program, int n, int index, int axis, int factor, int offset,
                        SourceLocation where) {
   const Caller caller{"storage_align", where};
-  const Buffer& buffer =
-      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
+  const Buffer& buffer = buffer_at(caller, program, n, AccessKind::Write, index);
   require_allocated(caller, program, n, buffer);
   const int rank = buffer->rank();
   if (axis < -rank || axis >= rank)

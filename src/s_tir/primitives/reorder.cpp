@@ -9,8 +9,6 @@ namespace tenon::s_tir {
 
 using namespace tir;
 
-std::string tir_text(const Expr& e) { return print_expr(e); }
-
 namespace {
 
 /// Returns the chain of loops from the outermost to the innermost of the given loops. Throws unless

@@ -8,6 +8,7 @@
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -26,24 +27,23 @@ struct Factoring {
   ReductionBody body = {};
   const BlockRealize& realize() const { return program.realize(block); }
   const Block& own() const { return *realize().block; }
-  const Var& factor() const { return program.loop(loop).var; }
 
-  bool is_used_by(IterKind kind, int n) const {
-    for (std::size_t i = 0; i < own().iters.size(); ++i)
-      if (own().iters[i].kind() == kind && uses_var(realize().values[i], program.loop(n).var))
-        return true;
-    return false;
+  bool is_used_by(IterKind kind, int n) const { return iterator_uses(program, block, n, kind); }
+  /// Whether the expression uses one of the loops that determine, or that do not determine, a
+  /// reduction iterator.
+  bool uses_loop(const Expr& e, bool is_reduced) const {
+    return std::ranges::any_of(loops, [&](int n) {
+      return is_used_by(IterKind::Reduce, n) == is_reduced && uses_var(e, program.loop(n).var);
+    });
   }
 };
 
 /// Throws if the domain depends on loops: a partial result could then be empty, and would never be
 /// initialized.
 void require_all_begun(const Factoring& f) {
-  const std::string what = describe(f.program, f.block);
   const int scope = *f.program.scope(f.block);
   require_own_domains(f.caller, f.program, f.block, scope);
-  if (!is_unconditional_below(f.program, f.block, scope))
-    refuse(f.caller, what + " is below a branch or a variable that is bound to a value");
+  require_unconditional(f.caller, f.program, f.block, scope);
   for (const int n : f.loops)
     for (const int other : f.loops) {
       const For& loop = f.program.loop(n);
@@ -63,10 +63,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
                        " blocks; it must be around the reduction alone");
   Factoring f{program, caller, loop, blocks.front(), program.loops_of(blocks.front())};
   const std::string what = describe(program, f.block);
-  const Classified classified = classify(program, f.block);
-  if (classified.block_class != BlockClass::Reduction)
-    refuse(caller, what + " is not a reduction: " +
-                       (classified.reason.empty() ? "it has no init" : classified.reason));
+  require_reduction(caller, program, f.block);
   require_outer_buffers(caller, program, f.block);
   if (program.loop(loop).kind != ForKind::Serial)
     refuse(caller, describe(program, loop) + " is not serial; factor before it is given a kind");
@@ -75,9 +72,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
                        "; factor at a loop of the reduction");
   if (!f.is_used_by(IterKind::Reduce, loop))
     refuse(caller, describe(program, loop) + " determines no iterator of " + what);
-  if (!has_affine_bindings(program, f.block))
-    refuse(caller, "the values of the iterators of " + what +
-                       " are not digits of its loops, so that its instances cannot be determined");
+  require_affine_bindings(caller, program, f.block);
   if (!is_zero(program.loop(loop).min))
     refuse(caller, describe(program, loop) + " does not start at 0");
   require_all_begun(f);
@@ -101,17 +96,13 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
            what +
                " is not a sum, product, minimum or maximum that starts from its identity, and uses "
                "no registered reducer");
-  bool is_outermost = true;
-  for (const int n : f.loops)
-    is_outermost = is_outermost && (n >= loop || !f.is_used_by(IterKind::Reduce, n));
+  const bool is_outermost = outermost_reduction_loop(program, f.block) == loop;
   if (const auto law = broken_law(*body, {.regroups = true, .reorders = !is_outermost}))
     refuse(caller, "the reducer of " + what + " depends on the order of its terms: " + *law);
   f.body = std::move(*body);
   for (const Store& output : f.body.outputs)
     require_element_accesses(caller, program.stmt(f.block), output.buffer);
-  if (const auto conflict = conflict_between_instances(program, f.block))
-    refuse(caller,
-           "the instances of " + what + " depend on their order: one " + *conflict + " in another");
+  require_no_conflict_between_instances(caller, program, f.block);
   // The partial results are computed before the other statements below the loops, so these must not
   // write what the reduction reads.
   if (const auto conflict =
@@ -133,17 +124,13 @@ void check_predicate(const Factoring& f) {
     if (n != f.loop && f.is_used_by(IterKind::Reduce, n)) set(first, loop.var, loop.min);
   }
   for (const Expr& part : conjuncts(f.realize().predicate)) {
-    bool is_reduced = false, is_spatial = false;
-    for (const int n : f.loops) {
-      if (!uses_var(part, f.program.loop(n).var)) continue;
-      (f.is_used_by(IterKind::Reduce, n) ? is_reduced : is_spatial) = true;
-    }
+    const bool is_reduced = f.uses_loop(part, true), is_spatial = f.uses_loop(part, false);
     if (is_reduced && is_spatial)
-      refuse(f.caller, "the predicate " + tir_text(part) + " of " + describe(f.program, f.block) +
+      refuse(f.caller, "the predicate " + print_expr(part) + " of " + describe(f.program, f.block) +
                            " uses loops of the reduction and data loops together");
     if (is_reduced && !arith::can_prove(substitute_folding(part, first), facts))
       refuse(f.caller,
-             "with the predicate " + tir_text(part) + ", some iterations of " +
+             "with the predicate " + print_expr(part) + ", some iterations of " +
                  describe(f.program, f.loop) +
                  " reduce no term, so their partial result is never initialized; split by factors "
                  "that divide the extent");
@@ -202,21 +189,13 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
   const std::vector<Store> elements = partial_elements(f, partials, axis, factor, iter_map);
   std::vector<Expr> combined;
   for (const Expr& value : f.body.values) combined.push_back(substitute(value, iter_map));
-  Block block{.iters = iters,
-              .reads = {},
-              .writes = {},
-              .name = own.name + "_rf",
-              .init = f.body.init(elements),
-              .body = f.body.update(elements, combined),
-              .annotations = own.annotations};
+  Block block = plain_block(own.name + "_rf", make_nop());
+  block.iters = iters;
+  block.annotations = own.annotations;
   // A partial result of a single term needs no reduction.
-  if (!has_kind(block, IterKind::Reduce)) {
-    block.init = std::nullopt;
-    std::vector<Stmt> stores;
-    for (std::size_t n = 0; n < elements.size(); ++n)
-      stores.push_back(make_store(elements[n].buffer, combined[n], elements[n].indices));
-    block.body = make_seq(std::move(stores));
-  }
+  const bool is_reduction = has_kind(block, IterKind::Reduce);
+  if (is_reduction) block.init = stores_to(elements, f.body.identities);
+  block.body = is_reduction ? f.body.update(elements, combined) : stores_to(elements, combined);
   Stmt realize = make_block(std::move(values), f.realize().predicate,
                             arith::with_found_access(std::move(block)));
   // The copy gets new variables, because the original block keeps the original ones.
@@ -252,24 +231,15 @@ Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axi
   std::vector<Expr> combined;
   for (const Store& element : partial_elements(f, partials, axis, factor, {}))
     combined.push_back(make_load(element.buffer, element.indices));
-  Block block{.iters = std::move(iters),
-              .reads = {},
-              .writes = own.writes,
-              .name = own.name,
-              .init = own.init,
-              .body = f.body.update(f.body.outputs, combined),
-              .annotations = own.annotations,
-              .id = own.id};
+  Block block = own;
+  block.iters = std::move(iters);
+  block.reads = {};
+  block.body = f.body.update(f.body.outputs, combined);
   block.reads = arith::find_block_access(block).reads;
   // Keeps the conditions of the predicate that do not use reduction loops.
   Expr predicate = make_true();
-  for (const Expr& part : conjuncts(f.realize().predicate)) {
-    bool is_reduced = false;
-    for (const int n : f.loops)
-      if (uses_var(part, f.program.loop(n).var) && f.is_used_by(IterKind::Reduce, n))
-        is_reduced = true;
-    if (!is_reduced) predicate = both(predicate, part);
-  }
+  for (const Expr& part : conjuncts(f.realize().predicate))
+    if (!f.uses_loop(part, true)) predicate = both(predicate, part);
   return in_place_of(f, f.loops.front(),
                      make_block(std::move(values), predicate, std::move(block)));
 }
@@ -291,21 +261,16 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
     std::vector<Expr> shape = whole->shape;
     shape.insert(shape.begin() + (factor_axis < 0 ? factor_axis + rank + 1 : factor_axis),
                  program.loop(loop).extent);
-    BufferOptions options;
-    options.name = whole->name + ".rf";
-    options.scope = std::string(to_string(whole.scope()));
-    partials.push_back(decl_buffer(shape, whole->dtype, options));
+    partials.push_back(
+        decl_buffer(shape, whole->dtype,
+                    {.name = whole->name + ".rf", .scope = std::string(to_string(whole.scope()))}));
   }
   const Stmt first = partial_nest(f, partials, factor_axis);
   const Stmt second = final_nest(f, partials, factor_axis);
   const int top = f.loops.front();
-  const PrimFunc replaced = program.with(top, make_seq({first, second}));
   const int scope = *program.scope(f.block);
-  const Program after(replaced);
-  PrimFunc func = after.with(scope, with_changed_block(after.stmt(scope), [&](Block& block) {
-                               block.alloc_buffers.insert(block.alloc_buffers.end(),
-                                                          partials.begin(), partials.end());
-                             }));
+  const Program replaced(program.with(top, make_seq({first, second})));
+  PrimFunc func = with_allocations(replaced, scope, partials);
   // Finds the partial block by its writes, because fresh_copy has replaced its id.
   const Program final(func);
   int found = scope;

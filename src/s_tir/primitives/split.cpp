@@ -6,6 +6,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -128,15 +129,15 @@ void require_stable_range(const Caller& caller, const Program& program, int n) {
     walk(part, [&](const Load& load) {
       for (const int block : program.child_blocks(n))
         if (mentions(program.block(block).writes, load.buffer))
-          refuse(caller, "the range of " + describe(program, n) + " is `" + tir_text(part) +
+          refuse(caller, "the range of " + describe(program, n) + " is `" + print_expr(part) +
                              "`, and " + describe(program, block) +
                              ", which the loop runs, writes `" + load.buffer->name + "`");
     });
 }
 
-SplitLoop split(const Program& program, int n,
-                const std::vector<std::optional<std::int64_t>>& factors,
-                const SplitOptions& options, SourceLocation where) {
+NewLoops split(const Program& program, int n,
+               const std::vector<std::optional<std::int64_t>>& factors, const SplitOptions& options,
+               SourceLocation where) {
   const Caller caller{"split", where};
   require_plain_loop(caller, program, n);
   require_stable_range(caller, program, n);
@@ -146,17 +147,19 @@ SplitLoop split(const Program& program, int n,
   arith::Facts facts;
   bind_domains(facts, domains_around(program, n));
   std::vector<Var> vars;
+  std::vector<LoopDomain> loops;
   Expr value = make_int(loop.var.dtype(), 0), product = make_int(loop.var.dtype(), 1);
   for (std::size_t i = 0; i < extents.size(); ++i) {
     vars.push_back(loop.var.fresh(loop.var.name() + "_" + std::to_string(i)));
     value = value * extents[i] + vars.back();
     product = product * extents[i];
-    facts.bind(vars.back(), Range::from_min_extent(make_int(loop.var.dtype(), 0), extents[i]));
+    loops.push_back({vars.back(), make_int(loop.var.dtype(), 0), extents[i]});
   }
+  bind_domains(facts, loops);
   if (!is_covered && !arith::can_prove(product >= loop.extent, facts))
-    refuse(caller, describe(program, n) + " has " + tir_text(loop.extent) +
+    refuse(caller, describe(program, n) + " has " + print_expr(loop.extent) +
                        " iterations, and the product of the factors is only " +
-                       tir_text(arith::simplify(product)));
+                       print_expr(arith::simplify(product)));
   VarMap map;
   set(map, loop.var, value);
   Stmt body = substitute(loop.body, map);
@@ -169,15 +172,13 @@ SplitLoop split(const Program& program, int n,
               ": the factors do not divide the extent, so a guard is needed (disable_predication)");
     body = add_predicate(body, guard);
   }
-  for (std::size_t i = extents.size(); i-- > 0;)
-    body =
-        make_stmt(For{vars[i], make_int(loop.var.dtype(), 0), extents[i], ForKind::Serial, body});
+  body = in_loops(loops, body);
   body = simplify_bindings(body, domains_around(program, n), options.preserve_unit_iters);
   return {program.with(n, body), std::move(vars)};
 }
 
-FusedLoop fuse(const Program& program, const std::vector<int>& loops, const FuseOptions& options,
-               SourceLocation where) {
+NewLoops fuse(const Program& program, const std::vector<int>& loops, const FuseOptions& options,
+              SourceLocation where) {
   const Caller caller{"fuse", where};
   if (loops.empty()) refuse(caller, "no loops are given");
   for (const int n : loops) {
@@ -229,7 +230,7 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
       make_stmt(For{fused, make_int(type, 0), extent, ForKind::Serial, substitute(last.body, map)});
   body =
       simplify_bindings(body, domains_around(program, loops.front()), options.preserve_unit_iters);
-  return {program.with(loops.front(), body), fused};
+  return {program.with(loops.front(), body), {fused}};
 }
 
 }  // namespace tenon::s_tir

@@ -19,20 +19,15 @@ namespace {
 
 // Comparison of a computation with the description of a tensor intrinsic.
 
-/// The location of a buffer of the description in the computation: its element (i...) is the
-/// element base + (0..., i...) of `target`.
-struct MatchedBuffer {
-  tir::Buffer target;
-  std::vector<tir::Expr> base;
-};
-
 std::string first_line(const Stmt& s) {
   std::string text = print_script(s);
   text.erase(0, text.find_first_not_of(' '));
   return text.substr(0, text.find('\n'));
 }
 
-/// Matches the description with the computation, statement by statement.
+/// Matches the description with the computation, statement by statement. Finds the region of the
+/// computation that each parameter represents. The element (i...) of the parameter is the element
+/// min + (0..., i...) of the region's buffer. The region has the size of the parameter.
 class DescriptionMatcher {
  public:
   DescriptionMatcher(const Caller& caller, const PrimFunc& description, const arith::Facts& facts)
@@ -57,8 +52,8 @@ class DescriptionMatcher {
     at_.resize(outside, {d, t});
   }
 
-  std::vector<MatchedBuffer> result() const {
-    std::vector<MatchedBuffer> all;
+  std::vector<BufferRegion> result() const {
+    std::vector<BufferRegion> all;
     for (std::size_t n = 0; n < found_.size(); ++n) {
       if (!found_[n])
         refuse(caller_, "the description never uses its parameter " +
@@ -169,23 +164,25 @@ class DescriptionMatcher {
     need(d.scope() == t.scope(), other + " is in scope \"" + std::string(to_string(t.scope())) +
                                      "\", not \"" + std::string(to_string(d.scope())) + "\"");
     need(at.size() >= indices.size(), other + " has fewer dimensions than " + own);
-    MatchedBuffer match{t, {}};
+    BufferRegion match{t, {}};
     const std::size_t leading = at.size() - indices.size();
     for (std::size_t n = 0; n < at.size(); ++n) {
       const Expr index =
           n < leading ? make_int(at[n].dtype(), 0) : substitute(indices[n - leading], names_);
       need(index.dtype() == at[n].dtype(), "the indices are of different types");
-      match.base.push_back(arith::simplify(at[n] - index, facts_));
+      const Expr begin = arith::simplify(at[n] - index, facts_);
       for (const Var& var : inner_)
-        need(!uses_var(match.base.back(), var),
+        need(!uses_var(begin, var),
              "index " + std::to_string(n) + " of " + other + " does not run as that of " + own);
+      const std::int64_t size = n < leading ? 1 : constant_int(d->shape[n - leading]).value();
+      match.region.push_back(Range::from_min_extent(begin, make_int(begin.dtype(), size)));
     }
     auto& known = found_[static_cast<std::size_t>(param - description_.buffers.begin())];
     if (!known) known = match;
-    need(known->target.same_as(t),
-         own + " stands for " + in_backticks(known->target->name) + " and " + other);
+    need(known->buffer.same_as(t),
+         own + " stands for " + in_backticks(known->buffer->name) + " and " + other);
     for (std::size_t n = 0; n < at.size(); ++n)
-      need(arith::can_prove_equal(known->base[n], match.base[n], facts_),
+      need(arith::can_prove_equal(known->region[n].min, match.region[n].min, facts_),
            own + " stands for different regions of " + other);
     return true;
   }
@@ -195,16 +192,16 @@ class DescriptionMatcher {
   const arith::Facts& facts_;
   VarMap names_;
   std::vector<Var> inner_;
-  std::vector<std::optional<MatchedBuffer>> found_;
+  std::vector<std::optional<BufferRegion>> found_;
   /// The enclosing statements of the description and of the computation.
   std::vector<std::pair<Stmt, Stmt>> at_;
 };
 
-/// Returns, for each parameter of the description, its location in the buffers of the computation.
-/// Throws an error that shows the first pair of statements that differ. The base indices do not use
-/// variables that the computation defines.
-std::vector<MatchedBuffer> match_description(const Caller& caller, const PrimFunc& description,
-                                             const Stmt& computation, const arith::Facts& facts) {
+/// Returns, for each parameter of the description, the region of the computation that it
+/// represents. Throws an error that shows the first pair of statements that differ. The regions do
+/// not use variables that the computation defines.
+std::vector<BufferRegion> match_description(const Caller& caller, const PrimFunc& description,
+                                            const Stmt& computation, const arith::Facts& facts) {
   const Block& root = root_block(description.body);
   if (!root.alloc_buffers.empty() || !root.match_buffers.empty())
     refuse(caller, "the description has buffers in addition to its parameters");
@@ -214,19 +211,6 @@ std::vector<MatchedBuffer> match_description(const Caller& caller, const PrimFun
 }
 
 // ---- the primitive ------------------------------------------------------------------------------
-
-/// Returns the region of the program that a parameter of the intrinsic represents. It has the size
-/// of the parameter.
-BufferRegion box_of(const MatchedBuffer& match, const Buffer& param) {
-  BufferRegion box{match.target, {}};
-  const std::size_t leading = match.base.size() - param->shape.size();
-  for (std::size_t n = 0; n < match.base.size(); ++n) {
-    const DataType type = match.base[n].dtype();
-    const std::int64_t size = n < leading ? 1 : constant_int(param->shape[n - leading]).value();
-    box.region.push_back(Range::from_min_extent(match.base[n], make_int(type, size)));
-  }
-  return box;
-}
 
 void require_inside(const Caller& caller, const BufferRegion& box, const arith::Facts& facts) {
   for (std::size_t n = 0; n < box.region.size(); ++n) {
@@ -244,13 +228,13 @@ void require_inside(const Caller& caller, const BufferRegion& box, const arith::
 /// Throws if the region of a written buffer may overlap another region, because the intrinsic may
 /// read and write in any order.
 void require_apart(const Caller& caller, const Program& program, int block,
-                   const std::vector<MatchedBuffer>& matches, const PrimFunc& func) {
+                   const std::vector<BufferRegion>& boxes, const PrimFunc& func) {
   std::set<const BufferNode*> written;
   walk(func.body, [&](const Store& store) { written.insert(store.buffer.get()); });
-  for (std::size_t n = 0; n < matches.size(); ++n)
-    for (std::size_t m = 0; m < matches.size(); ++m) {
-      const Buffer memory = source_of(program, block, matches[n].target);
-      if (n == m || !memory.same_as(source_of(program, block, matches[m].target))) continue;
+  for (std::size_t n = 0; n < boxes.size(); ++n)
+    for (std::size_t m = 0; m < boxes.size(); ++m) {
+      const Buffer memory = source_of(program, block, boxes[n].buffer);
+      if (n == m || !memory.same_as(source_of(program, block, boxes[m].buffer))) continue;
       if (written.contains(func.buffers[n].buffer.get()))
         refuse(caller, "buffers `" + func.buffers[n].buffer->name + "` and `" +
                            func.buffers[m].buffer->name + "` of the intrinsic are both " +
@@ -310,30 +294,22 @@ PrimFunc tensorize_block(const Caller& caller, const Program& program, int n,
   arith::Facts facts;
   for (std::optional<int> at = n; at; at = program.scope(*at))
     bind_iters(facts, program.block(*at));
-  const PrimFunc& description = intrin.description;
-  const std::vector<MatchedBuffer> matches =
-      match_description(caller, description, block.body, facts);
-  require_apart(caller, program, n, matches, description);
+  const std::vector<BufferRegion> boxes =
+      match_description(caller, intrin.description, block.body, facts);
+  require_apart(caller, program, n, boxes, intrin.description);
   const Block& body = root_block(intrin.implementation.body);
   VarMap replaced;
   std::vector<std::pair<Buffer, Buffer>> buffers;
-  std::vector<BufferRegion> boxes;
   std::vector<MatchBuffer> matched = {};
-  for (std::size_t i = 0; i < matches.size(); ++i) {
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
     const Buffer& param = intrin.implementation.buffers[i].buffer;
-    boxes.push_back(box_of(matches[i], param));
-    require_inside(caller, boxes.back(), facts);
+    require_inside(caller, boxes[i], facts);
     buffers.emplace_back(param, own_buffer(param, body.body, replaced));
-    matched.push_back({buffers.back().second, boxes.back()});
+    matched.push_back({buffers.back().second, boxes[i]});
   }
-  Block inside{.iters = {},
-               .reads = {},
-               .writes = {},
-               .name = "",
-               .init = std::nullopt,
-               .body = body.body,
-               .alloc_buffers = body.alloc_buffers,
-               .match_buffers = body.match_buffers};
+  Block inside = plain_block("", body.body);
+  inside.alloc_buffers = body.alloc_buffers;
+  inside.match_buffers = body.match_buffers;
   const Stmt copy = fresh_copy(make_block({}, std::move(inside)), std::move(replaced), buffers);
   const Block& own = *copy.as<BlockRealize>()->block;
   block.reads = as_boxes(block.reads, boxes);

@@ -8,6 +8,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -106,11 +107,9 @@ class Relayout {
     const BlockRealize* realize = result.as<BlockRealize>();
     if (!realize) return result;
     Block block = *realize->block;
-    const bool is_changed = mentions(block.reads, old_) || mentions(block.writes, old_) ||
-                            std::ranges::any_of(block.alloc_buffers, [&](const Buffer& own) {
-                              return own.same_as(old_);
-                            });
-    if (!is_changed) return result;
+    if (!mentions(block.reads, old_) && !mentions(block.writes, old_) &&
+        !has_same(block.alloc_buffers, old_))
+      return result;
     for (std::vector<BufferRegion>* regions : {&block.reads, &block.writes})
       for (BufferRegion& region : *regions)
         if (region.buffer.same_as(old_)) region = mapped(region);
@@ -165,14 +164,10 @@ class Relayout {
 
 }  // namespace
 
-PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexType type,
+PrimFunc transform_layout(const Program& program, int n, int index, arith::AccessKind kind,
                           const IndexMap& map, SourceLocation where) {
   const Caller caller{"transform_layout", where};
-  const bool is_read = type == BufferIndexType::Read;
-  const Block& block = program.block(n);
-  const Buffer buffer = region_at(caller, program, n, is_read ? block.reads : block.writes, index,
-                                  is_read ? "reads" : "writes")
-                            .buffer;
+  const Buffer buffer = buffer_at(caller, program, n, kind, index);
   PrimFunc func = program.func();
   const auto param = std::ranges::find_if(
       func.buffers, [&](const auto& own) { return own.buffer.same_as(buffer); });
@@ -233,7 +228,7 @@ IterKind kind_of(const Caller& caller, const Block& block, const IndexMap& map, 
     const IterVar& iter = block.iters[i];
     if (is_one(iter.dom()->extent) || !uses_var(map.to()[n], map.from()[i])) continue;
     if (kind && *kind != iter.kind())
-      refuse(caller, "`" + tir_text(map.to()[n]) + "` of the index map " + map.text() +
+      refuse(caller, "`" + print_expr(map.to()[n]) + "` of the index map " + map.text() +
                          " uses spatial and reduction iterators of block `" + block.name + "`");
     kind = iter.kind();
   }
@@ -255,8 +250,7 @@ PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& m
   std::vector<Expr> shape;
   for (const IterVar& iter : block.iters) shape.push_back(iter.dom()->extent);
   const std::vector<Expr> extents = mapped_shape(caller, describe(program, n), shape, map);
-  Block next = block;
-  next.iters.clear();
+  std::vector<IterVar> iters;
   std::vector<LoopDomain> new_loops;
   std::vector<Expr> values, indices;
   arith::Facts facts;
@@ -267,7 +261,7 @@ PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& m
     new_loops.push_back({Var("ax" + std::to_string(i)), Expr(0), extents[i]});
     values.emplace_back(new_loops.back().var);
     indices.emplace_back(iter.var());
-    next.iters.push_back(iter);
+    iters.push_back(iter);
   }
   std::vector<LoopDomain> from;
   for (std::size_t i = 0; i < block.iters.size(); ++i)
@@ -280,22 +274,11 @@ PrimFunc transform_block_layout(const Program& program, int n, const IndexMap& m
         arith::simplify(inverse[i].value_or(Expr(0)) + block.iters[i].dom()->min, facts));
   const std::function<Expr(const Expr&)> expr = [&](const Expr& e) -> Expr {
     const Expr result = substitute(e, of_iter);
-    if (result.same_as(e) || !e.dtype().is_index())
-      return map_children(e, [&](const Expr& child) { return expr(child); });
+    if (result.same_as(e) || !e.dtype().is_index()) return map_children(e, expr);
     return arith::simplify(result, facts);
   };
-  const std::function<Stmt(const Stmt&)> stmt = [&](const Stmt& s) {
-    return map_children(s, expr, stmt);
-  };
-  next.body = stmt(block.body);
-  if (block.init) next.init = stmt(*block.init);
-  const auto map_region = [&](BufferRegion& region) {
-    for (Range& range : region.region)
-      range = arith::range_by_ends(Range::from_min_extent(expr(range.min), expr(range.extent)));
-  };
-  for (BufferRegion& region : next.reads) map_region(region);
-  for (BufferRegion& region : next.writes) map_region(region);
-  for (MatchBuffer& match : next.match_buffers) map_region(match.source);
+  Block next = with_mapped_parts(block, expr, expr);
+  next.iters = std::move(iters);
   const Stmt nest =
       in_loops(new_loops, make_block(std::move(values), make_true(), std::move(next)));
   return program.with(loops.empty() ? n : loops.front(), nest);

@@ -51,30 +51,29 @@ void AccessParser::slices(F use) {
   if (in_.is_sign("(") && in_.is_sign(")", 1)) in_.skip(2);
   in_.items("]", [&] {
     const Value lo = value();
-    if (!in_.accept(":")) return use(Slice{lo.e, std::nullopt, std::nullopt});
+    if (!in_.accept(":")) return use(lo.e, std::nullopt, std::nullopt);
     const Token& at = in_.peek();
     const Value hi = value();
     const auto [a, b] = alike(lo, hi, at);
     std::optional<Expr> step;
     if (in_.accept(":")) step = as_type(value(), a.dtype(), at);
-    use(Slice{a, b, step});
+    use(a, b, step);
   });
 }
 
 std::vector<Expr> AccessParser::indices(const Buffer& buffer) {
   const Token& open = in_.peek();
   std::vector<Expr> result;
-  slices([&](const Slice& slice) {
-    const Expr& lo = slice.lo;
-    if (!slice.hi) {
+  slices([&](const Expr& lo, const std::optional<Expr>& hi, const std::optional<Expr>& step) {
+    if (!hi) {
       if (!lo.dtype().is_integral() || lo.dtype().is_bool())
         syntax_error(open, "expected integers as indices, got one of type " + lo.dtype().str());
       result.push_back(lo);
       return;
     }
     require_index(lo, open, "the beginning of a slice");
-    const Expr stride = slice.step.value_or(make_int(lo.dtype(), 1));
-    const auto length = constant_int(arith::simplify(*slice.hi - lo));
+    const Expr stride = step.value_or(make_int(lo.dtype(), 1));
+    const auto length = constant_int(arith::simplify(*hi - lo));
     const auto every = constant_int(stride);
     if (!length || !every || *every == 0 || !fits(*length, Int(32)) || !fits(*every, Int(32)))
       syntax_error(open, "a slice of an access has a constant length and a constant step");
@@ -95,13 +94,12 @@ std::vector<Expr> AccessParser::indices(const Buffer& buffer) {
 BufferRegion AccessParser::region() {
   const Token& name = in_.expect(Token::Kind::Name, "a region of a buffer");
   BufferRegion result{buffer(name), {}};
-  slices([&](const Slice& slice) {
-    if (slice.step) syntax_error(name, "a region has no step");
-    require_index(slice.lo, name, "the beginning of a region");
-    const Expr extent = slice.hi
-                            ? at_token(name, [&] { return arith::simplify(*slice.hi - slice.lo); })
-                            : make_int(slice.lo.dtype(), 1);
-    result.region.push_back(Range::from_min_extent(slice.lo, extent));
+  slices([&](const Expr& lo, const std::optional<Expr>& hi, const std::optional<Expr>& step) {
+    if (step) syntax_error(name, "a region has no step");
+    require_index(lo, name, "the beginning of a region");
+    const Expr extent =
+        hi ? at_token(name, [&] { return arith::simplify(*hi - lo); }) : make_int(lo.dtype(), 1);
+    result.region.push_back(Range::from_min_extent(lo, extent));
   });
   if (result.region.size() != result.buffer->shape.size())
     syntax_error(name, "buffer `" + name.text + "` has " + std::to_string(result.buffer->rank()) +

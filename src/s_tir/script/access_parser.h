@@ -38,12 +38,8 @@ class AccessParser : public tir::ExprParser {
   static void require_index(const tir::Expr& e, const Token& at, const char* what);
 
  private:
-  /// An index in brackets: the element `lo` or, if `hi` is set, the range from `lo` to `hi`.
-  struct Slice {
-    tir::Expr lo;
-    std::optional<tir::Expr> hi, step;
-  };
-  /// Parses the indices in brackets, and calls `use` for each of them.
+  /// Parses the indices in brackets. Calls `use(lo, hi, step)` for each of them: the element `lo`
+  /// or, if `hi` is set, the range from `lo` to `hi`. `hi` and `step` are optional expressions.
   template <class F>
   void slices(F use);
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "s_tir/context.h"
 #include "s_tir/script/access_parser.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
@@ -21,8 +22,7 @@ namespace {
 
 /// The state of a block whose lines are being parsed.
 struct OpenBlock {
-  Block block{
-      .iters = {}, .reads = {}, .writes = {}, .name = "", .init = std::nullopt, .body = make_nop()};
+  Block block = plain_block("", make_nop());
   std::vector<Expr> values;
   /// The variables of the iterators.
   std::unordered_set<const ExprNode*> iter_vars;
@@ -109,9 +109,7 @@ class Parser : public AccessParser {
     head_ = Head();
     head_.func.attrs = {.global_symbol = is_modern_ ? name.text : "",
                         .noalias = false,
-                        .from_legacy_te_schedule = false,
-                        .reversed_in_text = false,
-                        .others = {}};
+                        .from_legacy_te_schedule = false};
     scopes_ = Scopes();
     in_.expect("(");
     in_.items(")", [&] { param(); });
@@ -734,15 +732,13 @@ class Parser : public AccessParser {
     if (extents.size() != names.size())
       syntax_error(at, std::to_string(names.size()) + " loop variables for " +
                            std::to_string(extents.size()) + " extents");
-    std::vector<Var> vars;
-    Stmt body = nested_with([&] {
+    std::vector<LoopDomain> loops;
+    const Stmt body = nested_with([&] {
       for (std::size_t n = 0; n < names.size(); ++n)
-        vars.push_back(begin_loop(names[n], Range::from_extent(extents[n])));
+        loops.push_back({begin_loop(names[n], Range::from_extent(extents[n])),
+                         make_int(extents[n].dtype(), 0), extents[n]});
     });
-    for (std::size_t n = names.size(); n-- > 0;)
-      body = make_stmt(For{vars[n], make_int(extents[n].dtype(), 0), extents[n], ForKind::Serial,
-                           std::move(body)});
-    return body;
+    return in_loops(loops, body);
   }
 
   Stmt one_loop(const Token& name, ForKind kind) {
