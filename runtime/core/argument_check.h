@@ -41,7 +41,7 @@ class ArgumentChecker {
   friend struct CheckedArguments;
 
   struct Param {
-    /// The symbol of each extent and of each stride, -1 for a size that is no symbol.
+    /// The symbol of each extent and of each stride; -1 for a constant.
     std::vector<int> shape, strides;
     DLDataType dtype = {};
     /// The number of elements; nullopt unless all extents are constant.

@@ -48,7 +48,7 @@ void add_uses_of_launch(const Call& call, const KernelCode& kernels, Uses& uses)
 void add_uses(const Expr& e, const KernelCode* kernels, bool in_prefetch, Uses& uses) {
   if (e.as<VarNode>()) {
     // If the pointer itself is used as a value, the memory may be read and written anywhere.
-    if (e.dtype().is_handle()) uses[&e.node()] = {.reads = true, .writes = true};
+    if (e.dtype().is_handle()) uses[&e.node()].reads = uses[&e.node()].writes = true;
     return;
   }
   if (const Load* load = e.as<Load>()) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "tenon/te/auto_inline.h"
 #include "tenon/te/stage_data.h"
 #include "tenon/tir/expr.h"
 #include "tests/common/refusal.h"
@@ -1246,10 +1247,12 @@ class Misuser {
   std::string picture() const {
     std::ostringstream out;
     for (const Stage& stage : schedule_->stages()) {
-      out << stage.op() << stage.data().attach.index() << ' ' << stage.relations().size();
+      out << stage.op() << stage.data().attach.index() << ' ' << stage.relations().size() << ' '
+          << te::is_untouched(stage);
       for (const IterVar& axis : stage.leaf_iter_vars()) out << ' ' << axis;
       out << '\n';
     }
+    for (const std::string& warning : schedule_->warnings()) out << warning << '\n';
     return out.str() + lowered();
   }
 

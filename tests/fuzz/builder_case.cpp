@@ -73,7 +73,12 @@ class BodyWriter {
   int random_extent() {
     if (random_.one_in(20)) return random_.between(0, 1);
     const int extent = random_.pick(std::vector<int>{2, 3, 4, 8, 8, 16, extent_});
-    return is_careful_ ? std::min(extent, extent_) : extent;
+    // A nest has at most this many iterations, so that the interpreter finishes in time.
+    constexpr int kMaxIterations = 1 << 14;
+    int enclosing = 1;
+    for (const auto& loop : loops_) enclosing *= std::max(loop.extent, 1);
+    const int most = std::max(kMaxIterations / enclosing, 1);
+    return std::min({extent, most, is_careful_ ? extent_ : extent});
   }
 
   /// `is_shared`: the tasks of a region share the outermost loop.

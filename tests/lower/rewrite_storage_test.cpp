@@ -55,6 +55,29 @@ for (i: int32, 0, 8) {
 )");
 }
 
+TEST(RewriteStorage, TheSizeOfAnAllocationMayBeNearTheGreatestInteger) {
+  // 16 times the 2^62 bits of Y, the greatest block that may be reused for Y, is not an int64.
+  const std::string text = rewritten(R"(
+  allocate(X: Pointer(global float32), float32, [100]), storage_scope = global {
+    for (j: int32, 0, 8) {
+      X_1: Buffer(X, float32, [100], [])[j] = A[j]
+    }
+    for (j_1: int32, 0, 8) {
+      B[j_1] = X_1[j_1]
+    }
+  }
+  allocate(Y: Pointer(global float32), float32, [144115188075855872i64]), storage_scope = global {
+    for (j_2: int32, 0, 8) {
+      Y_1: Buffer(Y, float32, [144115188075855872i64], [])[j_2] = A[j_2]
+    }
+    for (j_3: int32, 0, 8) {
+      B[j_3] = Y_1[j_3]
+    }
+  })");
+  EXPECT_NE(text.find("allocate(X"), std::string::npos);
+  EXPECT_NE(text.find("allocate(Y"), std::string::npos);
+}
+
 /// Four elementwise stages; the size of the third and whether it reverses.
 std::string chain(int third = 64, bool reverses = false) {
   const std::string n = std::to_string(third);

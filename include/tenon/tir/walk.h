@@ -30,8 +30,8 @@ using StmtVisit = FunctionRef<void(const Stmt&)>;
 using ExprMap = FunctionRef<Expr(const Expr&)>;
 using StmtMap = FunctionRef<Stmt(const Stmt&)>;
 
-/// Calls `f` on every direct sub-expression, left to right. For a Reduce: sources, inits,
-/// condition, axis ranges.
+/// Calls `f` on every direct sub-expression, left to right. For a Reduce: axis ranges, sources,
+/// inits, condition.
 void for_each_child(const Expr& e, ExprVisit f);
 /// Calls `f` on every direct sub-expression and `g` on every direct sub-statement, in textual
 /// order: the min and extent of a loop and the extents of an allocation before the body, the value
@@ -61,7 +61,7 @@ void visit_node(Visitors& visitors, const Value& value) {
 }
 void walk_expr(const Expr& e, ExprVisit visit);
 void walk_stmt(const Stmt& s, ExprVisit visit_expr, StmtVisit visit_stmt);
-/// Returns the result of the visitor for the node's kind; nullopt if there is none.
+/// Returns the result of the visitor for the node's kind; nullopt if no visitor takes that kind.
 template <class Visitors, class Handle>
 std::optional<Handle> replacement(Visitors& visitors, const Handle& x) {
   return match(x.node().value, [&](const auto& node) -> std::optional<Handle> {

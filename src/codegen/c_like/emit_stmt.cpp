@@ -153,14 +153,19 @@ void CFunctionEmitter::serial_loop(const Var& var, const Text& begin, const Text
 void CFunctionEmitter::emit(const While& n) {
   names_.open();
   const auto [before, condition] = aside([&] { return expr(n.condition); });
+  const auto body = [&] {
+    ++loop_depth_;
+    stmt(n.body);
+    --loop_depth_;
+  };
   if (before.empty()) {
     names_.close();
-    return block("while (" + condition.text + ")", [&] { stmt(n.body); });
+    return block("while (" + condition.text + ")", body);
   }
   block("for (;;)", [&] {
     out_.add(before);
     out_.add("if (!" + condition.within(Level::Unary) + ") break;");
-    stmt(n.body);
+    body();
   });
   names_.close();
 }

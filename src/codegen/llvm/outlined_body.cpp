@@ -39,6 +39,9 @@ void OutlinedBody::define_captured(FunctionEmitter& inner) const {
   if (const DebugLines* lines = outer_.module_.debug_lines())
     inner.builder_.SetCurrentDebugLocation(
         lines->same_line(outer_.builder_.getCurrentDebugLocation(), *function_));
+  // Pragmas around the body hold inside it too.
+  inner.builder_.setFastMathFlags(outer_.builder_.getFastMathFlags());
+  inner.streams_stores_ = outer_.streams_stores_;
   for (const auto& [var, n] : captures_) {
     llvm::Argument* argument = function_->getArg(static_cast<unsigned>(n));
     llvm::Value* value = captured_[n];

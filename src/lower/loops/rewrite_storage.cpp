@@ -16,6 +16,7 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -618,7 +619,9 @@ class StoragePlanner {
       return block;
     };
     const auto fits = free.lower_bound(bits);
-    const auto end = free.upper_bound(bits ? *bits * kMatchRange : bits);
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+    const auto end =
+        free.upper_bound(bits ? std::min(*bits, kMax / kMatchRange) * kMatchRange : bits);
     for (auto it = fits; it != end; ++it)
       if (suits(it, bits.has_value())) return take(it);
     const auto begin = free.lower_bound(bits ? *bits / kMatchRange : bits);

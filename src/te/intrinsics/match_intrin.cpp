@@ -477,11 +477,12 @@ class IntrinMatcher {
   }
 
   static std::string bodies_differ(const Body& body, CanonicalForms& forms) {
-    auto [what, own, theirs] = body;
+    const auto& [what, of_stage, of_intrinsic] = body;
+    Expr own = of_stage, theirs = of_intrinsic;
     std::string text = "the " + what + " is `" + print_expr(own) + "`, that of the intrinsic is `" +
                        print_expr(theirs) + "`";
     while (narrow(own, theirs, forms)) continue;
-    if (!own.same_as(std::get<1>(body)))
+    if (!own.same_as(of_stage))
       text += "; they differ in `" + print_expr(own) + "` and `" + print_expr(theirs) + "`";
     if (own.dtype() != theirs.dtype())
       text += ", of types " + own.dtype().str() + " and " + theirs.dtype().str();

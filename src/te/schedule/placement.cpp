@@ -314,7 +314,7 @@ Stage Stage::bound(const IterVar& axis, const Range& range, SourceLocation where
   const Range& whole = *axis.dom();
   const arith::Facts facts;
   Expr is_inside = whole.min <= typed.min && typed.extent >= 0;
-  if (!edit.attributes(axis).rounds_up)
+  if (!edit.stage().rounds_up(axis))
     is_inside = is_inside && typed.min + typed.extent <= whole.min + whole.extent;
   if (axis.kind() == IterKind::Reduce) {
     const bool has_all = arith::can_prove(

@@ -31,12 +31,19 @@ StageEdit::StageEdit(const Stage& handle, std::string_view primitive, const Sour
 
 StageEdit::StageEdit(ScheduleData& schedule, StageNumber number, std::string primitive,
                      const SourceLocation& where)
-    : schedule_(schedule), number_(number), primitive_(std::move(primitive)), where_(where) {
+    : schedule_(schedule),
+      number_(number),
+      primitive_(std::move(primitive)),
+      where_(where),
+      warnings_(schedule.warnings.size()) {
   check_is_there(schedule_, number_, primitive_, where_);
 }
 
 StageEdit::~StageEdit() {
-  if (std::uncaught_exceptions() == exceptions_) ++schedule_.version;
+  if (std::uncaught_exceptions() == exceptions_)
+    ++schedule_.version;
+  else if (schedule_.warnings.size() > warnings_)
+    schedule_.warnings.resize(warnings_);
 }
 
 StageEdit StageEdit::on(StageData& copy) const {

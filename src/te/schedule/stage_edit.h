@@ -22,7 +22,7 @@ class StageEdit {
             const SourceLocation& where);
   StageEdit(const StageEdit&) = default;
   StageEdit& operator=(const StageEdit&) = delete;
-  /// Changes the version of the schedule, unless the primitive throws.
+  /// Changes the version of the schedule. If the primitive throws, removes its warnings instead.
   ~StageEdit();
 
   ScheduleData& schedule() const { return schedule_; }
@@ -73,6 +73,8 @@ class StageEdit {
   StageNumber number_;
   std::string primitive_;
   SourceLocation where_;
+  /// The number of warnings before the primitive.
+  std::size_t warnings_;
   StageData* copy_ = nullptr;
   int exceptions_ = std::uncaught_exceptions();
 };
