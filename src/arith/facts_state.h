@@ -5,10 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "arith/rule_proofs.h"
@@ -145,23 +145,12 @@ struct Facts::State {
     Expr e;
     bool holds;
   };
-  /// Undo records of a scope, processed in reverse order.
-  struct DropBound {};
-  struct DropLiteral {};
-  struct RestoreModular {
-    Expr var;
-    std::optional<ModularSet> modular;
-  };
-  struct RestoreRange {
-    Expr var;
-    std::optional<Bound> bound;
-  };
-  using Undo = std::variant<DropBound, DropLiteral, RestoreModular, RestoreRange>;
 
   DenseMap<const tir::ExprNode*, OfVar> vars;
   std::vector<BoundFact> bound_facts;
   std::vector<Literal> literals;
-  std::vector<Undo> undo;
+  /// Actions that remove the facts of the open scopes, run in reverse order.
+  std::vector<std::function<void()>> undo;
   ProofMemory proofs;
   /// Memo table for large expressions under these facts, if no longer-lived one exists.
   std::unique_ptr<RewriteMemory> rewrites;
@@ -190,8 +179,6 @@ struct Facts::State {
     mark(known);
   }
 
-  /// Begins a scope. Returns the mark for undo_to.
-  std::size_t enter() const { return undo.size(); }
   void add_bound(const Expr& e, Bound bound);
   /// Adds constant bounds and remainders implied by the condition.
   void add_numeric_facts(const Expr& condition);
@@ -205,12 +192,16 @@ struct Facts::State {
   void undo_to(std::size_t mark);
 
  private:
-  /// Update `known` when a fact is added or removed. Each function adds or subtracts the hash of
-  /// the fact in the entries of its variables.
+  /// Adds a fact about the variables of `fact.e` until the scope ends.
+  template <class Fact>
+  void add_fact(std::vector<Fact>& facts, Fact fact, std::uint64_t hash);
+  /// Sets one of the facts about the variable until the scope ends.
+  template <class T>
+  void set_in_scope(const Expr& var, std::optional<T> OfVar::*member, const T& value);
+  /// Update `known` when a fact is added or removed. Each function adds the change of the hash in
+  /// the entries of the variables.
   void mark(OfVar& var);
   void mark(std::uint64_t variables, std::uint64_t by);
-  void mark(const BoundFact& fact, int sign);
-  void mark(const Literal& literal, int sign);
 
   /// Hashes of facts, grouped by the bit of their variables in a 64-bit Bloom filter
   /// (ExprNode::variables). Entry b is the sum of the hashes of all facts about variables with bit
@@ -256,24 +247,11 @@ class InData {
   bool before_;
 };
 
-/// An assumption that holds during the lifetime of the object. For use inside arith, which has no
-/// Facts::Scope.
-class Assumption {
- public:
-  Assumption(const Facts& facts, const Expr& condition);
-  /// Assumes a simplified condition, without simplifying it under its own bounds.
-  static Assumption of_settled(const Facts& facts, const Expr& condition);
-  /// Assumes that the axes are in their domains.
-  static Assumption of_axes(const Facts& facts, const std::vector<tir::IterVar>& axes);
-  ~Assumption();
-  Assumption(const Assumption&) = delete;
-  Assumption& operator=(const Assumption&) = delete;
-
- private:
-  Assumption(Facts::State& state, std::size_t mark) : state_(state), mark_(mark) {}
-
-  Facts::State& state_;
-  std::size_t mark_;
-};
+/// Assumes the condition until the scope ends. A settled condition has been simplified, and is not
+/// simplified again under its own bounds.
+[[nodiscard]] Facts::Scope assume(const Facts& facts, const Expr& condition,
+                                  bool is_settled = false);
+/// Assumes that the axes are in their domains.
+[[nodiscard]] Facts::Scope assume_axes(const Facts& facts, const std::vector<tir::IterVar>& axes);
 
 }  // namespace tenon::arith

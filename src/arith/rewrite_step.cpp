@@ -107,21 +107,10 @@ Expr rewrite_negation(const Expr& e, const Not& n, RewriteContext& context) {
 
 // ---- choices: each branch is visited under its condition ----------------------------------------
 
-struct Choice {
-  Expr condition, if_true, if_false;
-};
-
-Expr visit_under(const Expr& e, const Expr& condition, RewriteContext& context) {
-  Assumption assumption(context.facts, condition);
-  return context.visit(e);
-}
-
 bool has_choice(const Expr& e) {
-  bool found = false;
-  walk(
-      e, [&](const Select&) { found = true; },
-      [&](const Call& call) { found = found || call.is(Intrin::if_then_else); });
-  return found;
+  return any_node(
+      e, [](const Select&) { return true; },
+      [](const Call& call) { return call.is(Intrin::if_then_else); });
 }
 
 /// Whether a condition that has been simplified is assumed without another visit. Other conditions
@@ -134,8 +123,8 @@ bool is_settled(const Expr& condition) {
   return (n && is_comparison(n->op) && n->a.dtype().is_floating()) || has_choice(condition);
 }
 
-Expr visit_under_settled(const Expr& e, const Expr& condition, RewriteContext& context) {
-  const Assumption assumption = Assumption::of_settled(context.facts, condition);
+Expr visit_under(const Expr& e, const Expr& condition, bool is_settled, RewriteContext& context) {
+  const Facts::Scope scope = assume(context.facts, condition, is_settled);
   return context.visit(e);
 }
 
@@ -145,37 +134,33 @@ Expr visit_guard(const Expr& condition, RewriteContext& context) {
   return context.visit(condition);
 }
 
-Choice visit_choice(const Choice& c, RewriteContext& context) {
+Select visit_choice(const Select& c, RewriteContext& context) {
   const Expr condition = visit_guard(c.condition, context);
-  if (is_settled(condition)) {
-    const Not* inverted = condition.as<Not>();
-    Expr if_true = visit_under_settled(c.if_true, condition, context);
-    const Expr otherwise = inverted ? inverted->a : make_not(condition);
-    return {condition, std::move(if_true), visit_under_settled(c.if_false, otherwise, context)};
-  }
-  Expr if_true = visit_under(c.if_true, condition, context);
-  Expr if_false =
-      visit_under(c.if_false, rewrite_simplify(make_not(condition), context.facts), context);
-  return {condition, std::move(if_true), std::move(if_false)};
+  const bool settled = is_settled(condition);
+  const Expr if_true = visit_under(c.if_true, condition, settled, context);
+  const Not* inverted = condition.as<Not>();
+  const Expr otherwise = !settled   ? rewrite_simplify(make_not(condition), context.facts)
+                         : inverted ? inverted->a
+                                    : make_not(condition);
+  return {condition, if_true, visit_under(c.if_false, otherwise, settled, context)};
 }
 
-bool is_unchanged(const Choice& a, const Choice& b) {
+bool is_unchanged(const Select& a, const Select& b) {
   return a.condition.same_as(b.condition) && a.if_true.same_as(b.if_true) &&
          a.if_false.same_as(b.if_false);
 }
 
 Expr rewrite_select(const Expr& e, const Select& n, RewriteContext& context) {
-  const Choice old{n.condition, n.if_true, n.if_false};
-  const Choice c = visit_choice(old, context);
+  const Select c = visit_choice(n, context);
   if (is_true(c.condition)) return c.if_true;
   if (is_false(c.condition)) return c.if_false;
   if (structural_equal(c.if_true, c.if_false)) return c.if_true;
-  return is_unchanged(c, old) ? e : make_select(c.condition, c.if_true, c.if_false);
+  return is_unchanged(c, n) ? e : make_select(c.condition, c.if_true, c.if_false);
 }
 
 Expr rewrite_if_then_else(const Expr& e, const Call& n, RewriteContext& context) {
-  const Choice old{n.args[0], n.args[1], n.args[2]};
-  const Choice c = visit_choice(old, context);
+  const Select old{n.args[0], n.args[1], n.args[2]};
+  const Select c = visit_choice(old, context);
   if (is_true(c.condition)) return c.if_true;
   if (is_false(c.condition)) return c.if_false;
   return is_unchanged(c, old)
@@ -247,7 +232,7 @@ Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
 
 /// Simplifies a reduction under the assumption that its axes are in their domains.
 Expr rewrite_reduction(const Expr& e, const Reduce& n, RewriteContext& context) {
-  const Assumption ranges = Assumption::of_axes(context.facts, n.reduction->axis);
+  const Facts::Scope ranges = assume_axes(context.facts, n.reduction->axis);
   return map_children(e, context.visit);
 }
 

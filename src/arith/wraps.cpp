@@ -62,7 +62,7 @@ Expr keep_wrapping(const Expr& before, const Expr& after, const Facts::State& st
 Expr keep_wrapping(const Expr& before, const Expr& after, const std::vector<IterVar>& axes) {
   if (!loses_data(before, after)) return after;
   const Facts facts;
-  const Assumption domains = Assumption::of_axes(facts, axes);
+  const Facts::Scope domains = assume_axes(facts, axes);
   return mark_compared(after, facts.state());
 }
 
