@@ -121,6 +121,12 @@ std::optional<Expr> combine_if_both(BinaryOp op, const std::optional<Expr>& a,
   return combine(op, *a, *b);
 }
 
+std::optional<Expr> combine_or_other(BinaryOp op, const std::optional<Expr>& a,
+                                     const std::optional<Expr>& b) {
+  const std::optional<Expr> both = combine_if_both(op, a, b);
+  return both ? both : a ? a : b;
+}
+
 Interval between(std::optional<Expr> min, std::optional<Expr> max) {
   if (min && max) return Interval::of(*std::move(min), *std::move(max));
   if (min) return Interval::at_least(*std::move(min));
@@ -147,24 +153,19 @@ Interval raw_hull(const Interval& a, const Interval& b) {
 }
 
 Interval hull(const std::vector<Interval>& sets, const Facts& facts) {
-  if (sets.empty()) return Interval::empty();
   if (sets.size() == 1) return sets.front();
-  Interval all = sets.front();
-  for (std::size_t i = 1; i < sets.size(); ++i) all = raw_hull(all, sets[i]);
+  Interval all = Interval::empty();
+  for (const Interval& set : sets) all = raw_hull(all, set);
   if (all.is_empty()) return all;
   return between(simplify_if(all.min(), facts), simplify_if(all.max(), facts));
 }
 
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts) {
   if (a.is_empty() || b.is_empty()) return Interval::empty();
-  std::optional<Expr> min = combine_if_both(BinaryOp::Max, a.min(), b.min());
-  if (!min) min = a.min() ? a.min() : b.min();
-  std::optional<Expr> max = combine_if_both(BinaryOp::Min, a.max(), b.max());
-  if (!max) max = a.max() ? a.max() : b.max();
-  min = simplify_if(min, facts);
-  max = simplify_if(max, facts);
+  const auto min = simplify_if(combine_or_other(BinaryOp::Max, a.min(), b.min()), facts);
+  const auto max = simplify_if(combine_or_other(BinaryOp::Min, a.max(), b.max()), facts);
   if (min && max && can_prove(combine(BinaryOp::Lt, *max, *min), facts)) return Interval::empty();
-  return between(std::move(min), std::move(max));
+  return between(min, max);
 }
 
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts) {
