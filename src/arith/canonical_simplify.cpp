@@ -48,11 +48,6 @@ Expr quotient(Rounding rounding, const Expr& a, std::int64_t divisor) {
 
 // ---- Term ---------------------------------------------------------------------------------------
 
-bool Term::same_index(const Term& other) const {
-  if (index.same_as(other.index)) return true;
-  return index.node().hash == other.index.node().hash && structural_equal(index, other.index);
-}
-
 bool Term::multiply(std::int64_t factor) { return multiply_value(dtype(), scale, factor); }
 
 Expr Term::expr(int sign) const {
@@ -564,8 +559,7 @@ Expr Canonicalizer::simplify(const Expr& e) {
   return visit_once(e, rewriting_, RewriteMemory::Step::Canonical, [&] {
     Expr result = to_expr(visit(e));
     if (!facts_.state().in_data) result = keep_wrapping(e, result, facts_.state());
-    const bool is_equal = result.node().hash == e.node().hash && tir::structural_equal(result, e);
-    return is_equal ? e : result;
+    return structural_equal(result, e) ? e : result;
   });
 }
 

@@ -36,7 +36,7 @@ struct Term {
   /// Whether the term has the same value with the rounding `other`. A whole index is not rounded,
   /// so both roundings agree.
   bool allows(Rounding other) const { return rounding == other || is_whole(); }
-  bool same_index(const Term& other) const;
+  bool same_index(const Term& other) const { return structural_equal(index, other.index); }
 
   /// Multiplies the scale by `factor`. Returns false if the type cannot represent the exact
   /// product; the scale then wraps.

@@ -179,8 +179,7 @@ class BoundOf {
  private:
   Bound within_facts(const Expr& e, Bound bound) const {
     for (const Facts::State::BoundFact& fact : state_.bound_facts)
-      if (fact.e.node().hash == e.node().hash && structural_equal(fact.e, e))
-        bound = intersect(bound, fact.bound);
+      if (structural_equal(fact.e, e)) bound = intersect(bound, fact.bound);
     return bound;
   }
 

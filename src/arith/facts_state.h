@@ -44,8 +44,7 @@ class RewriteMemory {
     const std::optional<Visit>& visit = visits_[place_of(e, step, known)];
     if (!visit || visit->known != known || visit->step != step) return nullptr;
     if (visit->e.same_as(e)) return &*visit;
-    if (visit->e.node().hash != e.node().hash || !tir::structural_equal(visit->e, e))
-      return nullptr;
+    if (!tir::structural_equal(visit->e, e)) return nullptr;
     const bool is_settled = visit->result.same_as(visit->e);
     if (!is_settled && !is_shareable(e)) return nullptr;
     // A result that contains a minimum or maximum of data is valid for this handle only, because

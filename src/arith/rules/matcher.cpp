@@ -27,9 +27,6 @@ Kind kind_of(const Expr& e) {
   return Kind::Other;
 }
 
-bool is_equal(const Expr& a, const Expr& b) {
-  return a.same_as(b) || (a.node().hash == b.node().hash && structural_equal(a, b));
-}
 
 /// One attempt to match one rule. Bindings point into the expression, which outlives the attempt.
 class Attempt {
@@ -48,7 +45,7 @@ class Attempt {
   // ---- matching ---------------------------------------------------------------------------------
 
   bool bind(const Expr*& slot, const Expr& e) {
-    if (slot) return is_equal(*slot, e);
+    if (slot) return structural_equal(*slot, e);
     slot = &e;
     return true;
   }
