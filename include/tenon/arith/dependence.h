@@ -155,6 +155,9 @@ struct Conflict {
   Access first, second;
 };
 
+/// Whether equal indices of the two buffers are the same element.
+bool same_layout(const tir::Buffer& a, const tir::Buffer& b);
+
 /// Whether the two accesses provably touch no common element in any related pair of iterations.
 /// `facts` must hold around the related loops. The function adds the variables of both iterations
 /// to them.

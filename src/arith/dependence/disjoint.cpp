@@ -97,14 +97,6 @@ class Digits {
   int conditions_ = 0;
 };
 
-/// Whether equal indices are the same element.
-bool same_layout(const Buffer& a, const Buffer& b) {
-  if (a.same_as(b)) return true;
-  return a->data.same_as(b->data) && a->dtype == b->dtype && structural_equal(a->shape, b->shape) &&
-         structural_equal(a->strides, b->strides) &&
-         structural_equal(a->elem_offset, b->elem_offset);
-}
-
 /// Whether equal indices of the two one-dimensional buffers address the same element.
 bool same_flat_layout(const Buffer& a, const Buffer& b) {
   return a->data.same_as(b->data) && a->dtype.element() == b->dtype.element() &&
@@ -830,6 +822,13 @@ class Prover {
 };
 
 }  // namespace
+
+bool same_layout(const Buffer& a, const Buffer& b) {
+  if (a.same_as(b)) return true;
+  return a->data.same_as(b->data) && a->dtype == b->dtype && structural_equal(a->shape, b->shape) &&
+         structural_equal(a->strides, b->strides) &&
+         structural_equal(a->elem_offset, b->elem_offset);
+}
 
 Relation Relation::with(const For& loop, Step step) && {
   return std::move(*this).with(loop.var, Range::from_min_extent(loop.min, loop.extent), step);
