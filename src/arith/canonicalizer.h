@@ -73,8 +73,7 @@ class Sum {
 
   /// Splits the sum into the part whose scales and constant are multiples of the divisor, and the
   /// remainder.
-  struct Parts;
-  Parts separate(std::int64_t divisor) const;
+  std::pair<Sum, Sum> separate(std::int64_t divisor) const;
 
   /// Returns the sum as an expression, with adjacent pieces merged and terms in order: the form of
   /// TVM 0.9 text.
@@ -87,10 +86,6 @@ class Sum {
   DataType type_;
   std::vector<Term> terms_;
   std::int64_t constant_ = 0;
-};
-
-struct Sum::Parts {
-  Sum divisible, rest;
 };
 
 /// Whether casting each index separately gives the same value as casting the result. This holds if
@@ -134,11 +129,12 @@ class Canonicalizer {
   Canonical add(Canonical a, Canonical b, int sign);
   Canonical multiply(Canonical a, Canonical b);
 
-  // Divide or reduce by a constant divisor > 1. Defined in the section about division.
-  Canonical floor_divide(Canonical a, std::int64_t divisor);
-  Canonical trunc_divide(Canonical a, std::int64_t divisor);
-  Canonical floor_remainder(Canonical a, std::int64_t divisor);
-  Canonical trunc_remainder(Canonical a, std::int64_t divisor);
+  // Divide or reduce a sum or a term by a constant divisor > 1. Defined in the section about
+  // division.
+  Canonical floor_divide(const Sum& sum, std::int64_t divisor);
+  Canonical trunc_divide(const Sum& sum, std::int64_t divisor);
+  Canonical floor_remainder(const Sum& sum, std::int64_t divisor);
+  Canonical trunc_remainder(Sum sum, std::int64_t divisor);
   Term divide(Term term, std::int64_t divisor, Rounding rounding);
   Term reduce(Term term, std::int64_t divisor, Rounding rounding);
 
