@@ -293,7 +293,7 @@ std::optional<std::int64_t> product(DataType type, std::int64_t a, std::int64_t 
 
 bool Canonicalizer::is_non_negative(const Expr& e) const {
   return const_bound(e, facts_).is_at_least(0) ||
-         can_prove(Claim{Claim::Relation::AtLeast, e, 0}, facts_);
+         can_prove(BinaryOp::Ge, e, 0, facts_);
 }
 
 bool Canonicalizer::is_below(const Expr& e, std::int64_t bound) const {

@@ -373,8 +373,7 @@ std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Fac
   if (!divisor || divisor->value <= 0) return std::nullopt;
   const ModularSet set = modular_set_of(n.a, facts.state());
   if (set.coeff % divisor->value != 0) return std::nullopt;
-  if (n.op == BinaryOp::TruncMod && !can_prove(Claim{Claim::Relation::AtLeast, n.a, 0}, facts))
-    return std::nullopt;
+  if (n.op == BinaryOp::TruncMod && !can_prove(BinaryOp::Ge, n.a, 0, facts)) return std::nullopt;
   const auto remainder = compute(BinaryOp::FloorMod, set.base, divisor->value);
   return make_int(e.dtype(), *remainder);
 }
@@ -473,7 +472,7 @@ std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
   if (!quotient || !remainder) return std::nullopt;
   auto rest_quotient = [&]() -> Expr {
     Expr whole = floordiv(sum->rest, n.b);
-    return can_prove(Claim{Claim::Relation::Equal, whole, 0}, facts) ? make_int(type, 0) : whole;
+    return can_prove(BinaryOp::Eq, whole, 0, facts) ? make_int(type, 0) : whole;
   };
 
   // Uses x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2). If the quotient of the last part
@@ -487,8 +486,7 @@ std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
   // With c2 == a*c1, x == a*x' + b, y == d*c2 + e, the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <=
   // (a-1)*c1 and e < c1.
   const bool is_multiple = sum->scale > 0 && divisor->value > 0 && divisor->value % sum->scale == 0;
-  if (is_multiple &&
-      can_prove(Claim{Claim::Relation::Below, floormod(sum->rest, n.b), sum->scale}, facts))
+  if (is_multiple && can_prove(BinaryOp::Lt, floormod(sum->rest, n.b), sum->scale, facts))
     return floordiv(sum->x, make_int(type, divisor->value / sum->scale)) + rest_quotient();
   return std::nullopt;
 }

@@ -27,7 +27,6 @@ Kind kind_of(const Expr& e) {
   return Kind::Other;
 }
 
-
 /// One attempt to match one rule. Bindings point into the expression, which outlives the attempt.
 class Attempt {
  public:
@@ -123,16 +122,7 @@ class Attempt {
     literal_type_ = type_of_literals();
     const std::optional<Expr> e = build(node.first);
     if (!bound || !e) return false;
-    switch (node.op) {
-      case BinaryOp::Ge:
-        return can_prove(Claim{Claim::Relation::AtLeast, *e, *bound}, facts_);
-      case BinaryOp::Lt:
-        return can_prove(Claim{Claim::Relation::Below, *e, *bound}, facts_);
-      case BinaryOp::Eq:
-        return can_prove(Claim{Claim::Relation::Equal, *e, *bound}, facts_);
-      default:
-        internal_error("a rule's condition is of a kind that is not proved");
-    }
+    return can_prove(node.op, *e, *bound, facts_);
   }
 
   // ---- building ---------------------------------------------------------------------------------
