@@ -41,13 +41,15 @@ using namespace tir;
 
 namespace {
 
-std::optional<bool> decide(const Expr& e, const RewriteContext& context) {
-  return context.uses_literals ? context.facts.state().decide(e) : std::nullopt;
+/// Returns the constant that equals the condition if a literal fact decides it.
+std::optional<Expr> decide(const Expr& e, const RewriteContext& context) {
+  const auto holds = context.uses_literals ? context.facts.state().decide(e) : std::nullopt;
+  return holds ? std::optional(make_int(e.dtype(), *holds)) : std::nullopt;
 }
 
 Expr rewrite_variable(const Expr& e, const RewriteContext& context) {
   if (e.dtype().is_bool())
-    if (const auto holds = decide(e, context)) return *holds ? make_true() : make_false();
+    if (const auto constant = decide(e, context)) return *constant;
   const Facts::State::OfVar* known = context.facts.state().find(e);
   return known && known->value ? *known->value : e;
 }
@@ -78,8 +80,7 @@ Expr rewrite_operands(const Expr& e, const Binary& n, RewriteContext& context) {
   const Expr node = a.same_as(n.a) && b.same_as(n.b) ? e : make_binary(n.op, a, b);
   const Binary& inside = *node.as<Binary>();
   if (!e.dtype().is_bool()) return rewrite_arithmetic(node, inside, context);
-  if (const auto holds = decide(node, context))
-    return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
+  if (const auto constant = decide(node, context)) return *constant;
   if (n.op == BinaryOp::And || n.op == BinaryOp::Or)
     return rewrite_connective(node, inside, context);
   return rewrite_comparison(node, inside, context);
@@ -100,8 +101,7 @@ Expr rewrite_negation(const Expr& e, const Not& n, RewriteContext& context) {
   const Expr a = context.visit(n.a);
   if (is_constant(a)) return !a;
   const Expr node = a.same_as(n.a) ? e : make_not(a);
-  if (const auto holds = decide(node, context))
-    return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
+  if (const auto constant = decide(node, context)) return *constant;
   return rewrite_not(node, context);
 }
 
@@ -203,7 +203,7 @@ Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
   if (call.is(Intrin::likely)) {
     const Expr& hinted = call.args[0];
     if (is_constant(hinted)) return hinted;
-    if (const auto holds = decide(hinted, context)) return *holds ? make_true() : make_false();
+    if (const auto constant = decide(hinted, context)) return *constant;
   }
   for (const Intrin bits :
        {Intrin::shift_left, Intrin::shift_right, Intrin::bitwise_and, Intrin::bitwise_or,
@@ -434,29 +434,20 @@ struct ScaledSum {
   Expr rest;
 };
 
-struct Scaled {
-  Expr x;
-  std::int64_t scale;
-};
-
-std::optional<Scaled> scaled(const Expr& e) {
+/// Returns e + rest if `e` is x*c1.
+std::optional<ScaledSum> scaled_sum(const Expr& e, const Expr& rest) {
   const Binary* product = as_binary(e, BinaryOp::Mul);
   const IntImm* scale = product ? product->b.as<IntImm>() : nullptr;
   if (!scale) return std::nullopt;
-  return Scaled{product->a, scale->value};
+  return ScaledSum{product->a, scale->value, rest};
 }
 
 /// Matches x*c1 + y, x*c1 and y + x*c1.
 std::optional<ScaledSum> scaled_sum(const Expr& e) {
   const Binary* sum = as_binary(e, BinaryOp::Add);
-  if (!sum) {
-    const auto product = scaled(e);
-    if (!product) return std::nullopt;
-    return ScaledSum{product->x, product->scale, make_int(e.dtype(), 0)};
-  }
-  if (const auto product = scaled(sum->a)) return ScaledSum{product->x, product->scale, sum->b};
-  if (const auto product = scaled(sum->b)) return ScaledSum{product->x, product->scale, sum->a};
-  return std::nullopt;
+  if (!sum) return scaled_sum(e, make_int(e.dtype(), 0));
+  const auto by_first = scaled_sum(sum->a, sum->b);
+  return by_first ? by_first : scaled_sum(sum->b, sum->a);
 }
 
 }  // namespace
