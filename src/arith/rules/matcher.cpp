@@ -211,9 +211,8 @@ std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts&
   // Whether the arithmetic provably does not overflow. Computed when the first kExact rule is
   // tried.
   std::optional<bool> is_exact;
-  for (std::size_t word = 0; word < by_first.bits.size(); ++word) {
-    for (std::uint64_t left = by_first.bits[word] & by_second.bits[word]; left != 0;
-         left &= left - 1) {
+  for (std::size_t word = 0; word < by_first.size(); ++word) {
+    for (std::uint64_t left = by_first[word] & by_second[word]; left != 0; left &= left - 1) {
       const Rule& rule = table.rules[word * 64 + static_cast<std::size_t>(std::countr_zero(left))];
       const bool needs_exact = (rule.row.marks & kExact) != 0;
       if (needs_exact && !is_exact) is_exact = !may_overflow(e, facts.state());
