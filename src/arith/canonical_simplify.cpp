@@ -292,8 +292,7 @@ std::optional<std::int64_t> product(DataType type, std::int64_t a, std::int64_t 
 // ---- facts from bounds --------------------------------------------------------------------------
 
 bool Canonicalizer::is_non_negative(const Expr& e) const {
-  return const_bound(e, facts_).is_at_least(0) ||
-         can_prove(BinaryOp::Ge, e, 0, facts_);
+  return const_bound(e, facts_).is_at_least(0) || can_prove(BinaryOp::Ge, e, 0, facts_);
 }
 
 bool Canonicalizer::is_below(const Expr& e, std::int64_t bound) const {
@@ -514,7 +513,7 @@ bool is_index_arithmetic(BinaryOp op) {
 
 Expr Canonicalizer::simplify(const Expr& e) {
   if (e.as<IntImm>()) return e;
-  return visit_once(e, rewriting_, RewriteMemory::Step::Canonical, [&] {
+  return visit_once(e, rewriting_, [&] {
     Expr result = to_expr(visit(e));
     if (!facts_.state().in_data) result = keep_wrapping(e, result, facts_.state());
     return structural_equal(result, e) ? e : result;

@@ -22,12 +22,12 @@ namespace tenon::arith {
 /// A table of fixed size: a new entry replaces an old one in the same slot.
 class RewriteMemory {
  public:
-  enum class Step : std::uint8_t { Rewrite, Canonical };
   struct Visit {
     tir::Expr e, result;
     /// A fingerprint of the facts about the variables of `e` (see Facts::State::known_of).
     std::uint64_t known;
-    Step step;
+    /// Whether the canonical pass made the visit, or the rewriter.
+    bool is_canonical;
     /// The depth of nested visits requested by rules.
     int depth;
   };
@@ -40,9 +40,9 @@ class RewriteMemory {
 
   /// Returns the memoized visit of this expression, or of an equal expression if it has the same
   /// result.
-  const Visit* find(const tir::Expr& e, Step step, std::uint64_t known) const {
-    const std::optional<Visit>& visit = visits_[place_of(e, step, known)];
-    if (!visit || visit->known != known || visit->step != step) return nullptr;
+  const Visit* find(const tir::Expr& e, bool is_canonical, std::uint64_t known) const {
+    const std::optional<Visit>& visit = visits_[place_of(e, is_canonical, known)];
+    if (!visit || visit->known != known || visit->is_canonical != is_canonical) return nullptr;
     if (visit->e.same_as(e)) return &*visit;
     if (!tir::structural_equal(visit->e, e)) return nullptr;
     const bool is_settled = visit->result.same_as(visit->e);
@@ -52,7 +52,7 @@ class RewriteMemory {
     return contains(e, tir::Content::DataExtremum) ? nullptr : &*visit;
   }
   void add(Visit visit) {
-    const std::size_t place = place_of(visit.e, visit.step, visit.known);
+    const std::size_t place = place_of(visit.e, visit.is_canonical, visit.known);
     if (!visits_[place]) taken_.push_back(place);
     visits_[place] = std::move(visit);
   }
@@ -69,9 +69,9 @@ class RewriteMemory {
   }
 
  private:
-  std::size_t place_of(const tir::Expr& e, Step step, std::uint64_t known) const {
+  std::size_t place_of(const tir::Expr& e, bool is_canonical, std::uint64_t known) const {
     const std::uint64_t mixed =
-        (e.node().hash ^ (known * 2 + static_cast<std::uint64_t>(step))) * 0x9e3779b97f4a7c15u;
+        (e.node().hash ^ (known * 2 + (is_canonical ? 1 : 0))) * 0x9e3779b97f4a7c15u;
     return (mixed >> 32) & (visits_.size() - 1);
   }
 

@@ -253,8 +253,7 @@ Expr rewrite_cast(const Expr& e, const Cast& n, RewriteContext& context) {
 RewriteContext::RewriteContext(const Facts& facts)
     : facts(facts),
       visit([this](const Expr& e) {
-        return visit_once(e, *this, RewriteMemory::Step::Rewrite,
-                          [&] { return rewrite_node(e, *this); });
+        return visit_once(e, *this, [&] { return rewrite_node(e, *this); });
       }),
       uses_literals(true),
       memory(facts.state().memory()) {}
