@@ -4,7 +4,7 @@
 //       {"drop_added", "(x + y) - y ; (y + x) - y", "x"},
 //       {"remainder", "x - floordiv(x, c1)*c1", "floormod(x, c1)", "c1 != 0"},
 //   };
-//   constexpr auto kRules = compile<kRows>();
+//   RuleTable sub_rules() { return table<kRows>(); }
 //
 // A row has a name, a pattern (alternatives are separated by `;` and tried in order), a
 // replacement, and a condition. In patterns, x y z u v w match any expression, p q any condition,
@@ -110,13 +110,6 @@ struct RuleTable {
   const Rule* rules;
   std::size_t size;
   const RulesByKind* by_kind;
-};
-
-template <std::size_t N>
-struct CompiledRules {
-  std::array<Rule, N> rules{};
-  RulesByKind by_kind{};
-  constexpr operator RuleTable() const { return {rules.data(), N, &by_kind}; }
 };
 
 // ---- parser of patterns, at compile time --------------------------------------------------------
@@ -335,6 +328,7 @@ constexpr std::pair<KindMask, KindMask> operand_kinds(const Rule& rule) {
           is_binary ? kinds_of(rule[root.second]) : kAnyKind};
 }
 
+/// Returns the rules of the rows, one per alternative, and the rules by kind.
 template <const auto& kRows>
 consteval auto compile() {
   constexpr std::size_t kCount = [] {
@@ -343,18 +337,19 @@ consteval auto compile() {
     return count;
   }();
   static_assert(kCount <= kMaxRules);
-  CompiledRules<kCount> compiled;
+  std::pair<std::array<Rule, kCount>, RulesByKind> compiled;
+  auto& [rules, by_kind] = compiled;
   std::size_t next = 0;
   for (const Row& row : kRows) {
     std::string_view rest = row.from;
     while (true) {
       const std::size_t end = rest.find(';');
-      compiled.rules[next] = compile_rule(row, rest.substr(0, end));
-      const auto [first, second] = operand_kinds(compiled.rules[next]);
+      rules[next] = compile_rule(row, rest.substr(0, end));
+      const auto [first, second] = operand_kinds(rules[next]);
       for (unsigned kind = 0; kind < kKinds; ++kind) {
         const std::uint64_t bit = std::uint64_t{1} << next % 64;
-        if (first >> kind & 1) compiled.by_kind.first[kind][next / 64] |= bit;
-        if (second >> kind & 1) compiled.by_kind.second[kind][next / 64] |= bit;
+        if (first >> kind & 1) by_kind.first[kind][next / 64] |= bit;
+        if (second >> kind & 1) by_kind.second[kind][next / 64] |= bit;
       }
       ++next;
       if (end == std::string_view::npos) break;
@@ -362,6 +357,13 @@ consteval auto compile() {
     }
   }
   return compiled;
+}
+
+/// Returns the table of the rows.
+template <const auto& kRows>
+RuleTable table() {
+  static constexpr auto kCompiled = compile<kRows>();
+  return {kCompiled.first.data(), kCompiled.first.size(), &kCompiled.second};
 }
 
 }  // namespace tenon::arith::rules
