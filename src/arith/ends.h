@@ -15,8 +15,6 @@ std::optional<Expr> combine_if_both(tir::BinaryOp op, const std::optional<Expr>&
 /// Like combine_if_both, but returns `a`, or `b` if `a` is absent, instead of nullopt.
 std::optional<Expr> combine_or_other(tir::BinaryOp op, const std::optional<Expr>& a,
                                      const std::optional<Expr>& b);
-/// Returns the interval with these ends; never empty.
-Interval between(std::optional<Expr> min, std::optional<Expr> max);
 /// Returns the hull of two intervals without simplifying its ends.
 Interval raw_hull(const Interval& a, const Interval& b);
 

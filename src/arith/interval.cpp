@@ -36,18 +36,6 @@ Interval Interval::empty() {
   return nothing;
 }
 
-Interval Interval::at_least(Expr min) {
-  Interval half;
-  half.min_ = std::move(min);
-  return half;
-}
-
-Interval Interval::at_most(Expr max) {
-  Interval half;
-  half.max_ = std::move(max);
-  return half;
-}
-
 Interval Interval::from_range(const Range& r) {
   if (is_one(r.extent)) return point(r.min);
   // Fast path: most ranges are constant.
@@ -127,13 +115,6 @@ std::optional<Expr> combine_or_other(BinaryOp op, const std::optional<Expr>& a,
   return both ? both : a ? a : b;
 }
 
-Interval between(std::optional<Expr> min, std::optional<Expr> max) {
-  if (min && max) return Interval::of(*std::move(min), *std::move(max));
-  if (min) return Interval::at_least(*std::move(min));
-  if (max) return Interval::at_most(*std::move(max));
-  return Interval::everything();
-}
-
 namespace {
 
 std::optional<Expr> simplify_if(const std::optional<Expr>& e, const Facts& facts) {
@@ -148,8 +129,8 @@ std::optional<Expr> simplify_if(const std::optional<Expr>& e, const Facts& facts
 Interval raw_hull(const Interval& a, const Interval& b) {
   if (a.is_empty()) return b;
   if (b.is_empty()) return a;
-  return between(combine_if_both(BinaryOp::Min, a.min(), b.min()),
-                 combine_if_both(BinaryOp::Max, a.max(), b.max()));
+  return Interval::between(combine_if_both(BinaryOp::Min, a.min(), b.min()),
+                           combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
 Interval hull(const std::vector<Interval>& sets, const Facts& facts) {
@@ -157,7 +138,7 @@ Interval hull(const std::vector<Interval>& sets, const Facts& facts) {
   Interval all = Interval::empty();
   for (const Interval& set : sets) all = raw_hull(all, set);
   if (all.is_empty()) return all;
-  return between(simplify_if(all.min(), facts), simplify_if(all.max(), facts));
+  return Interval::between(simplify_if(all.min(), facts), simplify_if(all.max(), facts));
 }
 
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts) {
@@ -165,7 +146,7 @@ Interval intersect(const Interval& a, const Interval& b, const Facts& facts) {
   const auto min = simplify_if(combine_or_other(BinaryOp::Max, a.min(), b.min()), facts);
   const auto max = simplify_if(combine_or_other(BinaryOp::Min, a.max(), b.max()), facts);
   if (min && max && can_prove(combine(BinaryOp::Lt, *max, *min), facts)) return Interval::empty();
-  return between(min, max);
+  return Interval::between(min, max);
 }
 
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts) {

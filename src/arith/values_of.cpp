@@ -30,13 +30,13 @@ Expr minus(const Expr& e) { return fold(BinaryOp::Sub, zero_like(e), e); }
 // ---- one function per family of operators; operands are neither both points nor empty -----------
 
 Interval add(const Interval& a, const Interval& b) {
-  return between(combine_if_both(BinaryOp::Add, a.min(), b.min()),
-                 combine_if_both(BinaryOp::Add, a.max(), b.max()));
+  return Interval::between(combine_if_both(BinaryOp::Add, a.min(), b.min()),
+                           combine_if_both(BinaryOp::Add, a.max(), b.max()));
 }
 
 Interval subtract(const Interval& a, const Interval& b) {
-  return between(combine_if_both(BinaryOp::Sub, a.min(), b.max()),
-                 combine_if_both(BinaryOp::Sub, a.max(), b.min()));
+  return Interval::between(combine_if_both(BinaryOp::Sub, a.min(), b.max()),
+                           combine_if_both(BinaryOp::Sub, a.max(), b.min()));
 }
 
 /// Returns x op factor for x in a, where op is monotone in x and increasing for a positive factor.
@@ -52,11 +52,11 @@ Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& 
       (low.has_value() != a.min().has_value() || high.has_value() != a.max().has_value() ||
        (constant_int(factor) == -1 && !a.min())))
     return Interval::everything();
-  if (surely_at_least(factor, 0, facts)) return between(low, high);
-  if (surely_at_least(minus(factor), 1, facts)) return between(high, low);
+  if (surely_at_least(factor, 0, facts)) return Interval::between(low, high);
+  if (surely_at_least(minus(factor), 1, facts)) return Interval::between(high, low);
   if (!low || !high) return Interval::everything();
   Expr rises = fold(BinaryOp::Ge, factor, zero_like(factor));
-  return between(select(rises, *low, *high), select(rises, *high, *low));
+  return Interval::between(select(rises, *low, *high), select(rises, *high, *low));
 }
 
 Interval multiply(const Interval& a, const Interval& b, const Facts& facts) {
@@ -129,9 +129,11 @@ Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type,
       if (op == BinaryOp::TruncMod) return trunc_remainder(a, *b.min(), facts);
       return is_one(*b.min()) ? a : scale(op, a, *b.min(), facts);
     case BinaryOp::Min:
-      return between(combine_if_both(op, a.min(), b.min()), combine_or_other(op, a.max(), b.max()));
+      return Interval::between(combine_if_both(op, a.min(), b.min()),
+                               combine_or_other(op, a.max(), b.max()));
     case BinaryOp::Max:
-      return between(combine_or_other(op, a.min(), b.min()), combine_if_both(op, a.max(), b.max()));
+      return Interval::between(combine_or_other(op, a.min(), b.min()),
+                               combine_if_both(op, a.max(), b.max()));
     case BinaryOp::Div:
       return Interval::everything();
     case BinaryOp::Eq:
@@ -186,8 +188,8 @@ class Evaluator {
 
   Interval ends(const Interval& s) {
     if (s.is_empty()) return s;
-    return between(s.min() ? (*this)(*s.min()).min() : std::nullopt,
-                   s.max() ? (*this)(*s.max()).max() : std::nullopt);
+    return Interval::between(s.min() ? (*this)(*s.min()).min() : std::nullopt,
+                             s.max() ? (*this)(*s.max()).max() : std::nullopt);
   }
 
  private:
@@ -243,7 +245,7 @@ class Evaluator {
     }
     bool keeps_order = from.is_int() && to.is_int() && (to.bits >= from.bits || is_position);
     if (!keeps_order) return Interval::everything();
-    return between(converted(value.min()), converted(value.max()));
+    return Interval::between(converted(value.min()), converted(value.max()));
   }
 
   Interval ramp(const Ramp& node) {

@@ -15,10 +15,14 @@ class Interval {
   /// Make an interval that is unbounded, empty, a single value, or bounded at both ends or one end.
   static Interval everything() { return {}; }
   static Interval empty();
-  static Interval point(Expr e) { return Interval(e, e); }
-  static Interval of(Expr min, Expr max) { return Interval(std::move(min), std::move(max)); }
-  static Interval at_least(Expr min);
-  static Interval at_most(Expr max);
+  static Interval point(Expr e) { return {e, e}; }
+  static Interval of(Expr min, Expr max) { return {std::move(min), std::move(max)}; }
+  static Interval at_least(Expr min) { return {std::move(min), std::nullopt}; }
+  static Interval at_most(Expr max) { return {std::nullopt, std::move(max)}; }
+  /// Makes the interval with these ends, each of which may be absent.
+  static Interval between(std::optional<Expr> min, std::optional<Expr> max) {
+    return {std::move(min), std::move(max)};
+  }
   /// Returns [min, min + extent - 1].
   static Interval from_range(const Range& r);
 
