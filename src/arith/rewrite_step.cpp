@@ -15,31 +15,414 @@
 
 namespace tenon::arith {
 
-/// Visits an expression that a rule requests to rewrite again, unless the nesting limit is reached.
-Expr rewrite_again(const Expr& e, RewriteContext& context);
-/// Returns the result of the first matching rule of the table; nullopt if none matches.
-std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
-                                RewriteContext& context);
-
-/// Returns the constant-folded `a op b`; nullopt if nothing folds.
-std::optional<Expr> folded(tir::BinaryOp op, const Expr& a, const Expr& b);
-
-/// Rewrites sums, products, divisions, remainders, min and max.
-Expr rewrite_arithmetic(const Expr& e, const tir::Binary& n, RewriteContext& context);
-/// Rewrites `==` and `<`, and `<=` on floats.
-Expr rewrite_comparison(const Expr& e, const tir::Binary& n, RewriteContext& context);
-/// Rewrites `&&` and `||`.
-Expr rewrite_connective(const Expr& e, const tir::Binary& n, RewriteContext& context);
-Expr rewrite_not(const Expr& e, RewriteContext& context);
-
-/// Rewrites divisions of a ramp by a broadcast constant.
-std::optional<Expr> rewrite_ramp_division(const tir::Binary& n, const Facts& facts);
-/// Rewrites a floor division of a sum whose parts do not carry into each other.
-std::optional<Expr> eliminate_residue(const tir::Binary& n, const Facts& facts);
-
 using namespace tir;
+using namespace rules;
 
 namespace {
+
+/// Visits an expression that a rule requests to rewrite again, unless the nesting limit is reached.
+Expr rewrite_again(const Expr& e, RewriteContext& context) {
+  if (context.depth >= kMaxRewriteDepth) {
+    context.deepest = kMaxRewriteDepth + 1;
+    return e;
+  }
+  ++context.depth;
+  context.deepest = std::max(context.deepest, context.depth);
+  Expr result = context.visit(e);
+  --context.depth;
+  return result;
+}
+
+/// Returns the result of the first matching rule of the table; nullopt if none matches.
+std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
+                                RewriteContext& context) {
+  std::optional<rules::Applied> applied = rules::apply(table, e, context.facts);
+  if (!applied) return std::nullopt;
+  return applied->again ? rewrite_again(applied->result, context) : applied->result;
+}
+
+/// Returns the constant-folded `a op b`; nullopt if nothing folds.
+std::optional<Expr> folded(BinaryOp op, const Expr& a, const Expr& b) {
+  if (!is_constant(a) && !is_constant(b) && !a.same_as(b)) return std::nullopt;
+  Expr result = fold(op, a, b);
+  const Binary* n = as_binary(result, op);
+  if (n && n->a.same_as(a) && n->b.same_as(b)) return std::nullopt;
+  return result;
+}
+
+// ---- vectors ------------------------------------------------------------------------------------
+
+/// The division or remainder of ramp(base, stride, lanes) by broadcast(divisor, lanes).
+struct RampDivision {
+  const Ramp& ramp;
+  std::int64_t stride;
+  Expr divisor;
+  std::int64_t divisor_value;
+  BinaryOp op;
+
+  Expr of_base() const { return fold(op, ramp.base, divisor); }
+  Expr number(std::int64_t value) const { return make_int(divisor.dtype(), value); }
+};
+
+bool is_division(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::FloorDiv; }
+bool is_truncating(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod; }
+
+std::optional<RampDivision> as_ramp_division(const Binary& n) {
+  if (!is_division(n.op) && n.op != BinaryOp::TruncMod && n.op != BinaryOp::FloorMod)
+    return std::nullopt;
+  const Ramp* ramp = n.a.as<Ramp>();
+  const Broadcast* broadcast = n.b.as<Broadcast>();
+  if (!ramp || !broadcast) return std::nullopt;
+  const IntImm* stride = ramp->stride.as<IntImm>();
+  const IntImm* divisor = broadcast->value.as<IntImm>();
+  if (!stride || !divisor || divisor->value <= 0) return std::nullopt;
+  return RampDivision{*ramp, stride->value, broadcast->value, divisor->value, n.op};
+}
+
+/// Returns the result for a stride that is a multiple of the divisor: the quotients are a ramp, and
+/// the remainders are equal. A truncated division requires values of one sign.
+Expr with_dividing_stride(const RampDivision& d) {
+  if (!is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
+  return make_ramp(d.of_base(), d.number(d.stride / d.divisor_value), d.ramp.lanes);
+}
+
+/// Returns the result for lanes that are all between two adjacent multiples of the divisor.
+Expr within_one_quotient(const RampDivision& d, const Expr& base_remainder) {
+  if (is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
+  return make_ramp(base_remainder, d.ramp.stride, d.ramp.lanes);
+}
+
+bool is_non_negative(const RampDivision& d, const Facts& facts) {
+  if (!can_prove_at_least(d.ramp.base, 0, facts)) return false;
+  return d.stride >= 0 || can_prove_at_least(d.ramp.base, -d.stride * (d.ramp.lanes - 1), facts);
+}
+
+/// Rewrites divisions of a ramp by a broadcast constant.
+std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
+  const std::optional<RampDivision> d = as_ramp_division(n);
+  if (!d || may_overflow(n.a, facts.state())) return std::nullopt;
+  if (is_truncating(d->op) && !is_non_negative(*d, facts)) return std::nullopt;
+  if (d->stride % d->divisor_value == 0) return with_dividing_stride(*d);
+
+  const ModularSet base = modular_set_of(d->ramp.base, facts.state());
+  const std::int64_t last = base.base + (d->ramp.lanes - 1) * d->stride;
+  const auto first_quotient = compute(BinaryOp::FloorDiv, base.base, d->divisor_value);
+  const auto last_quotient = compute(BinaryOp::FloorDiv, last, d->divisor_value);
+  const bool divides_step = base.coeff % d->divisor_value == 0;
+  const Expr known_remainder = d->number(*compute(BinaryOp::FloorMod, base.base, d->divisor_value));
+  if (first_quotient == last_quotient) {
+    if (divides_step) return within_one_quotient(*d, known_remainder);
+    // All lanes are in one block of length `base.coeff`, and the divisor is a multiple of that
+    // length. The lanes therefore have the same quotient.
+    const bool stays_in_step =
+        base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
+    if (stays_in_step && !is_truncating(d->op)) return within_one_quotient(*d, d->of_base());
+  }
+  // The part of the base that is a multiple of the divisor does not affect the remainders and is
+  // dropped. Lanes of a descending ramp may then be negative, which only the floored remainder
+  // allows.
+  if (divides_step && !is_division(d->op)) {
+    Expr ramp = make_ramp(known_remainder, d->ramp.stride, d->ramp.lanes);
+    return fold(d->stride < 0 ? BinaryOp::FloorMod : d->op, ramp, n.b);
+  }
+  return std::nullopt;
+}
+
+// ---- floor division of x*c1 + y by c2 -----------------------------------------------------------
+
+struct ScaledSum {
+  Expr x;
+  std::int64_t scale;
+  Expr rest;
+};
+
+/// Returns e + rest if `e` is x*c1.
+std::optional<ScaledSum> scaled_sum(const Expr& e, const Expr& rest) {
+  const Binary* product = as_binary(e, BinaryOp::Mul);
+  const IntImm* scale = product ? product->b.as<IntImm>() : nullptr;
+  if (!scale) return std::nullopt;
+  return ScaledSum{product->a, scale->value, rest};
+}
+
+/// Matches x*c1 + y, x*c1 and y + x*c1.
+std::optional<ScaledSum> scaled_sum(const Expr& e) {
+  const Binary* sum = as_binary(e, BinaryOp::Add);
+  if (!sum) return scaled_sum(e, make_int(e.dtype(), 0));
+  const auto by_first = scaled_sum(sum->a, sum->b);
+  return by_first ? by_first : scaled_sum(sum->b, sum->a);
+}
+
+/// Rewrites a floor division of a sum whose parts do not carry into each other.
+std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
+  const std::optional<ScaledSum> sum = scaled_sum(n.a);
+  const IntImm* divisor = n.b.as<IntImm>();
+  if (!sum || !divisor || divisor->value == 0 || may_overflow(n.a, facts.state()))
+    return std::nullopt;
+  const DataType type = n.a.dtype();
+  const auto quotient = compute(BinaryOp::FloorDiv, sum->scale, divisor->value);
+  const auto remainder = compute(BinaryOp::FloorMod, sum->scale, divisor->value);
+  if (!quotient || !remainder) return std::nullopt;
+  auto rest_quotient = [&]() -> Expr {
+    Expr whole = floordiv(sum->rest, n.b);
+    return can_prove(BinaryOp::Eq, whole, 0, facts) ? make_int(type, 0) : whole;
+  };
+
+  // Uses x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2). If the quotient of the last part
+  // is known, it is added to the other quotients.
+  const Expr residue =
+      floordiv(sum->x * make_int(type, *remainder) + floormod(sum->rest, n.b), n.b);
+  const Bound bound = bound_of(residue, facts.state());
+  if (bound.is_point() && fits(bound.min, type))
+    return sum->x * make_int(type, *quotient) + (rest_quotient() + make_int(type, bound.min));
+
+  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e, the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <=
+  // (a-1)*c1 and e < c1.
+  const bool is_multiple = sum->scale > 0 && divisor->value > 0 && divisor->value % sum->scale == 0;
+  if (is_multiple && can_prove(BinaryOp::Lt, floormod(sum->rest, n.b), sum->scale, facts))
+    return floordiv(sum->x, make_int(type, divisor->value / sum->scale)) + rest_quotient();
+  return std::nullopt;
+}
+
+// ---- arithmetic ---------------------------------------------------------------------------------
+
+struct Tables {
+  RuleTable (*vector)();
+  RuleTable (*index)();
+  RuleTable (*any_type)();
+};
+
+std::optional<Tables> tables_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add:
+      return Tables{add_vector_rules, add_rules, add_any_type_rules};
+    case BinaryOp::Sub:
+      return Tables{sub_vector_rules, sub_rules, sub_any_type_rules};
+    case BinaryOp::Mul:
+      return Tables{mul_vector_rules, mul_rules, nullptr};
+    case BinaryOp::Div:
+      return Tables{div_vector_rules, nullptr, nullptr};
+    case BinaryOp::TruncDiv:
+      return Tables{trunc_div_vector_rules, trunc_div_rules, nullptr};
+    case BinaryOp::TruncMod:
+      return Tables{trunc_mod_vector_rules, trunc_mod_rules, nullptr};
+    case BinaryOp::FloorDiv:
+      return Tables{floor_div_vector_rules, floor_div_rules, nullptr};
+    case BinaryOp::FloorMod:
+      return Tables{floor_mod_vector_rules, floor_mod_rules, nullptr};
+    case BinaryOp::Min:
+      return Tables{min_vector_rules, min_rules, min_any_type_rules};
+    case BinaryOp::Max:
+      return Tables{max_vector_rules, max_rules, max_any_type_rules};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Rewrites x / 2 as x * 0.5, which is exact. Other reciprocals are rounded and would change the
+/// result.
+std::optional<Expr> multiply_by_reciprocal(const Binary& n) {
+  const FloatImm* divisor = n.b.as<FloatImm>();
+  if (!divisor) return std::nullopt;
+  int exponent = 0;
+  const bool is_power_of_two = std::fabs(std::frexp(divisor->value, &exponent)) == 0.5;
+  // The exponent is limited so that the divisor and its reciprocal are normal numbers in every
+  // float type.
+  if (!is_power_of_two || exponent < -13 || exponent > 14) return std::nullopt;
+  return fold(BinaryOp::Mul, n.a, make_float(n.b.dtype(), 1 / divisor->value));
+}
+
+/// Returns the operand of a minimum or maximum that is provably its result.
+std::optional<Expr> decide_by_bounds(const Binary& n, const Facts& facts) {
+  if (structural_equal(n.a, n.b)) return n.a;
+  const Bound a = bound_of(n.a, facts.state()), b = bound_of(n.b, facts.state());
+  const bool is_min = n.op == BinaryOp::Min;
+  if (a.max <= b.min) return is_min ? n.a : n.b;
+  if (b.max <= a.min) return is_min ? n.b : n.a;
+  return std::nullopt;
+}
+
+/// Returns the remainder if the modular set of the dividend determines it: the divisor divides its
+/// coefficient. Otherwise nullopt.
+std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Facts& facts) {
+  const IntImm* divisor = n.b.as<IntImm>();
+  if (!divisor || divisor->value <= 0) return std::nullopt;
+  const ModularSet set = modular_set_of(n.a, facts.state());
+  if (set.coeff % divisor->value != 0) return std::nullopt;
+  if (n.op == BinaryOp::TruncMod && !can_prove(BinaryOp::Ge, n.a, 0, facts)) return std::nullopt;
+  const auto remainder = compute(BinaryOp::FloorMod, set.base, divisor->value);
+  return make_int(e.dtype(), *remainder);
+}
+
+/// Applies the rewrites that are tried before the rule tables.
+std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext& context) {
+  switch (n.op) {
+    case BinaryOp::Min:
+    case BinaryOp::Max:
+      return decide_by_bounds(n, context.facts);
+    case BinaryOp::FloorDiv: {
+      if (auto result = apply_rules(floor_div_first_rules(), e, context)) return result;
+      auto result = eliminate_residue(n, context.facts);
+      return result && may_overflow(*result, context.facts.state()) ? std::nullopt : result;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Applies the rewrites that are tried if no rule of the tables matches.
+std::optional<Expr> after_rules(const Expr& e, const Binary& n, RewriteContext& context) {
+  if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
+    return constant_remainder(e, n, context.facts);
+  return std::nullopt;
+}
+
+/// Rewrites sums, products, divisions, remainders, min and max.
+Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context) {
+  const std::optional<Tables> tables = tables_of(n.op);
+  if (!tables) return e;
+  if (e.dtype().is_vector()) {
+    if (auto result = apply_rules(tables->vector(), e, context)) return *result;
+    if (auto result = rewrite_ramp_division(n, context.facts)) return *result;
+  }
+  if (n.op == BinaryOp::Div)
+    if (auto result = multiply_by_reciprocal(n)) return *result;
+  if (e.dtype().is_index() && tables->index) {
+    if (auto result = before_rules(e, n, context)) return *result;
+    if (auto result = apply_rules(tables->index(), e, context)) return *result;
+    if (auto result = after_rules(e, n, context)) return *result;
+  }
+  if (tables->any_type)
+    if (auto result = apply_rules(tables->any_type(), e, context)) return *result;
+  if (n.op == BinaryOp::Sub && e.dtype().is_integral())
+    if (auto result = apply_rules(sub_integer_rules(), e, context)) return *result;
+  return e;
+}
+
+// ---- logic --------------------------------------------------------------------------------------
+
+enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
+
+/// Whether nothing cancels in `a - b`, because `a` is a normal sum without a constant and `b` is a
+/// constant.
+bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state) {
+  if (!b.as<IntImm>() || !is_normal_sum(a, state)) return false;
+  const Binary* sum = a.as<Binary>();
+  return !sum || sum->op != BinaryOp::Add || !sum->b.as<IntImm>();
+}
+
+/// Returns the order of two operands that the bounds and modular set of their difference prove.
+Order order_by_difference(const Expr& difference, const Facts::State& state) {
+  const Bound bound = bound_of(difference, state);
+  if (bound.is_exactly(0)) return Order::Equal;
+  if (bound.min > 0) return Order::Greater;
+  if (bound.max < 0) return Order::Less;
+  if (bound.min >= 0) return Order::AtLeast;
+  if (bound.max <= 0) return Order::AtMost;
+  return modular_set_of(difference, state).base != 0 ? Order::Different : Order::Unknown;
+}
+
+/// Returns the order of two operands whose difference may wrap. The difference can then prove that
+/// they are equal or different, but not which one is smaller.
+Order order_of_data(const Expr& a, const Expr& b, const Order by_difference,
+                    const Facts::State& state) {
+  if (by_difference == Order::Equal) return Order::Equal;
+  const Bound x = bound_of(a, state), y = bound_of(b, state);
+  if (x.max < y.min) return Order::Less;
+  if (x.min > y.max) return Order::Greater;
+  const bool is_ordered = by_difference == Order::Less || by_difference == Order::Greater;
+  const bool is_different = is_ordered || by_difference == Order::Different;
+  if (x.max <= y.min) return is_different ? Order::Less : Order::AtMost;
+  if (x.min >= y.max) return is_different ? Order::Greater : Order::AtLeast;
+  return is_different ? Order::Different : Order::Unknown;
+}
+
+/// Returns the order of a and b that the constant bounds and modular set of their simplified
+/// difference prove.
+Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
+  Expr difference = fold(BinaryOp::Sub, a, b);
+  if (!is_plain_difference(a, b, context.facts.state())) difference = context.visit(difference);
+  const Facts::State& state = context.facts.state();
+  const Order order = order_by_difference(difference, state);
+  const bool is_data = wraps(a, state) || wraps(b, state);
+  return is_data && may_overflow(fold(BinaryOp::Sub, a, b), state)
+             ? order_of_data(a, b, order, state)
+             : order;
+}
+
+std::optional<bool> decide_equal(const Binary& n, RewriteContext& context) {
+  switch (order_of(n.a, n.b, context)) {
+    case Order::Equal:
+      return true;
+    case Order::Different:
+    case Order::Greater:
+    case Order::Less:
+      return false;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<bool> decide_less(const Binary& n, RewriteContext& context) {
+  switch (order_of(n.a, n.b, context)) {
+    case Order::Less:
+      return true;
+    case Order::Equal:
+    case Order::Greater:
+    case Order::AtLeast:
+      return false;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Whether the operands of a comparison are integers.
+bool compares_integers(const Expr& e) {
+  const Binary* n = e.as<Binary>();
+  return n && is_comparison(n->op) && n->a.dtype().is_integral();
+}
+
+/// Rewrites `==` and `<`, and `<=` on floats.
+Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context) {
+  const bool is_equal = n.op == BinaryOp::Eq;
+  if (n.op == BinaryOp::Le) {
+    const Broadcast* a = n.a.as<Broadcast>();
+    const Broadcast* b = n.b.as<Broadcast>();
+    return a && b ? make_broadcast(fold(BinaryOp::Le, a->value, b->value), a->lanes) : e;
+  }
+  if (e.dtype().is_vector())
+    if (auto result =
+            apply_rules(is_equal ? equal_vector_rules() : less_vector_rules(), e, context))
+      return *result;
+  if (!n.a.dtype().is_index()) return e;
+  if (const auto holds = is_equal ? decide_equal(n, context) : decide_less(n, context))
+    return *holds ? make_true() : make_false();
+  if (auto result = apply_rules(is_equal ? equal_rules() : less_rules(), e, context))
+    return *result;
+  return e;
+}
+
+/// Rewrites `&&` and `||`.
+Expr rewrite_connective(const Expr& e, const Binary& n, RewriteContext& context) {
+  const bool is_and = n.op == BinaryOp::And;
+  if (e.dtype().is_vector())
+    if (auto result = apply_rules(is_and ? and_vector_rules() : or_vector_rules(), e, context))
+      return *result;
+  if (auto result = apply_rules(is_and ? and_rules() : or_rules(), e, context)) return *result;
+  if (!is_and && compares_integers(n.a))
+    if (auto result = apply_rules(or_integer_rules(), e, context)) return *result;
+  return e;
+}
+
+Expr rewrite_not(const Expr& e, RewriteContext& context) {
+  if (e.dtype().is_vector())
+    if (auto result = apply_rules(not_vector_rules(), e, context)) return *result;
+  if (auto result = apply_rules(not_rules(), e, context)) return *result;
+  if (compares_integers(e.as<Not>()->a))
+    if (auto result = apply_rules(not_integer_rules(), e, context)) return *result;
+  return e;
+}
+
+// ---- nodes --------------------------------------------------------------------------------------
 
 /// Returns the constant that equals the condition if a literal fact decides it.
 std::optional<Expr> decide(const Expr& e, const RewriteContext& context) {
@@ -274,418 +657,6 @@ Expr rewrite_node(const Expr& e, RewriteContext& context) {
       [&](const Load&) { return rewrite_element(e, context); },
       [&](const ProducerLoad&) { return rewrite_element(e, context); },
       each_of<Ramp, Broadcast, Shuffle>([&] { return map_children(e, context.visit); }));
-}
-
-Expr rewrite_again(const Expr& e, RewriteContext& context) {
-  if (context.depth >= kMaxRewriteDepth) {
-    context.deepest = kMaxRewriteDepth + 1;
-    return e;
-  }
-  ++context.depth;
-  context.deepest = std::max(context.deepest, context.depth);
-  Expr result = context.visit(e);
-  --context.depth;
-  return result;
-}
-
-std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
-                                RewriteContext& context) {
-  std::optional<rules::Applied> applied = rules::apply(table, e, context.facts);
-  if (!applied) return std::nullopt;
-  return applied->again ? rewrite_again(applied->result, context) : applied->result;
-}
-
-std::optional<Expr> folded(BinaryOp op, const Expr& a, const Expr& b) {
-  if (!is_constant(a) && !is_constant(b) && !a.same_as(b)) return std::nullopt;
-  Expr result = fold(op, a, b);
-  const Binary* n = as_binary(result, op);
-  if (n && n->a.same_as(a) && n->b.same_as(b)) return std::nullopt;
-  return result;
-}
-
-// ---- arithmetic ---------------------------------------------------------------------------------
-
-using namespace rules;
-
-namespace {
-
-struct Tables {
-  RuleTable (*vector)();
-  RuleTable (*index)();
-  RuleTable (*any_type)();
-};
-
-std::optional<Tables> tables_of(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Add:
-      return Tables{add_vector_rules, add_rules, add_any_type_rules};
-    case BinaryOp::Sub:
-      return Tables{sub_vector_rules, sub_rules, sub_any_type_rules};
-    case BinaryOp::Mul:
-      return Tables{mul_vector_rules, mul_rules, nullptr};
-    case BinaryOp::Div:
-      return Tables{div_vector_rules, nullptr, nullptr};
-    case BinaryOp::TruncDiv:
-      return Tables{trunc_div_vector_rules, trunc_div_rules, nullptr};
-    case BinaryOp::TruncMod:
-      return Tables{trunc_mod_vector_rules, trunc_mod_rules, nullptr};
-    case BinaryOp::FloorDiv:
-      return Tables{floor_div_vector_rules, floor_div_rules, nullptr};
-    case BinaryOp::FloorMod:
-      return Tables{floor_mod_vector_rules, floor_mod_rules, nullptr};
-    case BinaryOp::Min:
-      return Tables{min_vector_rules, min_rules, min_any_type_rules};
-    case BinaryOp::Max:
-      return Tables{max_vector_rules, max_rules, max_any_type_rules};
-    default:
-      return std::nullopt;
-  }
-}
-
-/// Rewrites x / 2 as x * 0.5, which is exact. Other reciprocals are rounded and would change the
-/// result.
-std::optional<Expr> multiply_by_reciprocal(const Binary& n) {
-  const FloatImm* divisor = n.b.as<FloatImm>();
-  if (!divisor) return std::nullopt;
-  int exponent = 0;
-  const bool is_power_of_two = std::fabs(std::frexp(divisor->value, &exponent)) == 0.5;
-  // The exponent is limited so that the divisor and its reciprocal are normal numbers in every
-  // float type.
-  if (!is_power_of_two || exponent < -13 || exponent > 14) return std::nullopt;
-  return fold(BinaryOp::Mul, n.a, make_float(n.b.dtype(), 1 / divisor->value));
-}
-
-/// Returns the operand of a minimum or maximum that is provably its result.
-std::optional<Expr> decide_by_bounds(const Binary& n, const Facts& facts) {
-  if (structural_equal(n.a, n.b)) return n.a;
-  const Bound a = bound_of(n.a, facts.state()), b = bound_of(n.b, facts.state());
-  const bool is_min = n.op == BinaryOp::Min;
-  if (a.max <= b.min) return is_min ? n.a : n.b;
-  if (b.max <= a.min) return is_min ? n.b : n.a;
-  return std::nullopt;
-}
-
-/// Returns the remainder if the modular set of the dividend determines it: the divisor divides its
-/// coefficient. Otherwise nullopt.
-std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Facts& facts) {
-  const IntImm* divisor = n.b.as<IntImm>();
-  if (!divisor || divisor->value <= 0) return std::nullopt;
-  const ModularSet set = modular_set_of(n.a, facts.state());
-  if (set.coeff % divisor->value != 0) return std::nullopt;
-  if (n.op == BinaryOp::TruncMod && !can_prove(BinaryOp::Ge, n.a, 0, facts)) return std::nullopt;
-  const auto remainder = compute(BinaryOp::FloorMod, set.base, divisor->value);
-  return make_int(e.dtype(), *remainder);
-}
-
-/// Applies the rewrites that are tried before the rule tables.
-std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext& context) {
-  switch (n.op) {
-    case BinaryOp::Min:
-    case BinaryOp::Max:
-      return decide_by_bounds(n, context.facts);
-    case BinaryOp::FloorDiv: {
-      if (auto result = apply_rules(floor_div_first_rules(), e, context)) return result;
-      auto result = eliminate_residue(n, context.facts);
-      return result && may_overflow(*result, context.facts.state()) ? std::nullopt : result;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-/// Applies the rewrites that are tried if no rule of the tables matches.
-std::optional<Expr> after_rules(const Expr& e, const Binary& n, RewriteContext& context) {
-  if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
-    return constant_remainder(e, n, context.facts);
-  return std::nullopt;
-}
-
-}  // namespace
-
-Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context) {
-  const std::optional<Tables> tables = tables_of(n.op);
-  if (!tables) return e;
-  if (e.dtype().is_vector()) {
-    if (auto result = apply_rules(tables->vector(), e, context)) return *result;
-    if (auto result = rewrite_ramp_division(n, context.facts)) return *result;
-  }
-  if (n.op == BinaryOp::Div)
-    if (auto result = multiply_by_reciprocal(n)) return *result;
-  if (e.dtype().is_index() && tables->index) {
-    if (auto result = before_rules(e, n, context)) return *result;
-    if (auto result = apply_rules(tables->index(), e, context)) return *result;
-    if (auto result = after_rules(e, n, context)) return *result;
-  }
-  if (tables->any_type)
-    if (auto result = apply_rules(tables->any_type(), e, context)) return *result;
-  if (n.op == BinaryOp::Sub && e.dtype().is_integral())
-    if (auto result = apply_rules(sub_integer_rules(), e, context)) return *result;
-  return e;
-}
-
-// ---- floor division of x*c1 + y by c2 -----------------------------------------------------------
-
-namespace {
-
-struct ScaledSum {
-  Expr x;
-  std::int64_t scale;
-  Expr rest;
-};
-
-/// Returns e + rest if `e` is x*c1.
-std::optional<ScaledSum> scaled_sum(const Expr& e, const Expr& rest) {
-  const Binary* product = as_binary(e, BinaryOp::Mul);
-  const IntImm* scale = product ? product->b.as<IntImm>() : nullptr;
-  if (!scale) return std::nullopt;
-  return ScaledSum{product->a, scale->value, rest};
-}
-
-/// Matches x*c1 + y, x*c1 and y + x*c1.
-std::optional<ScaledSum> scaled_sum(const Expr& e) {
-  const Binary* sum = as_binary(e, BinaryOp::Add);
-  if (!sum) return scaled_sum(e, make_int(e.dtype(), 0));
-  const auto by_first = scaled_sum(sum->a, sum->b);
-  return by_first ? by_first : scaled_sum(sum->b, sum->a);
-}
-
-}  // namespace
-
-std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
-  const std::optional<ScaledSum> sum = scaled_sum(n.a);
-  const IntImm* divisor = n.b.as<IntImm>();
-  if (!sum || !divisor || divisor->value == 0 || may_overflow(n.a, facts.state()))
-    return std::nullopt;
-  const DataType type = n.a.dtype();
-  const auto quotient = compute(BinaryOp::FloorDiv, sum->scale, divisor->value);
-  const auto remainder = compute(BinaryOp::FloorMod, sum->scale, divisor->value);
-  if (!quotient || !remainder) return std::nullopt;
-  auto rest_quotient = [&]() -> Expr {
-    Expr whole = floordiv(sum->rest, n.b);
-    return can_prove(BinaryOp::Eq, whole, 0, facts) ? make_int(type, 0) : whole;
-  };
-
-  // Uses x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2). If the quotient of the last part
-  // is known, it is added to the other quotients.
-  const Expr residue =
-      floordiv(sum->x * make_int(type, *remainder) + floormod(sum->rest, n.b), n.b);
-  const Bound bound = bound_of(residue, facts.state());
-  if (bound.is_point() && fits(bound.min, type))
-    return sum->x * make_int(type, *quotient) + (rest_quotient() + make_int(type, bound.min));
-
-  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e, the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <=
-  // (a-1)*c1 and e < c1.
-  const bool is_multiple = sum->scale > 0 && divisor->value > 0 && divisor->value % sum->scale == 0;
-  if (is_multiple && can_prove(BinaryOp::Lt, floormod(sum->rest, n.b), sum->scale, facts))
-    return floordiv(sum->x, make_int(type, divisor->value / sum->scale)) + rest_quotient();
-  return std::nullopt;
-}
-
-// ---- logic --------------------------------------------------------------------------------------
-
-namespace {
-
-enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
-
-/// Whether nothing cancels in `a - b`, because `a` is a normal sum without a constant and `b` is a
-/// constant.
-bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state) {
-  if (!b.as<IntImm>() || !is_normal_sum(a, state)) return false;
-  const Binary* sum = a.as<Binary>();
-  return !sum || sum->op != BinaryOp::Add || !sum->b.as<IntImm>();
-}
-
-/// Returns the order of two operands that the bounds and modular set of their difference prove.
-Order order_by_difference(const Expr& difference, const Facts::State& state) {
-  const Bound bound = bound_of(difference, state);
-  if (bound.is_exactly(0)) return Order::Equal;
-  if (bound.min > 0) return Order::Greater;
-  if (bound.max < 0) return Order::Less;
-  if (bound.min >= 0) return Order::AtLeast;
-  if (bound.max <= 0) return Order::AtMost;
-  return modular_set_of(difference, state).base != 0 ? Order::Different : Order::Unknown;
-}
-
-/// Returns the order of two operands whose difference may wrap. The difference can then prove that
-/// they are equal or different, but not which one is smaller.
-Order order_of_data(const Expr& a, const Expr& b, const Order by_difference,
-                    const Facts::State& state) {
-  if (by_difference == Order::Equal) return Order::Equal;
-  const Bound x = bound_of(a, state), y = bound_of(b, state);
-  if (x.max < y.min) return Order::Less;
-  if (x.min > y.max) return Order::Greater;
-  const bool is_ordered = by_difference == Order::Less || by_difference == Order::Greater;
-  const bool is_different = is_ordered || by_difference == Order::Different;
-  if (x.max <= y.min) return is_different ? Order::Less : Order::AtMost;
-  if (x.min >= y.max) return is_different ? Order::Greater : Order::AtLeast;
-  return is_different ? Order::Different : Order::Unknown;
-}
-
-/// Returns the order of a and b that the constant bounds and modular set of their simplified
-/// difference prove.
-Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
-  Expr difference = fold(BinaryOp::Sub, a, b);
-  if (!is_plain_difference(a, b, context.facts.state())) difference = context.visit(difference);
-  const Facts::State& state = context.facts.state();
-  const Order order = order_by_difference(difference, state);
-  const bool is_data = wraps(a, state) || wraps(b, state);
-  return is_data && may_overflow(fold(BinaryOp::Sub, a, b), state)
-             ? order_of_data(a, b, order, state)
-             : order;
-}
-
-std::optional<bool> decide_equal(const Binary& n, RewriteContext& context) {
-  switch (order_of(n.a, n.b, context)) {
-    case Order::Equal:
-      return true;
-    case Order::Different:
-    case Order::Greater:
-    case Order::Less:
-      return false;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<bool> decide_less(const Binary& n, RewriteContext& context) {
-  switch (order_of(n.a, n.b, context)) {
-    case Order::Less:
-      return true;
-    case Order::Equal:
-    case Order::Greater:
-    case Order::AtLeast:
-      return false;
-    default:
-      return std::nullopt;
-  }
-}
-
-/// Whether the operands of a comparison are integers.
-bool compares_integers(const Expr& e) {
-  const Binary* n = e.as<Binary>();
-  return n && is_comparison(n->op) && n->a.dtype().is_integral();
-}
-
-}  // namespace
-
-Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context) {
-  const bool is_equal = n.op == BinaryOp::Eq;
-  if (n.op == BinaryOp::Le) {
-    const Broadcast* a = n.a.as<Broadcast>();
-    const Broadcast* b = n.b.as<Broadcast>();
-    return a && b ? make_broadcast(fold(BinaryOp::Le, a->value, b->value), a->lanes) : e;
-  }
-  if (e.dtype().is_vector())
-    if (auto result =
-            apply_rules(is_equal ? equal_vector_rules() : less_vector_rules(), e, context))
-      return *result;
-  if (!n.a.dtype().is_index()) return e;
-  if (const auto holds = is_equal ? decide_equal(n, context) : decide_less(n, context))
-    return *holds ? make_true() : make_false();
-  if (auto result = apply_rules(is_equal ? equal_rules() : less_rules(), e, context))
-    return *result;
-  return e;
-}
-
-Expr rewrite_connective(const Expr& e, const Binary& n, RewriteContext& context) {
-  const bool is_and = n.op == BinaryOp::And;
-  if (e.dtype().is_vector())
-    if (auto result = apply_rules(is_and ? and_vector_rules() : or_vector_rules(), e, context))
-      return *result;
-  if (auto result = apply_rules(is_and ? and_rules() : or_rules(), e, context)) return *result;
-  if (!is_and && compares_integers(n.a))
-    if (auto result = apply_rules(or_integer_rules(), e, context)) return *result;
-  return e;
-}
-
-Expr rewrite_not(const Expr& e, RewriteContext& context) {
-  if (e.dtype().is_vector())
-    if (auto result = apply_rules(not_vector_rules(), e, context)) return *result;
-  if (auto result = apply_rules(not_rules(), e, context)) return *result;
-  if (compares_integers(e.as<Not>()->a))
-    if (auto result = apply_rules(not_integer_rules(), e, context)) return *result;
-  return e;
-}
-
-// ---- vectors ------------------------------------------------------------------------------------
-
-namespace {
-
-/// The division or remainder of ramp(base, stride, lanes) by broadcast(divisor, lanes).
-struct RampDivision {
-  const Ramp& ramp;
-  std::int64_t stride;
-  Expr divisor;
-  std::int64_t divisor_value;
-  BinaryOp op;
-
-  Expr of_base() const { return fold(op, ramp.base, divisor); }
-  Expr number(std::int64_t value) const { return make_int(divisor.dtype(), value); }
-};
-
-bool is_division(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::FloorDiv; }
-bool is_truncating(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod; }
-
-std::optional<RampDivision> as_ramp_division(const Binary& n) {
-  if (!is_division(n.op) && n.op != BinaryOp::TruncMod && n.op != BinaryOp::FloorMod)
-    return std::nullopt;
-  const Ramp* ramp = n.a.as<Ramp>();
-  const Broadcast* broadcast = n.b.as<Broadcast>();
-  if (!ramp || !broadcast) return std::nullopt;
-  const IntImm* stride = ramp->stride.as<IntImm>();
-  const IntImm* divisor = broadcast->value.as<IntImm>();
-  if (!stride || !divisor || divisor->value <= 0) return std::nullopt;
-  return RampDivision{*ramp, stride->value, broadcast->value, divisor->value, n.op};
-}
-
-/// Returns the result for a stride that is a multiple of the divisor: the quotients are a ramp, and
-/// the remainders are equal. A truncated division requires values of one sign.
-Expr with_dividing_stride(const RampDivision& d) {
-  if (!is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
-  return make_ramp(d.of_base(), d.number(d.stride / d.divisor_value), d.ramp.lanes);
-}
-
-/// Returns the result for lanes that are all between two adjacent multiples of the divisor.
-Expr within_one_quotient(const RampDivision& d, const Expr& base_remainder) {
-  if (is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
-  return make_ramp(base_remainder, d.ramp.stride, d.ramp.lanes);
-}
-
-bool is_non_negative(const RampDivision& d, const Facts& facts) {
-  if (!can_prove_at_least(d.ramp.base, 0, facts)) return false;
-  return d.stride >= 0 || can_prove_at_least(d.ramp.base, -d.stride * (d.ramp.lanes - 1), facts);
-}
-
-}  // namespace
-
-std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
-  const std::optional<RampDivision> d = as_ramp_division(n);
-  if (!d || may_overflow(n.a, facts.state())) return std::nullopt;
-  if (is_truncating(d->op) && !is_non_negative(*d, facts)) return std::nullopt;
-  if (d->stride % d->divisor_value == 0) return with_dividing_stride(*d);
-
-  const ModularSet base = modular_set_of(d->ramp.base, facts.state());
-  const std::int64_t last = base.base + (d->ramp.lanes - 1) * d->stride;
-  const auto first_quotient = compute(BinaryOp::FloorDiv, base.base, d->divisor_value);
-  const auto last_quotient = compute(BinaryOp::FloorDiv, last, d->divisor_value);
-  const bool divides_step = base.coeff % d->divisor_value == 0;
-  const Expr known_remainder = d->number(*compute(BinaryOp::FloorMod, base.base, d->divisor_value));
-  if (first_quotient == last_quotient) {
-    if (divides_step) return within_one_quotient(*d, known_remainder);
-    // All lanes are in one block of length `base.coeff`, and the divisor is a multiple of that
-    // length. The lanes therefore have the same quotient.
-    const bool stays_in_step =
-        base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
-    if (stays_in_step && !is_truncating(d->op)) return within_one_quotient(*d, d->of_base());
-  }
-  // The part of the base that is a multiple of the divisor does not affect the remainders and is
-  // dropped. Lanes of a descending ramp may then be negative, which only the floored remainder
-  // allows.
-  if (divides_step && !is_division(d->op)) {
-    Expr ramp = make_ramp(known_remainder, d->ramp.stride, d->ramp.lanes);
-    return fold(d->stride < 0 ? BinaryOp::FloorMod : d->op, ramp, n.b);
-  }
-  return std::nullopt;
 }
 
 }  // namespace tenon::arith
