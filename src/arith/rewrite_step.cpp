@@ -269,13 +269,6 @@ std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext&
   }
 }
 
-/// Applies the rewrites that are tried if no rule of the tables matches.
-std::optional<Expr> after_rules(const Expr& e, const Binary& n, RewriteContext& context) {
-  if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
-    return constant_remainder(e, n, context.facts);
-  return std::nullopt;
-}
-
 /// Rewrites sums, products, divisions, remainders, min and max.
 Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context) {
   const std::optional<Tables> tables = tables_of(n.op);
@@ -289,7 +282,8 @@ Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context)
   if (e.dtype().is_index() && tables->index) {
     if (auto result = before_rules(e, n, context)) return *result;
     if (auto result = apply_rules(tables->index(), e, context)) return *result;
-    if (auto result = after_rules(e, n, context)) return *result;
+    if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
+      if (auto result = constant_remainder(e, n, context.facts)) return *result;
   }
   if (tables->any_type)
     if (auto result = apply_rules(tables->any_type(), e, context)) return *result;
