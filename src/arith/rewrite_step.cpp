@@ -52,78 +52,61 @@ std::optional<Expr> folded(BinaryOp op, const Expr& a, const Expr& b) {
 
 // ---- vectors ------------------------------------------------------------------------------------
 
-/// The division or remainder of ramp(base, stride, lanes) by broadcast(divisor, lanes).
-struct RampDivision {
-  const Ramp& ramp;
-  std::int64_t stride;
-  Expr divisor;
-  std::int64_t divisor_value;
-  BinaryOp op;
-
-  Expr of_base() const { return fold(op, ramp.base, divisor); }
-  Expr number(std::int64_t value) const { return make_int(divisor.dtype(), value); }
-};
-
 bool is_division(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::FloorDiv; }
 bool is_truncating(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod; }
+bool is_remainder(BinaryOp op) { return op == BinaryOp::TruncMod || op == BinaryOp::FloorMod; }
 
-std::optional<RampDivision> as_ramp_division(const Binary& n) {
-  if (!is_division(n.op) && n.op != BinaryOp::TruncMod && n.op != BinaryOp::FloorMod)
-    return std::nullopt;
+/// Rewrites the division or remainder of ramp(base, stride, lanes) by broadcast(divisor, lanes).
+std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
   const Ramp* ramp = n.a.as<Ramp>();
   const Broadcast* broadcast = n.b.as<Broadcast>();
-  if (!ramp || !broadcast) return std::nullopt;
-  const IntImm* stride = ramp->stride.as<IntImm>();
-  const IntImm* divisor = broadcast->value.as<IntImm>();
-  if (!stride || !divisor || divisor->value <= 0) return std::nullopt;
-  return RampDivision{*ramp, stride->value, broadcast->value, divisor->value, n.op};
-}
+  if (!ramp || !broadcast || (!is_division(n.op) && !is_remainder(n.op))) return std::nullopt;
+  const IntImm* stride_node = ramp->stride.as<IntImm>();
+  const IntImm* divisor_node = broadcast->value.as<IntImm>();
+  if (!stride_node || !divisor_node || divisor_node->value <= 0 || may_overflow(n.a, facts.state()))
+    return std::nullopt;
+  const std::int64_t stride = stride_node->value, divisor = divisor_node->value;
+  const auto is_non_negative = [&] {
+    return can_prove_at_least(ramp->base, 0, facts) &&
+           (stride >= 0 || can_prove_at_least(ramp->base, -stride * (ramp->lanes - 1), facts));
+  };
+  // A truncated division requires values of one sign.
+  if (is_truncating(n.op) && !is_non_negative()) return std::nullopt;
 
-/// Returns the result for a stride that is a multiple of the divisor: the quotients are a ramp, and
-/// the remainders are equal. A truncated division requires values of one sign.
-Expr with_dividing_stride(const RampDivision& d) {
-  if (!is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
-  return make_ramp(d.of_base(), d.number(d.stride / d.divisor_value), d.ramp.lanes);
-}
+  const auto number = [&](std::int64_t value) { return make_int(broadcast->value.dtype(), value); };
+  const Expr of_base = fold(n.op, ramp->base, broadcast->value);
+  const Expr same_in_all_lanes = make_broadcast(of_base, ramp->lanes);
+  // If the stride is a multiple of the divisor, the quotients are a ramp, and the remainders are
+  // equal.
+  if (stride % divisor == 0)
+    return is_division(n.op) ? make_ramp(of_base, number(stride / divisor), ramp->lanes)
+                             : same_in_all_lanes;
 
-/// Returns the result for lanes that are all between two adjacent multiples of the divisor.
-Expr within_one_quotient(const RampDivision& d, const Expr& base_remainder) {
-  if (is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
-  return make_ramp(base_remainder, d.ramp.stride, d.ramp.lanes);
-}
-
-bool is_non_negative(const RampDivision& d, const Facts& facts) {
-  if (!can_prove_at_least(d.ramp.base, 0, facts)) return false;
-  return d.stride >= 0 || can_prove_at_least(d.ramp.base, -d.stride * (d.ramp.lanes - 1), facts);
-}
-
-/// Rewrites divisions of a ramp by a broadcast constant.
-std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
-  const std::optional<RampDivision> d = as_ramp_division(n);
-  if (!d || may_overflow(n.a, facts.state())) return std::nullopt;
-  if (is_truncating(d->op) && !is_non_negative(*d, facts)) return std::nullopt;
-  if (d->stride % d->divisor_value == 0) return with_dividing_stride(*d);
-
-  const ModularSet base = modular_set_of(d->ramp.base, facts.state());
-  const std::int64_t last = base.base + (d->ramp.lanes - 1) * d->stride;
-  const auto first_quotient = compute(BinaryOp::FloorDiv, base.base, d->divisor_value);
-  const auto last_quotient = compute(BinaryOp::FloorDiv, last, d->divisor_value);
-  const bool divides_step = base.coeff % d->divisor_value == 0;
-  const Expr known_remainder = d->number(*compute(BinaryOp::FloorMod, base.base, d->divisor_value));
+  const ModularSet base = modular_set_of(ramp->base, facts.state());
+  const std::int64_t last = base.base + (ramp->lanes - 1) * stride;
+  const auto first_quotient = compute(BinaryOp::FloorDiv, base.base, divisor);
+  const auto last_quotient = compute(BinaryOp::FloorDiv, last, divisor);
+  const bool divides_step = base.coeff % divisor == 0;
+  const Expr known_remainder = number(*compute(BinaryOp::FloorMod, base.base, divisor));
+  // Returns the result for lanes that are all between two adjacent multiples of the divisor.
+  const auto within_one_quotient = [&](const Expr& base_remainder) {
+    return is_division(n.op) ? same_in_all_lanes
+                             : make_ramp(base_remainder, ramp->stride, ramp->lanes);
+  };
   if (first_quotient == last_quotient) {
-    if (divides_step) return within_one_quotient(*d, known_remainder);
+    if (divides_step) return within_one_quotient(known_remainder);
     // All lanes are in one block of length `base.coeff`, and the divisor is a multiple of that
     // length. The lanes therefore have the same quotient.
     const bool stays_in_step =
-        base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
-    if (stays_in_step && !is_truncating(d->op)) return within_one_quotient(*d, d->of_base());
+        base.coeff != 0 && divisor % base.coeff == 0 && last < base.coeff && last >= 0;
+    if (stays_in_step && !is_truncating(n.op)) return within_one_quotient(of_base);
   }
   // The part of the base that is a multiple of the divisor does not affect the remainders and is
   // dropped. Lanes of a descending ramp may then be negative, which only the floored remainder
   // allows.
-  if (divides_step && !is_division(d->op)) {
-    Expr ramp = make_ramp(known_remainder, d->ramp.stride, d->ramp.lanes);
-    return fold(d->stride < 0 ? BinaryOp::FloorMod : d->op, ramp, n.b);
+  if (divides_step && is_remainder(n.op)) {
+    Expr rest = make_ramp(known_remainder, ramp->stride, ramp->lanes);
+    return fold(stride < 0 ? BinaryOp::FloorMod : n.op, rest, n.b);
   }
   return std::nullopt;
 }
@@ -282,7 +265,7 @@ Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context)
   if (e.dtype().is_index() && tables->index) {
     if (auto result = before_rules(e, n, context)) return *result;
     if (auto result = apply_rules(tables->index(), e, context)) return *result;
-    if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
+    if (is_remainder(n.op))
       if (auto result = constant_remainder(e, n, context.facts)) return *result;
   }
   if (tables->any_type)
