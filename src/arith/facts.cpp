@@ -203,13 +203,10 @@ void Facts::State::set_in_scope(const Expr& var, std::optional<T> OfVar::*member
   });
 }
 
-void Facts::State::add_bound(const Expr& e, Bound bound) {
-  add_fact(bound_facts, BoundFact{e, bound}, mark_of(e, bound.min, bound.max));
-}
-
 void Facts::State::add_numeric_facts(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
-    if (auto fact = bound_fact(part)) add_bound(fact->e, fact->bound);
+    if (const auto fact = bound_fact(part))
+      add_fact(bound_facts, *fact, mark_of(fact->e, fact->bound.min, fact->bound.max));
     if (const auto fact = modular_fact(part)) {
       const auto& [var, set] = *fact;
       const OfVar* known = find(var);
@@ -237,14 +234,6 @@ std::optional<bool> Facts::State::decide(const Expr& e) const {
   return std::nullopt;
 }
 
-void Facts::State::add_data(const Expr& var) {
-  change(var, [](OfVar& known) { known.is_data = true; });
-}
-
-void Facts::State::add_range(const Expr& var, Bound bound) {
-  set_in_scope(var, &OfVar::bound, bound);
-}
-
 void Facts::State::undo_to(std::size_t mark_before) {
   for (; undo.size() > mark_before; undo.pop_back()) undo.back()();
 }
@@ -266,7 +255,7 @@ Facts::Scope assume_axes(const Facts& facts, const std::vector<IterVar>& axes) {
     if (!axis.dom()) continue;
     const Bound first = bound_of(axis.dom()->min, state);
     const Bound last = bound_of(axis.dom()->min + axis.dom()->extent - 1, state);
-    state.add_range(axis.var(), Bound{first.min, last.max});
+    state.set_in_scope(axis.var(), &Facts::State::OfVar::bound, Bound{first.min, last.max});
   }
   return scope;
 }

@@ -96,7 +96,6 @@ struct Bound {
   static Bound of(const ConstBound& b);
   ConstBound to_const_bound() const;
 
-  bool is_exactly(std::int64_t v) const { return min == v && max == v; }
   bool is_point() const { return min == max; }
   friend bool operator==(const Bound&, const Bound&) = default;
 };
@@ -178,14 +177,13 @@ struct Facts::State {
     mark(known);
   }
 
-  void add_bound(const Expr& e, Bound bound);
   /// Adds constant bounds and remainders implied by the condition.
   void add_numeric_facts(const Expr& condition);
   /// Adds the parts of the (simplified) condition as literal facts.
   void add_literals(const Expr& condition);
-  void add_data(const Expr& var);
-  /// Adds a bound of the variable until the scope ends.
-  void add_range(const Expr& var, Bound bound);
+  /// Sets one of the facts about the variable until the scope ends.
+  template <class T>
+  void set_in_scope(const Expr& var, std::optional<T> OfVar::*member, const T& value);
   /// Returns whether an enclosing condition implies `e` or its negation; nullopt if neither.
   std::optional<bool> decide(const Expr& e) const;
   void undo_to(std::size_t mark);
@@ -194,9 +192,6 @@ struct Facts::State {
   /// Adds a fact about the variables of `fact.e` until the scope ends.
   template <class Fact>
   void add_fact(std::vector<Fact>& facts, Fact fact, std::uint64_t hash);
-  /// Sets one of the facts about the variable until the scope ends.
-  template <class T>
-  void set_in_scope(const Expr& var, std::optional<T> OfVar::*member, const T& value);
   /// Update `known` when a fact is added or removed. Each function adds the change of the hash in
   /// the entries of the variables.
   void mark(OfVar& var);

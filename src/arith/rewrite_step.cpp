@@ -290,7 +290,7 @@ bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state
 /// Returns the order of two operands that the bounds and modular set of their difference prove.
 Order order_by_difference(const Expr& difference, const Facts::State& state) {
   const Bound bound = bound_of(difference, state);
-  if (bound.is_exactly(0)) return Order::Equal;
+  if (bound == Bound::exactly(0)) return Order::Equal;
   if (bound.min > 0) return Order::Greater;
   if (bound.max < 0) return Order::Less;
   if (bound.min >= 0) return Order::AtLeast;

@@ -17,7 +17,9 @@ bool wraps_by_walk(const Expr& e, const Facts::State& state) {
 
 bool wraps(const Expr& e, const Facts& facts) { return wraps(e, facts.state()); }
 
-void bind_data(const Var& var, Facts& facts) { facts.state().add_data(var); }
+void bind_data(const Var& var, Facts& facts) {
+  facts.state().change(var, [](Facts::State::OfVar& known) { known.is_data = true; });
+}
 
 namespace {
 

@@ -194,9 +194,7 @@ class Prover {
       for (Expr& e : *list) e = substitute(e, renamed);
     for (FreeVar& inner : result.inner) {
       inner.var = Var::of(substitute(inner.var, renamed));
-      if (inner.range)
-        inner.range = Range::from_min_extent(substitute(inner.range->min, renamed),
-                                             substitute(inner.range->extent, renamed));
+      if (inner.range) inner.range = substitute(*inner.range, renamed);
     }
     return result;
   }
