@@ -528,7 +528,7 @@ Canonical Canonicalizer::visit(const Expr& e) {
     if (binary && is_index_arithmetic(binary->op)) return visit_arithmetic(*binary, e);
     if (const Cast* cast = e.as<Cast>()) return visit_cast(*cast, e);
   }
-  if (const Reduce* reduce = e.as<Reduce>()) return visit_reduce(*reduce, e);
+  if (e.as<Reduce>()) return visit_reduce(e);
   return rewrite_node(e, rewriting_);
 }
 
@@ -634,7 +634,7 @@ Canonical Canonicalizer::visit_cast(const Cast& node, const Expr& e) {
   return cast(e.dtype(), to_expr(value));
 }
 
-Canonical Canonicalizer::visit_reduce(const Reduce&, const Expr& e) {
+Canonical Canonicalizer::visit_reduce(const Expr& e) {
   Expr simplified = rewrite_node(e, rewriting_);
   const Reduce* node = simplified.as<Reduce>();
   if (!node || !node->reduction->axis.empty() || !node->reduction->init.empty()) return simplified;

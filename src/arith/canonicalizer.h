@@ -122,7 +122,7 @@ class Canonicalizer {
   Canonical visit(const Expr& e);
   Canonical visit_arithmetic(const tir::Binary& node, const Expr& e);
   Canonical visit_cast(const tir::Cast& node, const Expr& e);
-  Canonical visit_reduce(const tir::Reduce& node, const Expr& e);
+  Canonical visit_reduce(const Expr& e);
 
   /// Returns the quotient or remainder `e`, given its operands in canonical form.
   Canonical divide(tir::BinaryOp op, Canonical a, const Canonical& b, const Expr& e);
