@@ -230,11 +230,10 @@ bool narrow(std::vector<Range>& region, DomainList& domain, Expr& predicate) {
 }  // namespace
 
 std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
-                                                        DomainList domain, Expr predicate,
-                                                        const Facts& facts) {
+                                                        DomainList domain, Expr predicate) {
   auto result = RegionEstimate(domain)(region, predicate);
   return !result && narrow(region, domain, predicate)
-             ? region_lower_bound(region, domain, predicate, facts)
+             ? region_lower_bound(region, domain, predicate)
              : result;
 }
 

@@ -71,8 +71,7 @@ Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Fa
 /// Returns a box of which every element is provably accessed; nullopt if none can be derived.
 std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
                                                         std::vector<std::pair<Var, Range>> domain,
-                                                        Expr predicate,
-                                                        const Facts& facts = Facts());
+                                                        Expr predicate);
 /// Returns an interval in the union of the sets: the first set that is not empty, extended by later
 /// sets that provably overlap or adjoin it. Empty only if all sets are.
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts = Facts());
