@@ -105,22 +105,15 @@ class Finder {
   const Stmt* body_ = nullptr;
   /// The regions that the block declares already.
   BlockAccess declared_;
-  struct Loop {
-    Var var;
-    Range range;
-  };
+  using Loops = std::vector<std::pair<Var, Range>>;
   /// The loops around the current statement, outermost first.
-  std::vector<Loop> loops_;
+  Loops loops_;
   /// The conditions under which the current statement runs.
   std::vector<Expr> conditions_;
   /// The number of enclosing guarded() calls. If it is not 0, a condition may prevent the access.
   int guards_ = 0;
-  struct Box {
-    Buffer buffer;
-    std::vector<Interval> sides;
-  };
   /// Regions in which this instance has provably stored every element.
-  std::vector<Box> stored_;
+  std::vector<std::pair<Buffer, std::vector<Interval>>> stored_;
 
   void hide(const Buffer& buffer) { hidden_.insert(&buffer->data.node()); }
 
@@ -145,7 +138,7 @@ class Finder {
           expr(n.min), expr(n.extent);
           const Range range = Range::from_min_extent(n.min, n.extent);
           relax(n.var, range);
-          loops_.push_back({n.var, range});
+          loops_.emplace_back(n.var, range);
           stmt(n.body);
           loops_.pop_back();
         },
@@ -283,19 +276,19 @@ class Finder {
     // use the loop as well, and the reduction iterator is `loop % divisor`, rounds the loop down to
     // a multiple of `divisor` instead.
     VarMap first;
-    for (const Loop& loop : loops_) {
-      const auto uses = [&](const Expr& value) { return uses_var(value, loop.var); };
+    for (const auto& [var, range] : loops_) {
+      const auto uses = [&](const Expr& value) { return uses_var(value, var); };
       if (!any_value(true, uses)) continue;
       if (!any_value(false, uses)) {
-        set(first, loop.var, loop.range.min);
+        set(first, var, range.min);
         continue;
       }
       any_value(true, [&](const Expr& value) {
         return any_node(value, [&](const Binary& digit) {
           if (digit.op != BinaryOp::FloorMod || !constant_int(digit.b) || !uses(digit.a) ||
-              !can_prove_equal(floormod(loop.range.min, digit.b), Expr(0)))
+              !can_prove_equal(floormod(range.min, digit.b), Expr(0)))
             return false;
-          set(first, loop.var, floordiv(loop.var, digit.b) * digit.b);
+          set(first, var, floordiv(var, digit.b) * digit.b);
           return true;
         });
       });
@@ -304,9 +297,9 @@ class Finder {
       return uses_var(e, [&](const Expr& v) { return first.contains(&v.node()); });
     };
     Facts facts;
-    for (const Loop& loop : loops_) {
-      if (moves(loop.range.min) || moves(loop.range.extent)) return false;
-      facts.bind(loop.var, loop.range);
+    for (const auto& [var, range] : loops_) {
+      if (moves(range.min) || moves(range.extent)) return false;
+      facts.bind(var, range);
     }
     for (const IterVar& iter : *iters_)
       if (iter.dom()) facts.bind(iter.var(), *iter.dom());
@@ -338,17 +331,17 @@ class Finder {
     if (part_ == Part::None || !conditions_.empty() || matched_.contains(written.buffer.get()))
       return;
     if (part_ == Part::Update && !loops_.empty()) return;
-    for (const Loop& loop : loops_)
-      if (is_relaxed(loop.range.min) || is_relaxed(loop.range.extent)) return;
-    std::vector<Loop> loops = loops_;
+    for (const auto& [var, range] : loops_)
+      if (is_relaxed(range.min) || is_relaxed(range.extent)) return;
+    Loops loops = loops_;
     for (const Range& range : written.region)
       if (range.min.dtype().is_vector() || is_overwritten(range.min) || !is_dense(range, loops))
         return;
     // `is_dense` has removed the loops that occur in the range. The remaining loops only repeat the
     // stores, so each of them must provably have an iteration.
-    for (const Loop& loop : loops)
-      if (!can_prove(loop.range.extent > 0)) return;
-    stored_.push_back({written.buffer, box(written.region)});
+    for (const auto& [var, range] : loops)
+      if (!can_prove(range.extent > 0)) return;
+    stored_.emplace_back(written.buffer, box(written.region));
   }
 
   /// Whether the expression reads memory that the body may write.
@@ -362,18 +355,18 @@ class Finder {
 
   /// Whether the ranges of all iterations together cover an interval without gaps. Removes the
   /// loops that occur in the range from `loops`.
-  bool is_dense(const Range& range, std::vector<Loop>& loops) const {
+  bool is_dense(const Range& range, Loops& loops) const {
     Expr width = range.extent;
     for (auto loop = loops.end(); loop-- != loops.begin();) {
-      if (uses_var(range.extent, loop->var)) return false;
-      if (!uses_var(range.min, loop->var)) continue;
-      const Expr step =
-          simplify(substitute(range.min, VarMap{{&loop->var.node(), loop->var + 1}}) - range.min);
+      const auto& [var, own] = *loop;
+      if (uses_var(range.extent, var)) return false;
+      if (!uses_var(range.min, var)) continue;
+      const Expr step = simplify(substitute(range.min, VarMap{{&var.node(), var + 1}}) - range.min);
       if (!constant_int(step) || !can_prove(step >= 1 && step <= width)) return false;
       // If the ranges of two iterations overlap, the width computed below is positive even for a
       // loop without iterations. The loop must therefore provably have an iteration.
-      if (!can_prove(step == width || loop->range.extent > 0)) return false;
-      width = simplify(width + step * (loop->range.extent - 1));
+      if (!can_prove(step == width || own.extent > 0)) return false;
+      width = simplify(width + step * (own.extent - 1));
       loop = loops.erase(loop);
     }
     return !uses_let(range.min);
@@ -383,16 +376,16 @@ class Finder {
   bool uses_let(const Expr& e) const {
     return uses_var(e, [&](const Expr& v) {
       return relaxed_.find(v.node()) &&
-             std::ranges::none_of(loops_, [&](const Loop& loop) { return loop.var.same_as(v); });
+             std::ranges::none_of(loops_, [&](const auto& loop) { return loop.first.same_as(v); });
     });
   }
 
   /// Whether this instance has stored all elements of the box.
   bool is_stored(const Buffer& buffer, const std::vector<Interval>& box) const {
-    return std::ranges::any_of(stored_, [&](const Box& own) {
-      if (!own.buffer.same_as(buffer)) return false;
+    return std::ranges::any_of(stored_, [&](const auto& stored) {
+      if (!stored.first.same_as(buffer)) return false;
       for (std::size_t d = 0; d < box.size(); ++d) {
-        const Interval &outer = own.sides[d], &inner = box[d];
+        const Interval &outer = stored.second[d], &inner = box[d];
         if (!outer.is_bounded() || !inner.is_bounded()) return false;
         if (!can_prove(*outer.min() <= *inner.min()) || !can_prove(*inner.max() <= *outer.max()))
           return false;

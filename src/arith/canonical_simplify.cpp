@@ -48,11 +48,6 @@ Expr quotient(Rounding rounding, const Expr& a, std::int64_t divisor) {
 
 // ---- Term ---------------------------------------------------------------------------------------
 
-bool Term::same_index(const Term& other) const {
-  if (index.same_as(other.index)) return true;
-  return index.node().hash == other.index.node().hash && structural_equal(index, other.index);
-}
-
 bool Term::multiply(std::int64_t factor) { return multiply_value(dtype(), scale, factor); }
 
 Expr Term::expr(int sign) const {
@@ -102,13 +97,12 @@ void Sum::divide_exactly(std::int64_t divisor) {
   for (Term& term : terms_) term.scale /= divisor;
 }
 
-Sum::Parts Sum::separate(std::int64_t divisor) const {
-  Parts parts{Sum(type_), Sum(type_)};
-  (constant_ % divisor == 0 ? parts.divisible : parts.rest).constant_ = constant_;
-  for (const Term& term : terms_) {
-    (term.scale % divisor == 0 ? parts.divisible : parts.rest).terms_.push_back(term);
-  }
-  return parts;
+std::pair<Sum, Sum> Sum::separate(std::int64_t divisor) const {
+  Sum divisible(type_), rest(type_);
+  (constant_ % divisor == 0 ? divisible : rest).constant_ = constant_;
+  for (const Term& term : terms_)
+    (term.scale % divisor == 0 ? divisible : rest).terms_.push_back(term);
+  return {std::move(divisible), std::move(rest)};
 }
 
 // ---- Sum: conversion to an expression -----------------------------------------------------------
@@ -155,49 +149,27 @@ bool comes_before(const Term& a, const Term& b) {
   return a.rounding > b.rounding;
 }
 
-/// Builds a left-associated chain of additions and subtractions.
-class Chain {
- public:
-  explicit Chain(DataType type) : type_(type) {}
-  void add(const Expr& e) { so_far_ = so_far_ ? fold(BinaryOp::Add, *so_far_, e) : e; }
-  void subtract(const Expr& e) {
-    so_far_ = fold(BinaryOp::Sub, so_far_ ? *so_far_ : make_int(type_, 0), e);
-  }
-  Expr result() const { return so_far_ ? *so_far_ : make_int(type_, 0); }
-
- private:
-  DataType type_;
-  std::optional<Expr> so_far_;
-};
-
-/// Builds the chain of a sum whose terms are sorted. Calls `on_step` after every step; if it
-/// returns false, the construction stops.
-template <class OnStep>
-std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms,
-                                std::int64_t constant, OnStep on_step) {
-  Chain chain(type);
+/// Returns the partial results of the left-associated chain of additions and subtractions that
+/// computes a sum whose terms are sorted. The last one is the sum.
+std::vector<Expr> chain_of(DataType type, const std::vector<Term>& terms, std::int64_t constant) {
+  std::vector<Expr> chain;
+  const auto add = [&](const Expr& e) {
+    chain.push_back(chain.empty() ? e : fold(BinaryOp::Add, chain.back(), e));
+  };
+  const auto subtract = [&](const Expr& e) {
+    chain.push_back(fold(BinaryOp::Sub, chain.empty() ? make_int(type, 0) : chain.back(), e));
+  };
   // Terms with positive scales are added first. A scale that is the minimum of the type counts as
   // positive, because it cannot be negated for a subtraction.
-  for (const Term& term : terms) {
-    if (term.scale <= 0 && !is_least(type, term.scale)) continue;
-    chain.add(term.expr());
-    if (!on_step(chain)) return std::nullopt;
-  }
-  bool is_added = constant > 0 || is_least(type, constant);
-  if (is_added) {
-    chain.add(make_int(type, constant));
-    if (!on_step(chain)) return std::nullopt;
-  }
-  for (const Term& term : terms) {
-    if (term.scale >= 0 || is_least(type, term.scale)) continue;
-    chain.subtract(term.expr(-1));
-    if (!on_step(chain)) return std::nullopt;
-  }
-  if (constant < 0 && !is_added) {
-    chain.subtract(make_int(type, -constant));
-    if (!on_step(chain)) return std::nullopt;
-  }
-  return chain.result();
+  const auto is_added = [&](std::int64_t scale) { return scale > 0 || is_least(type, scale); };
+  for (const Term& term : terms)
+    if (is_added(term.scale)) add(term.expr());
+  if (is_added(constant)) add(make_int(type, constant));
+  for (const Term& term : terms)
+    if (term.scale < 0 && !is_added(term.scale)) subtract(term.expr(-1));
+  if (constant < 0 && !is_added(constant)) subtract(make_int(type, -constant));
+  if (chain.empty()) chain.push_back(make_int(type, 0));
+  return chain;
 }
 
 }  // namespace
@@ -206,8 +178,8 @@ Expr Sum::expr() const {
   if (terms_.empty()) return make_int(type_, constant_);
   std::vector<Term> terms = terms_;
   merge_pieces(terms);
-  std::stable_sort(terms.begin(), terms.end(), comes_before);
-  return *build_chain(type_, terms, constant_, [](const Chain&) { return true; });
+  std::ranges::stable_sort(terms, comes_before);
+  return chain_of(type_, terms, constant_).back();
 }
 
 // ---- casts --------------------------------------------------------------------------------------
@@ -241,11 +213,12 @@ bool can_cast_terms(const Term& term, DataType type, const Facts& facts) {
 
 bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts) {
   if (type.bits >= sum.dtype().bits) return can_widen(sum.expr(), facts);
-  auto keeps = [&](const Chain& chain) { return stays_within(chain.result(), type, facts); };
   if (!fits(sum.constant(), type)) return false;
-  if (!build_chain(sum.dtype(), sum.terms(), sum.constant(), keeps)) return false;
-  return std::all_of(sum.terms().begin(), sum.terms().end(),
-                     [&](const Term& term) { return can_cast_terms(term, type, facts); });
+  return std::ranges::all_of(
+             chain_of(sum.dtype(), sum.terms(), sum.constant()),
+             [&](const Expr& partial) { return stays_within(partial, type, facts); }) &&
+         std::ranges::all_of(sum.terms(),
+                             [&](const Term& term) { return can_cast_terms(term, type, facts); });
 }
 
 namespace {
@@ -319,8 +292,7 @@ std::optional<std::int64_t> product(DataType type, std::int64_t a, std::int64_t 
 // ---- facts from bounds --------------------------------------------------------------------------
 
 bool Canonicalizer::is_non_negative(const Expr& e) const {
-  return const_bound(e, facts_).is_at_least(0) ||
-         can_prove(Claim{Claim::Relation::AtLeast, e, 0}, facts_);
+  return const_bound(e, facts_).is_at_least(0) || can_prove(BinaryOp::Ge, e, 0, facts_);
 }
 
 bool Canonicalizer::is_below(const Expr& e, std::int64_t bound) const {
@@ -408,14 +380,9 @@ Term Canonicalizer::reduce(Term term, std::int64_t divisor, Rounding rounding) {
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-Canonical Canonicalizer::floor_divide(Canonical a, std::int64_t divisor) {
-  const Sum* sum = std::get_if<Sum>(&a);
-  if (!sum) {
-    if (is_remainder(to_expr(a), divisor)) return make_int(to_expr(a).dtype(), 0);
-    return divide(to_term(std::move(a)), divisor, Rounding::Floor);
-  }
+Canonical Canonicalizer::floor_divide(const Sum& sum, std::int64_t divisor) {
   // (c*p + q) div c == p + q div c
-  auto [result, rest] = sum->separate(divisor);
+  auto [result, rest] = sum.separate(divisor);
   result.divide_exactly(divisor);
   if (rest.is_zero()) return result;
   Expr left = rest.expr();
@@ -427,13 +394,8 @@ Canonical Canonicalizer::floor_divide(Canonical a, std::int64_t divisor) {
   return result;
 }
 
-Canonical Canonicalizer::trunc_divide(Canonical a, std::int64_t divisor) {
-  const Sum* sum = std::get_if<Sum>(&a);
-  if (!sum) {
-    if (is_remainder(to_expr(a), divisor)) return make_int(to_expr(a).dtype(), 0);
-    return divide(to_term(std::move(a)), divisor, Rounding::Trunc);
-  }
-  auto [result, rest] = sum->separate(divisor);
+Canonical Canonicalizer::trunc_divide(const Sum& sum, std::int64_t divisor) {
+  auto [result, rest] = sum.separate(divisor);
   if (rest.is_zero()) {
     result.divide_exactly(divisor);
     return result;
@@ -441,7 +403,7 @@ Canonical Canonicalizer::trunc_divide(Canonical a, std::int64_t divisor) {
   // Truncating division can be applied to the two parts separately if neither is negative.
   Expr left = rest.expr();
   if (!is_non_negative(result.expr()) || !is_non_negative(left)) {
-    return divide(to_term(std::move(a)), divisor, Rounding::Trunc);
+    return divide(to_term(sum), divisor, Rounding::Trunc);
   }
   result.divide_exactly(divisor);
   if (std::optional<std::int64_t> value = constant_int(left)) {
@@ -452,13 +414,8 @@ Canonical Canonicalizer::trunc_divide(Canonical a, std::int64_t divisor) {
   return result;
 }
 
-Canonical Canonicalizer::floor_remainder(Canonical a, std::int64_t divisor) {
-  const Sum* sum = std::get_if<Sum>(&a);
-  if (!sum) {
-    if (is_remainder(to_expr(a), divisor)) return a;
-    return reduce(to_term(std::move(a)), divisor, Rounding::Floor);
-  }
-  Sum rest = sum->separate(divisor).rest;
+Canonical Canonicalizer::floor_remainder(const Sum& sum, std::int64_t divisor) {
+  Sum rest = sum.separate(divisor).second;
   Expr left = rest.expr();
   if (std::optional<std::int64_t> value = constant_int(left)) {
     return make_int(left.dtype(), floor_modulo(*value, divisor));
@@ -475,26 +432,21 @@ Canonical Canonicalizer::floor_remainder(Canonical a, std::int64_t divisor) {
   return reduce(to_term(std::move(rest)), divisor, Rounding::Floor);
 }
 
-Canonical Canonicalizer::trunc_remainder(Canonical a, std::int64_t divisor) {
-  Sum* sum = std::get_if<Sum>(&a);
-  if (!sum) {
-    if (is_remainder(to_expr(a), divisor)) return a;
-    return reduce(to_term(std::move(a)), divisor, Rounding::Trunc);
-  }
-  auto [divisible, rest] = sum->separate(divisor);
-  if (rest.is_zero()) return make_int(sum->dtype(), 0);
+Canonical Canonicalizer::trunc_remainder(Sum sum, std::int64_t divisor) {
+  auto [divisible, rest] = sum.separate(divisor);
+  if (rest.is_zero()) return make_int(sum.dtype(), 0);
   Expr left = rest.expr();
   if (is_non_negative(divisible.expr()) && is_non_negative(left)) {
     if (std::optional<std::int64_t> value = constant_int(left))
       return make_int(left.dtype(), *value % divisor);
     if (is_below(left, divisor)) return left;
-    *sum = std::move(rest);
+    sum = std::move(rest);
   }
   // Reduces the constant modulo the divisor if the sum is provably non-negative before and after.
-  std::optional<std::int64_t> least = const_bound(sum->expr(), facts_).min;
-  std::int64_t constant = sum->constant() % divisor;
-  if (least && *least >= 0 && *least - sum->constant() + constant >= 0) sum->set_constant(constant);
-  return reduce(to_term(std::move(a)), divisor, Rounding::Trunc);
+  std::optional<std::int64_t> least = const_bound(sum.expr(), facts_).min;
+  std::int64_t constant = sum.constant() % divisor;
+  if (least && *least >= 0 && *least - sum.constant() + constant >= 0) sum.set_constant(constant);
+  return reduce(to_term(std::move(sum)), divisor, Rounding::Trunc);
 }
 
 // ---- the pass -----------------------------------------------------------------------------------
@@ -561,11 +513,10 @@ bool is_index_arithmetic(BinaryOp op) {
 
 Expr Canonicalizer::simplify(const Expr& e) {
   if (e.as<IntImm>()) return e;
-  return visit_once(e, rewriting_, RewriteMemory::Step::Canonical, [&] {
+  return visit_once(e, rewriting_, [&] {
     Expr result = to_expr(visit(e));
     if (!facts_.state().in_data) result = keep_wrapping(e, result, facts_.state());
-    const bool is_equal = result.node().hash == e.node().hash && tir::structural_equal(result, e);
-    return is_equal ? e : result;
+    return structural_equal(result, e) ? e : result;
   });
 }
 
@@ -577,7 +528,7 @@ Canonical Canonicalizer::visit(const Expr& e) {
     if (binary && is_index_arithmetic(binary->op)) return visit_arithmetic(*binary, e);
     if (const Cast* cast = e.as<Cast>()) return visit_cast(*cast, e);
   }
-  if (const Reduce* reduce = e.as<Reduce>()) return visit_reduce(*reduce, e);
+  if (e.as<Reduce>()) return visit_reduce(e);
   return rewrite_node(e, rewriting_);
 }
 
@@ -621,10 +572,17 @@ Canonical Canonicalizer::divide(BinaryOp op, Canonical a, const Canonical& b, co
   if (right && *right > 0 && *right != kNoUpper) {
     bool is_division = op == BinaryOp::FloorDiv || op == BinaryOp::TruncDiv;
     if (*right == 1) return is_division ? a : zero_of(e.dtype());
-    if (op == BinaryOp::FloorDiv) return floor_divide(std::move(a), *right);
-    if (op == BinaryOp::TruncDiv) return trunc_divide(std::move(a), *right);
-    if (op == BinaryOp::FloorMod) return floor_remainder(std::move(a), *right);
-    return trunc_remainder(std::move(a), *right);
+    if (const Sum* sum = std::get_if<Sum>(&a)) {
+      if (op == BinaryOp::FloorDiv) return floor_divide(*sum, *right);
+      if (op == BinaryOp::TruncDiv) return trunc_divide(*sum, *right);
+      if (op == BinaryOp::FloorMod) return floor_remainder(*sum, *right);
+      return trunc_remainder(*sum, *right);
+    }
+    if (is_remainder(to_expr(a), *right)) return is_division ? zero_of(e.dtype()) : a;
+    bool is_floored = op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
+    Rounding rounding = is_floored ? Rounding::Floor : Rounding::Trunc;
+    return is_division ? divide(to_term(std::move(a)), *right, rounding)
+                       : reduce(to_term(std::move(a)), *right, rounding);
   }
   return make_binary(op, to_expr(a), to_expr(b));
 }
@@ -676,7 +634,7 @@ Canonical Canonicalizer::visit_cast(const Cast& node, const Expr& e) {
   return cast(e.dtype(), to_expr(value));
 }
 
-Canonical Canonicalizer::visit_reduce(const Reduce&, const Expr& e) {
+Canonical Canonicalizer::visit_reduce(const Expr& e) {
   Expr simplified = rewrite_node(e, rewriting_);
   const Reduce* node = simplified.as<Reduce>();
   if (!node || !node->reduction->axis.empty() || !node->reduction->init.empty()) return simplified;

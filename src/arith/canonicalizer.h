@@ -36,7 +36,7 @@ struct Term {
   /// Whether the term has the same value with the rounding `other`. A whole index is not rounded,
   /// so both roundings agree.
   bool allows(Rounding other) const { return rounding == other || is_whole(); }
-  bool same_index(const Term& other) const;
+  bool same_index(const Term& other) const { return structural_equal(index, other.index); }
 
   /// Multiplies the scale by `factor`. Returns false if the type cannot represent the exact
   /// product; the scale then wraps.
@@ -73,8 +73,7 @@ class Sum {
 
   /// Splits the sum into the part whose scales and constant are multiples of the divisor, and the
   /// remainder.
-  struct Parts;
-  Parts separate(std::int64_t divisor) const;
+  std::pair<Sum, Sum> separate(std::int64_t divisor) const;
 
   /// Returns the sum as an expression, with adjacent pieces merged and terms in order: the form of
   /// TVM 0.9 text.
@@ -87,10 +86,6 @@ class Sum {
   DataType type_;
   std::vector<Term> terms_;
   std::int64_t constant_ = 0;
-};
-
-struct Sum::Parts {
-  Sum divisible, rest;
 };
 
 /// Whether casting each index separately gives the same value as casting the result. This holds if
@@ -127,18 +122,19 @@ class Canonicalizer {
   Canonical visit(const Expr& e);
   Canonical visit_arithmetic(const tir::Binary& node, const Expr& e);
   Canonical visit_cast(const tir::Cast& node, const Expr& e);
-  Canonical visit_reduce(const tir::Reduce& node, const Expr& e);
+  Canonical visit_reduce(const Expr& e);
 
   /// Returns the quotient or remainder `e`, given its operands in canonical form.
   Canonical divide(tir::BinaryOp op, Canonical a, const Canonical& b, const Expr& e);
   Canonical add(Canonical a, Canonical b, int sign);
   Canonical multiply(Canonical a, Canonical b);
 
-  // Divide or reduce by a constant divisor > 1. Defined in the section about division.
-  Canonical floor_divide(Canonical a, std::int64_t divisor);
-  Canonical trunc_divide(Canonical a, std::int64_t divisor);
-  Canonical floor_remainder(Canonical a, std::int64_t divisor);
-  Canonical trunc_remainder(Canonical a, std::int64_t divisor);
+  // Divide or reduce a sum or a term by a constant divisor > 1. Defined in the section about
+  // division.
+  Canonical floor_divide(const Sum& sum, std::int64_t divisor);
+  Canonical trunc_divide(const Sum& sum, std::int64_t divisor);
+  Canonical floor_remainder(const Sum& sum, std::int64_t divisor);
+  Canonical trunc_remainder(Sum sum, std::int64_t divisor);
   Term divide(Term term, std::int64_t divisor, Rounding rounding);
   Term reduce(Term term, std::int64_t divisor, Rounding rounding);
 

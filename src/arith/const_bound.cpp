@@ -50,14 +50,10 @@ std::int64_t multiply_ends(std::int64_t x, std::int64_t y) {
   return saturate(overflowed, product, (x > 0) == (y > 0));
 }
 
-std::int64_t floor_divide(std::int64_t x, std::int64_t y) {
-  const std::int64_t q = x / y;
-  return x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q;
-}
-
 std::int64_t floor_divide_ends(std::int64_t x, std::int64_t y) {
   if (is_infinite(x)) return y > 0 ? x : opposite(x);
-  return floor_divide(x, y);
+  const std::int64_t q = x / y;
+  return x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q;
 }
 
 std::int64_t truncate_divide_ends(std::int64_t x, std::int64_t y) {
@@ -146,8 +142,6 @@ class BoundOf {
   explicit BoundOf(const Facts::State& state) : state_(state) {}
 
   Bound operator()(const Expr& e) const {
-    if (const IntImm* n = e.as<IntImm>()) return within_facts(e, of_constant(*n, e.dtype()));
-    if (const VarNode* n = e.as<VarNode>()) return within_facts(e, of_variable(e, *n));
     if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
     return within_facts(e, by_kind(e));
   }
@@ -179,8 +173,7 @@ class BoundOf {
  private:
   Bound within_facts(const Expr& e, Bound bound) const {
     for (const Facts::State::BoundFact& fact : state_.bound_facts)
-      if (fact.e.node().hash == e.node().hash && structural_equal(fact.e, e))
-        bound = intersect(bound, fact.bound);
+      if (structural_equal(fact.e, e)) bound = intersect(bound, fact.bound);
     return bound;
   }
 

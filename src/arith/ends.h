@@ -12,8 +12,9 @@ Expr combine(tir::BinaryOp op, const Expr& a, const Expr& b);
 /// wrap, so such an end carries no information.
 std::optional<Expr> combine_if_both(tir::BinaryOp op, const std::optional<Expr>& a,
                                     const std::optional<Expr>& b);
-/// Returns the interval with these ends; never empty.
-Interval between(std::optional<Expr> min, std::optional<Expr> max);
+/// Like combine_if_both, but returns `a`, or `b` if `a` is absent, instead of nullopt.
+std::optional<Expr> combine_or_other(tir::BinaryOp op, const std::optional<Expr>& a,
+                                     const std::optional<Expr>& b);
 /// Returns the hull of two intervals without simplifying its ends.
 Interval raw_hull(const Interval& a, const Interval& b);
 

@@ -68,13 +68,8 @@ std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
   return Facts::State::BoundFact{e, bound};
 }
 
-struct ModularFact {
-  Expr var;
-  ModularSet set;
-};
-
-/// Returns the fact for `x % c == b` with a variable x.
-std::optional<ModularFact> modular_fact(const Expr& condition) {
+/// Returns x and its modular set for `x % c == b` with a variable x.
+std::optional<std::pair<Expr, ModularSet>> modular_fact(const Expr& condition) {
   const Binary* equal = as_binary(condition, BinaryOp::Eq);
   if (!equal) return std::nullopt;
   const Binary* remainder = equal->a.as<Binary>();
@@ -84,7 +79,7 @@ std::optional<ModularFact> modular_fact(const Expr& condition) {
   if (!remainder->a.as<VarNode>() || !coeff || *coeff <= 0 || !base) return std::nullopt;
   // A truncated remainder may be negative. Adding the divisor gives the same residue class.
   const std::int64_t in_range = (*base % *coeff + *coeff) % *coeff;
-  return ModularFact{remainder->a, {*coeff, in_range}};
+  return std::pair(remainder->a, ModularSet{*coeff, in_range});
 }
 
 /// Returns the negation of a simplified condition, with `!` pushed inwards.
@@ -119,10 +114,6 @@ Facts::State::Literal literal(const Expr& e, bool holds) {
   return {e, holds};
 }
 
-bool is_same_bound(const std::optional<Bound>& old, const Bound& bound) {
-  return !old || *old == bound;
-}
-
 void check_rebinding(bool is_allowed, const Var& var) {
   if (is_allowed) return;
   internal_error("the variable `" + var.name() + "` is bound twice, to different values");
@@ -151,16 +142,6 @@ void for_each_bit(std::uint64_t bits, const F& f) {
 
 void Facts::State::mark(std::uint64_t variables, std::uint64_t by) {
   for_each_bit(variables, [&](std::size_t bit) { known[bit] += by; });
-}
-
-void Facts::State::mark(const BoundFact& fact, int sign) {
-  const std::uint64_t by = mark_of(fact.e, fact.bound.min, fact.bound.max);
-  mark(fact.e.node().contents.variables, sign > 0 ? by : -by);
-}
-
-void Facts::State::mark(const Literal& literal, int sign) {
-  const std::uint64_t by = mark_of(literal.e, literal.holds);
-  mark(literal.e.node().contents.variables, sign > 0 ? by : -by);
 }
 
 void Facts::State::mark(OfVar& var) {
@@ -201,20 +182,36 @@ RewriteMemory* Facts::State::memory() const {
   return rewrites ? rewrites.get() : RewriteMemory::of_thread();
 }
 
-void Facts::State::add_bound(const Expr& e, Bound bound) {
-  bound_facts.push_back({e, bound});
-  mark(bound_facts.back(), 1);
-  undo.emplace_back(DropBound{});
+template <class Fact>
+void Facts::State::add_fact(std::vector<Fact>& facts, Fact fact, std::uint64_t hash) {
+  const std::uint64_t variables = fact.e.node().contents.variables;
+  facts.push_back(std::move(fact));
+  mark(variables, hash);
+  undo.emplace_back([this, &facts, variables, hash] {
+    mark(variables, -hash);
+    facts.pop_back();
+  });
+}
+
+template <class T>
+void Facts::State::set_in_scope(const Expr& var, std::optional<T> OfVar::*member, const T& value) {
+  change(var, [&](OfVar& known) {
+    undo.emplace_back([this, var, member, old = known.*member] {
+      change(var, [&](OfVar& restored) { restored.*member = old; });
+    });
+    known.*member = value;
+  });
 }
 
 void Facts::State::add_numeric_facts(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
-    if (auto fact = bound_fact(part)) add_bound(fact->e, fact->bound);
-    if (auto fact = modular_fact(part)) {
-      change(fact->var, [&](OfVar& known) {
-        undo.emplace_back(RestoreModular{fact->var, known.modular});
-        known.modular = known.modular ? intersect(*known.modular, fact->set) : fact->set;
-      });
+    if (const auto fact = bound_fact(part))
+      add_fact(bound_facts, *fact, mark_of(fact->e, fact->bound.min, fact->bound.max));
+    if (const auto fact = modular_fact(part)) {
+      const auto& [var, set] = *fact;
+      const OfVar* known = find(var);
+      const bool has_set = known && known->modular;
+      set_in_scope(var, &OfVar::modular, has_set ? intersect(*known->modular, set) : set);
     }
   });
 }
@@ -223,9 +220,8 @@ void Facts::State::add_literals(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
     if (is_constant(part) || effect_of(part) != Effect::Pure) return;
     for (const bool holds : {true, false}) {
-      literals.push_back(literal(holds ? part : negated(part), holds));
-      mark(literals.back(), 1);
-      undo.emplace_back(DropLiteral{});
+      const Literal added = literal(holds ? part : negated(part), holds);
+      add_fact(literals, added, mark_of(added.e, added.holds));
     }
   });
 }
@@ -234,80 +230,35 @@ std::optional<bool> Facts::State::decide(const Expr& e) const {
   if (literals.empty()) return std::nullopt;
   const Literal wanted = literal(e, true);
   for (const Literal& known : literals)
-    if (known.e.node().hash == wanted.e.node().hash && structural_equal(known.e, wanted.e))
-      return known.holds == wanted.holds;
+    if (structural_equal(known.e, wanted.e)) return known.holds == wanted.holds;
   return std::nullopt;
 }
 
-void Facts::State::add_data(const Expr& var) {
-  change(var, [](OfVar& known) { known.is_data = true; });
-}
-
-void Facts::State::add_range(const Expr& var, Bound bound) {
-  change(var, [&](OfVar& known) {
-    undo.emplace_back(RestoreRange{var, known.bound});
-    known.bound = bound;
-  });
-}
-
 void Facts::State::undo_to(std::size_t mark_before) {
-  while (undo.size() > mark_before) {
-    tenon::match(
-        undo.back(),
-        [&](const DropBound&) {
-          mark(bound_facts.back(), -1);
-          bound_facts.pop_back();
-        },
-        [&](const DropLiteral&) {
-          mark(literals.back(), -1);
-          literals.pop_back();
-        },
-        [&](const RestoreModular& old) {
-          change(old.var, [&](OfVar& known) { known.modular = old.modular; });
-        },
-        [&](const RestoreRange& old) {
-          change(old.var, [&](OfVar& known) { known.bound = old.bound; });
-        });
-    undo.pop_back();
-  }
+  for (; undo.size() > mark_before; undo.pop_back()) undo.back()();
 }
 
-namespace {
-
-/// Enters a condition. Adds its bounds first and simplifies the condition under them. If the bounds
-/// already decide the condition, no literal fact is needed.
-std::size_t enter(const Facts& facts, const Expr& condition) {
+/// Adds the bounds of the condition first and simplifies it under them. If the bounds already
+/// decide the condition, no literal fact is needed.
+Facts::Scope assume(const Facts& facts, const Expr& condition, bool is_settled) {
   Facts::State& state = facts.state();
-  const std::size_t mark = state.enter();
+  Facts::Scope scope(state);
   state.add_numeric_facts(condition);
-  RewriteContext context(facts);
-  state.add_literals(context.visit(condition));
-  return mark;
+  state.add_literals(is_settled ? condition : RewriteContext(facts).visit(condition));
+  return scope;
 }
 
-}  // namespace
-
-Assumption::Assumption(const Facts& facts, const Expr& condition)
-    : state_(facts.state()), mark_(enter(facts, condition)) {}
-Assumption Assumption::of_settled(const Facts& facts, const Expr& condition) {
+Facts::Scope assume_axes(const Facts& facts, const std::vector<IterVar>& axes) {
   Facts::State& state = facts.state();
-  const std::size_t mark = state.enter();
-  state.add_numeric_facts(condition);
-  state.add_literals(condition);
-  return {state, mark};
-}
-Assumption Assumption::of_axes(const Facts& facts, const std::vector<IterVar>& axes) {
-  Facts::State& state = facts.state();
-  const std::size_t mark = state.enter();
+  Facts::Scope scope(state);
   for (const IterVar& axis : axes) {
     if (!axis.dom()) continue;
     const Bound first = bound_of(axis.dom()->min, state);
     const Bound last = bound_of(axis.dom()->min + axis.dom()->extent - 1, state);
-    state.add_range(axis.var(), Bound{first.min, last.max});
+    state.set_in_scope(axis.var(), &Facts::State::OfVar::bound, Bound{first.min, last.max});
   }
-  return {state, mark};
+  return scope;
 }
-Assumption::~Assumption() { state_.undo_to(mark_); }
 
 // ---- Facts --------------------------------------------------------------------------------------
 
@@ -327,14 +278,10 @@ void Facts::bind(const Var& var, const Range& range, bool replace) {
   std::int64_t last = 0;
   const bool is_finite = min.max != Bound::kPlusInfinity && extent.max != Bound::kPlusInfinity;
   if (is_finite && !__builtin_add_overflow(min.max, extent.max - 1, &last)) bound.max = last;
+  if (replace) forget(var);
   state_->change(var, [&](State::OfVar& known) {
-    check_rebinding(replace || (is_same_bound(known.bound, bound) && !known.value), var);
+    check_rebinding(known.bound.value_or(bound) == bound && !known.value, var);
     known.bound = bound;
-    if (replace) {
-      known.value.reset();
-      known.modular.reset();
-      known.is_data = false;
-    }
   });
 }
 
@@ -369,13 +316,11 @@ void Facts::forget(const Var& var) {
   });
 }
 
-Facts::Scope::Scope(Scope&& other) noexcept : facts_(other.facts_), mark_(other.mark_) {
-  other.facts_ = nullptr;
-}
+Facts::Scope::Scope(State& state) : state_(&state), mark_(state.undo.size()) {}
 Facts::Scope::~Scope() {
-  if (facts_) facts_->state_->undo_to(mark_);
+  if (state_) state_->undo_to(mark_);
 }
 
-Facts::Scope Facts::assume(const Expr& condition) { return Scope(this, enter(*this, condition)); }
+Facts::Scope Facts::assume(const Expr& condition) { return arith::assume(*this, condition); }
 
 }  // namespace tenon::arith

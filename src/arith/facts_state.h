@@ -5,10 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "arith/rule_proofs.h"
@@ -22,12 +22,12 @@ namespace tenon::arith {
 /// A table of fixed size: a new entry replaces an old one in the same slot.
 class RewriteMemory {
  public:
-  enum class Step : std::uint8_t { Rewrite, Canonical };
   struct Visit {
     tir::Expr e, result;
     /// A fingerprint of the facts about the variables of `e` (see Facts::State::known_of).
     std::uint64_t known;
-    Step step;
+    /// Whether the canonical pass made the visit, or the rewriter.
+    bool is_canonical;
     /// The depth of nested visits requested by rules.
     int depth;
   };
@@ -40,12 +40,11 @@ class RewriteMemory {
 
   /// Returns the memoized visit of this expression, or of an equal expression if it has the same
   /// result.
-  const Visit* find(const tir::Expr& e, Step step, std::uint64_t known) const {
-    const std::optional<Visit>& visit = visits_[place_of(e, step, known)];
-    if (!visit || visit->known != known || visit->step != step) return nullptr;
+  const Visit* find(const tir::Expr& e, bool is_canonical, std::uint64_t known) const {
+    const std::optional<Visit>& visit = visits_[place_of(e, is_canonical, known)];
+    if (!visit || visit->known != known || visit->is_canonical != is_canonical) return nullptr;
     if (visit->e.same_as(e)) return &*visit;
-    if (visit->e.node().hash != e.node().hash || !tir::structural_equal(visit->e, e))
-      return nullptr;
+    if (!tir::structural_equal(visit->e, e)) return nullptr;
     const bool is_settled = visit->result.same_as(visit->e);
     if (!is_settled && !is_shareable(e)) return nullptr;
     // A result that contains a minimum or maximum of data is valid for this handle only, because
@@ -53,7 +52,7 @@ class RewriteMemory {
     return contains(e, tir::Content::DataExtremum) ? nullptr : &*visit;
   }
   void add(Visit visit) {
-    const std::size_t place = place_of(visit.e, visit.step, visit.known);
+    const std::size_t place = place_of(visit.e, visit.is_canonical, visit.known);
     if (!visits_[place]) taken_.push_back(place);
     visits_[place] = std::move(visit);
   }
@@ -70,9 +69,9 @@ class RewriteMemory {
   }
 
  private:
-  std::size_t place_of(const tir::Expr& e, Step step, std::uint64_t known) const {
+  std::size_t place_of(const tir::Expr& e, bool is_canonical, std::uint64_t known) const {
     const std::uint64_t mixed =
-        (e.node().hash ^ (known * 2 + static_cast<std::uint64_t>(step))) * 0x9e3779b97f4a7c15u;
+        (e.node().hash ^ (known * 2 + (is_canonical ? 1 : 0))) * 0x9e3779b97f4a7c15u;
     return (mixed >> 32) & (visits_.size() - 1);
   }
 
@@ -97,7 +96,6 @@ struct Bound {
   static Bound of(const ConstBound& b);
   ConstBound to_const_bound() const;
 
-  bool is_exactly(std::int64_t v) const { return min == v && max == v; }
   bool is_point() const { return min == max; }
   friend bool operator==(const Bound&, const Bound&) = default;
 };
@@ -145,23 +143,12 @@ struct Facts::State {
     Expr e;
     bool holds;
   };
-  /// Undo records of a scope, processed in reverse order.
-  struct DropBound {};
-  struct DropLiteral {};
-  struct RestoreModular {
-    Expr var;
-    std::optional<ModularSet> modular;
-  };
-  struct RestoreRange {
-    Expr var;
-    std::optional<Bound> bound;
-  };
-  using Undo = std::variant<DropBound, DropLiteral, RestoreModular, RestoreRange>;
 
   DenseMap<const tir::ExprNode*, OfVar> vars;
   std::vector<BoundFact> bound_facts;
   std::vector<Literal> literals;
-  std::vector<Undo> undo;
+  /// Actions that remove the facts of the open scopes, run in reverse order.
+  std::vector<std::function<void()>> undo;
   ProofMemory proofs;
   /// Memo table for large expressions under these facts, if no longer-lived one exists.
   std::unique_ptr<RewriteMemory> rewrites;
@@ -190,27 +177,25 @@ struct Facts::State {
     mark(known);
   }
 
-  /// Begins a scope. Returns the mark for undo_to.
-  std::size_t enter() const { return undo.size(); }
-  void add_bound(const Expr& e, Bound bound);
   /// Adds constant bounds and remainders implied by the condition.
   void add_numeric_facts(const Expr& condition);
   /// Adds the parts of the (simplified) condition as literal facts.
   void add_literals(const Expr& condition);
-  void add_data(const Expr& var);
-  /// Adds a bound of the variable until the scope ends.
-  void add_range(const Expr& var, Bound bound);
+  /// Sets one of the facts about the variable until the scope ends.
+  template <class T>
+  void set_in_scope(const Expr& var, std::optional<T> OfVar::*member, const T& value);
   /// Returns whether an enclosing condition implies `e` or its negation; nullopt if neither.
   std::optional<bool> decide(const Expr& e) const;
   void undo_to(std::size_t mark);
 
  private:
-  /// Update `known` when a fact is added or removed. Each function adds or subtracts the hash of
-  /// the fact in the entries of its variables.
+  /// Adds a fact about the variables of `fact.e` until the scope ends.
+  template <class Fact>
+  void add_fact(std::vector<Fact>& facts, Fact fact, std::uint64_t hash);
+  /// Update `known` when a fact is added or removed. Each function adds the change of the hash in
+  /// the entries of the variables.
   void mark(OfVar& var);
   void mark(std::uint64_t variables, std::uint64_t by);
-  void mark(const BoundFact& fact, int sign);
-  void mark(const Literal& literal, int sign);
 
   /// Hashes of facts, grouped by the bit of their variables in a 64-bit Bloom filter
   /// (ExprNode::variables). Entry b is the sum of the hashes of all facts about variables with bit
@@ -256,24 +241,11 @@ class InData {
   bool before_;
 };
 
-/// An assumption that holds during the lifetime of the object. For use inside arith, which has no
-/// Facts::Scope.
-class Assumption {
- public:
-  Assumption(const Facts& facts, const Expr& condition);
-  /// Assumes a simplified condition, without simplifying it under its own bounds.
-  static Assumption of_settled(const Facts& facts, const Expr& condition);
-  /// Assumes that the axes are in their domains.
-  static Assumption of_axes(const Facts& facts, const std::vector<tir::IterVar>& axes);
-  ~Assumption();
-  Assumption(const Assumption&) = delete;
-  Assumption& operator=(const Assumption&) = delete;
-
- private:
-  Assumption(Facts::State& state, std::size_t mark) : state_(state), mark_(mark) {}
-
-  Facts::State& state_;
-  std::size_t mark_;
-};
+/// Assumes the condition until the scope ends. A settled condition has been simplified, and is not
+/// simplified again under its own bounds.
+[[nodiscard]] Facts::Scope assume(const Facts& facts, const Expr& condition,
+                                  bool is_settled = false);
+/// Assumes that the axes are in their domains.
+[[nodiscard]] Facts::Scope assume_axes(const Facts& facts, const std::vector<tir::IterVar>& axes);
 
 }  // namespace tenon::arith

@@ -51,7 +51,7 @@ void Reach::keep(const Term& term) {
 }
 
 bool Reach::misses(std::int64_t low, std::int64_t high) const {
-  if ((low_.is_finite && low_.value > high) || (high_.is_finite && high_.value < low)) return true;
+  if ((low_ && *low_ > high) || (high_ && *high_ < low)) return true;
   if (divisor_ == 0 || divisor_ > kMaxDivisor) return false;
   // The values are the constant plus multiples of the divisor. `above` is the distance from `low`
   // to the first such value that is not below `low`.

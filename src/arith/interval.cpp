@@ -36,18 +36,6 @@ Interval Interval::empty() {
   return nothing;
 }
 
-Interval Interval::at_least(Expr min) {
-  Interval half;
-  half.min_ = std::move(min);
-  return half;
-}
-
-Interval Interval::at_most(Expr max) {
-  Interval half;
-  half.max_ = std::move(max);
-  return half;
-}
-
 Interval Interval::from_range(const Range& r) {
   if (is_one(r.extent)) return point(r.min);
   // Fast path: most ranges are constant.
@@ -121,11 +109,10 @@ std::optional<Expr> combine_if_both(BinaryOp op, const std::optional<Expr>& a,
   return combine(op, *a, *b);
 }
 
-Interval between(std::optional<Expr> min, std::optional<Expr> max) {
-  if (min && max) return Interval::of(*std::move(min), *std::move(max));
-  if (min) return Interval::at_least(*std::move(min));
-  if (max) return Interval::at_most(*std::move(max));
-  return Interval::everything();
+std::optional<Expr> combine_or_other(BinaryOp op, const std::optional<Expr>& a,
+                                     const std::optional<Expr>& b) {
+  const std::optional<Expr> both = combine_if_both(op, a, b);
+  return both ? both : a ? a : b;
 }
 
 namespace {
@@ -142,29 +129,24 @@ std::optional<Expr> simplify_if(const std::optional<Expr>& e, const Facts& facts
 Interval raw_hull(const Interval& a, const Interval& b) {
   if (a.is_empty()) return b;
   if (b.is_empty()) return a;
-  return between(combine_if_both(BinaryOp::Min, a.min(), b.min()),
-                 combine_if_both(BinaryOp::Max, a.max(), b.max()));
+  return Interval::between(combine_if_both(BinaryOp::Min, a.min(), b.min()),
+                           combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
 Interval hull(const std::vector<Interval>& sets, const Facts& facts) {
-  if (sets.empty()) return Interval::empty();
   if (sets.size() == 1) return sets.front();
-  Interval all = sets.front();
-  for (std::size_t i = 1; i < sets.size(); ++i) all = raw_hull(all, sets[i]);
+  Interval all = Interval::empty();
+  for (const Interval& set : sets) all = raw_hull(all, set);
   if (all.is_empty()) return all;
-  return between(simplify_if(all.min(), facts), simplify_if(all.max(), facts));
+  return Interval::between(simplify_if(all.min(), facts), simplify_if(all.max(), facts));
 }
 
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts) {
   if (a.is_empty() || b.is_empty()) return Interval::empty();
-  std::optional<Expr> min = combine_if_both(BinaryOp::Max, a.min(), b.min());
-  if (!min) min = a.min() ? a.min() : b.min();
-  std::optional<Expr> max = combine_if_both(BinaryOp::Min, a.max(), b.max());
-  if (!max) max = a.max() ? a.max() : b.max();
-  min = simplify_if(min, facts);
-  max = simplify_if(max, facts);
+  const auto min = simplify_if(combine_or_other(BinaryOp::Max, a.min(), b.min()), facts);
+  const auto max = simplify_if(combine_or_other(BinaryOp::Min, a.max(), b.max()), facts);
   if (min && max && can_prove(combine(BinaryOp::Lt, *max, *min), facts)) return Interval::empty();
-  return between(std::move(min), std::move(max));
+  return Interval::between(min, max);
 }
 
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <set>
 
 #include "tenon/arith/wraps.h"
@@ -79,16 +80,12 @@ using Tuple = std::vector<Expr>;
 using Terms = std::vector<Tuple>;
 
 /// A deterministic pseudo-random sequence, so that trials are reproducible.
-class Numbers {
- public:
-  std::size_t below(std::size_t limit) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<std::size_t>(state_ >> 33) % limit;
-  }
+using Numbers =
+    std::linear_congruential_engine<std::uint64_t, 6364136223846793005u, 1442695040888963407u, 0>;
 
- private:
-  std::uint64_t state_ = 1;
-};
+std::size_t below(std::size_t limit, Numbers& numbers) {
+  return static_cast<std::size_t>(numbers() >> 33) % limit;
+}
 
 /// Returns constants at which the combination may change its behaviour, such as the limits of a
 /// clamp.
@@ -126,28 +123,26 @@ void add_floats(DataType type, const std::set<double>& thresholds, Tuple& values
   for (double value : {1.0, -1.0}) add(value * std::numeric_limits<double>::infinity());
 }
 
-/// The kind of one component of a term, and candidate values for it.
+/// Candidate values for one component of a term. An index has none; it gets consecutive values.
 struct Samples {
-  enum class Kind { Constant, Position, Data };
-  Kind kind;
   DataType type;
   Tuple values;
+  bool is_data = false;
 };
 
 Samples samples_of(const Expr& source, const std::set<double>& thresholds) {
   const DataType type = source.dtype();
-  if (is_constant(source)) return {Samples::Kind::Constant, type, {source}};
-  Samples samples{Samples::Kind::Data, type, {}};
+  if (is_constant(source)) return {type, {source}};
+  Samples samples{type, {}, /*is_data=*/true};
   if (type.is_bool()) {
     for (int value : {0, 1}) samples.values.push_back(make_int(type, value));
-    return samples;
-  }
-  if (type.is_floating()) {
+  } else if (type.is_floating()) {
     add_floats(type, thresholds, samples.values);
-    return samples;
+  } else if (wraps(source)) {
+    add_integers(type, thresholds, samples.values);
+  } else {
+    samples.is_data = false;
   }
-  if (!wraps(source)) return {Samples::Kind::Position, type, {}};
-  add_integers(type, thresholds, samples.values);
   return samples;
 }
 
@@ -159,20 +154,20 @@ bool has_value(const Terms& terms, std::size_t component, const Expr& value) {
 Terms draw(const std::vector<Samples>& samples, std::size_t count, bool has_ties,
            Numbers& numbers) {
   std::vector<std::size_t> first;
-  for (std::size_t k = 0; k < samples.size(); ++k) first.push_back(numbers.below(3));
+  for (std::size_t k = 0; k < samples.size(); ++k) first.push_back(below(3, numbers));
   // Repeats components of the previous term in half of the trials, so that terms tie.
-  const bool repeats = has_ties && numbers.below(2) == 0;
+  const bool repeats = has_ties && below(2, numbers) == 0;
   Terms terms;
   for (std::size_t n = 0; n < count; ++n) {
     Tuple term;
     for (std::size_t k = 0; k < samples.size(); ++k) {
-      if (samples[k].kind == Samples::Kind::Position) {
+      const Tuple& values = samples[k].values;
+      if (values.empty()) {
         term.push_back(make_int(samples[k].type, static_cast<std::int64_t>(first[k] + n)));
-      } else if (repeats && n > 0 && numbers.below(2) == 0) {
+      } else if (repeats && n > 0 && below(2, numbers) == 0) {
         term.push_back(terms[n - 1][k]);
       } else {
-        const Tuple& values = samples[k].values;
-        std::size_t place = numbers.below(values.size());
+        std::size_t place = below(values.size(), numbers);
         for (std::size_t tries = 1; !has_ties && tries < values.size(); ++tries) {
           if (!has_value(terms, k, values[place])) break;
           place = (place + 1) % values.size();
@@ -237,8 +232,7 @@ class Trial {
         change_(change) {
     const std::set<double> thresholds = thresholds_of(reducer);
     for (const Expr& source : sources) samples_.push_back(samples_of(source, thresholds));
-    are_terms_known_ = std::ranges::none_of(
-        samples_, [](const Samples& each) { return each.kind == Samples::Kind::Data; });
+    are_terms_known_ = std::ranges::none_of(samples_, &Samples::is_data);
   }
 
   std::optional<std::string> run() {
@@ -273,9 +267,10 @@ class Trial {
   void accumulate(Terms& terms) {
     for (Tuple& term : terms) {
       const Tuple one = term;
-      for (std::size_t k = numbers_.below(1 + numbers_.below(kMaxDoublings + 1)); k > 0; --k) {
+      const std::size_t most = below(kMaxDoublings + 1, numbers_);
+      for (std::size_t k = below(1 + most, numbers_); k > 0; --k) {
         term = combine(term, term);
-        if (numbers_.below(2) == 0) term = combine(term, one);
+        if (below(2, numbers_) == 0) term = combine(term, one);
       }
     }
   }
@@ -288,8 +283,8 @@ class Trial {
     for (const Var& var : parameters_) {
       const Tuple candidates = samples_of(var, {}).values;
       const Expr value = candidates.empty()
-                             ? make_int(var.dtype(), static_cast<std::int64_t>(numbers_.below(9)))
-                             : candidates[numbers_.below(candidates.size())];
+                             ? make_int(var.dtype(), static_cast<std::int64_t>(below(9, numbers_)))
+                             : candidates[below(candidates.size(), numbers_)];
       set(values, var, value);
       parameters_text_ += "with " + var.name() + " = " + print_expr(value) + ", ";
     }

@@ -20,11 +20,6 @@ namespace {
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
-struct Domain {
-  std::int64_t min;
-  std::int64_t extent;
-};
-
 /// A piece of a domain variable: values 0 .. count-1, times its scale.
 struct Digit {
   std::size_t var;
@@ -51,7 +46,7 @@ class RegionEstimate {
       }
       is_empty_ = is_empty_ || *extent <= 0;
       index_.emplace(&var.node(), domain_.size());
-      domain_.push_back({*min, *extent});
+      domain_.emplace_back(*min, *extent);
       // A variable with a single value gets only a bound. If it were bound to the value, the
       // simplifier would substitute it, and its digits could not be recognized.
       facts_.bind_bound(var, ConstBound{min, *min + *extent - 1});
@@ -101,31 +96,28 @@ class RegionEstimate {
         number.base.add(term, 1);
         continue;
       }
-      const Domain& domain = domain_[it->second];
-      if (!term.is_whole() && domain.min != 0) return std::nullopt;
-      if (term.is_whole()) number.base.add(term.scale * domain.min);
-      std::int64_t end = std::min(domain.extent, term.upper);
-      std::int64_t count = ceil_divide(end, term.lower);
+      const auto [min, extent] = domain_[it->second];
+      if (!term.is_whole() && min != 0) return std::nullopt;
+      if (term.is_whole()) number.base.add(term.scale * min);
+      std::int64_t count = ceil_divide(std::min(extent, term.upper), term.lower);
       if (count > 1)
         number.digits.push_back({it->second, term.lower, term.upper, term.scale, count});
     }
-    auto by_scale = [](const Digit& a, const Digit& b) {
-      return std::abs(a.scale) < std::abs(b.scale);
-    };
-    std::stable_sort(number.digits.begin(), number.digits.end(), by_scale);
+    std::ranges::stable_sort(number.digits, {},
+                             [](const Digit& digit) { return std::abs(digit.scale); });
     return number;
   }
 
   /// Whether pieces of one variable do not overlap, so that all combinations of their values occur.
   bool are_independent() const {
     for (std::size_t var = 0; var < domain_.size(); ++var) {
+      const std::int64_t extent = domain_[var].second;
       std::vector<Digit> pieces = uses_[var];
-      std::sort(pieces.begin(), pieces.end(),
-                [](const Digit& a, const Digit& b) { return a.lower < b.lower; });
+      std::ranges::sort(pieces, {}, &Digit::lower);
       for (std::size_t i = 1; i < pieces.size(); ++i) {
         if (pieces[i].lower % pieces[i - 1].upper != 0) return false;
-        if (domain_[var].extent % pieces[i].lower != 0) return false;
-        if (pieces[i].upper != kNoUpper && domain_[var].extent % pieces[i].upper != 0) return false;
+        if (extent % pieces[i].lower != 0) return false;
+        if (pieces[i].upper != kNoUpper && extent % pieces[i].upper != 0) return false;
       }
     }
     return true;
@@ -171,7 +163,8 @@ class RegionEstimate {
   }
 
   Facts facts_;
-  std::vector<Domain> domain_;
+  /// The minimum and extent of each domain variable.
+  std::vector<std::pair<std::int64_t, std::int64_t>> domain_;
   std::unordered_map<const ExprNode*, std::size_t> index_;
   /// The digits of each domain variable, in all dimensions.
   std::vector<std::vector<Digit>> uses_;
@@ -237,11 +230,10 @@ bool narrow(std::vector<Range>& region, DomainList& domain, Expr& predicate) {
 }  // namespace
 
 std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
-                                                        DomainList domain, Expr predicate,
-                                                        const Facts& facts) {
+                                                        DomainList domain, Expr predicate) {
   auto result = RegionEstimate(domain)(region, predicate);
   return !result && narrow(region, domain, predicate)
-             ? region_lower_bound(region, domain, predicate, facts)
+             ? region_lower_bound(region, domain, predicate)
              : result;
 }
 

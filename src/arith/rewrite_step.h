@@ -22,9 +22,9 @@ struct RewriteContext {
   /// Simplifies a child, and also the result of a rule that requests it (up to the depth
   /// kMaxRewriteDepth).
   std::function<Expr(const Expr&)> visit;
-  /// Whether to replace conditions that a literal fact decides. Only the rewriter does so. A
-  /// condition may match the fact only after the canonical pass. In that case the next `simplify`
-  /// replaces it.
+  /// Whether to replace conditions that a literal fact decides. The rewriter does so, and the
+  /// canonical pass does not. A condition may match the fact only after the canonical pass. In that
+  /// case the next `simplify` replaces it.
   bool uses_literals = false;
   /// The current and the maximum number of nested visits requested by rules. `deepest` is one above
   /// the limit if the limit prevented a visit.
@@ -45,13 +45,13 @@ inline constexpr int kMaxRewriteDepth = 5;
 /// Returns the result of `simplify` for `e`, memoized under the facts about its variables. A result
 /// is not memoized if the limit prevented a visit or a proof exhausted its budget.
 template <class F>
-Expr visit_once(const Expr& e, RewriteContext& context, RewriteMemory::Step step,
-                const F& simplify) {
+Expr visit_once(const Expr& e, RewriteContext& context, const F& simplify) {
   const Facts::State& state = context.facts.state();
   if (is_normal_sum(e, state)) return e;
   if (!context.memory || tir::is_constant(e) || e.as<tir::VarNode>()) return simplify();
   const std::uint64_t known = state.known_of(e);
-  const RewriteMemory::Visit* visit = context.memory->find(e, step, known);
+  const bool is_canonical = !context.uses_literals;
+  const RewriteMemory::Visit* visit = context.memory->find(e, is_canonical, known);
   if (visit && context.depth + visit->depth <= kMaxRewriteDepth) {
     context.deepest = std::max(context.deepest, context.depth + visit->depth);
     return visit->result.same_as(visit->e) ? e : visit->result;
@@ -61,7 +61,7 @@ Expr visit_once(const Expr& e, RewriteContext& context, RewriteMemory::Step step
   const int deepest = context.deepest;
   context.deepest = std::max(deepest_before, deepest);
   if (deepest <= kMaxRewriteDepth && !state.proofs.is_cut_short())
-    context.memory->add({e, result, known, step, deepest - context.depth});
+    context.memory->add({e, result, known, is_canonical, deepest - context.depth});
   return result;
 }
 

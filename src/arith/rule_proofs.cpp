@@ -2,6 +2,7 @@
 
 #include "arith/facts_state.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/mix.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {
@@ -12,54 +13,52 @@ namespace {
 
 bool settle(const Claim& claim, const Facts& facts) {
   switch (claim.relation) {
-    case Claim::Relation::AtLeast:
+    case BinaryOp::Ge:
       return can_prove_at_least(claim.e, claim.bound, facts);
-    case Claim::Relation::Below:
+    case BinaryOp::Lt:
       return can_prove_below(claim.e, claim.bound, facts);
-    case Claim::Relation::Equal:
+    case BinaryOp::Eq:
       return can_prove_equal(claim.e, make_int(claim.e.dtype(), claim.bound), facts);
+    default:
+      internal_error("a rule's condition is of a kind that is not proved");
   }
-  return false;
 }
 
 }  // namespace
 
 bool operator==(const Claim& a, const Claim& b) {
-  return a.relation == b.relation && a.bound == b.bound && a.e.node().hash == b.e.node().hash &&
+  return a.relation == b.relation && a.bound == b.bound && a.known == b.known &&
          structural_equal(a.e, b.e);
 }
 
-bool can_prove(const Claim& claim, const Facts& facts) {
+bool can_prove(BinaryOp relation, const Expr& e, std::int64_t bound, const Facts& facts) {
   Facts::State& state = facts.state();
-  const std::uint64_t known = state.known_of(claim.e);
-  if (const auto settled = state.proofs.find(claim, known)) return *settled;
+  const Claim claim{relation, e, bound, state.known_of(e)};
+  if (const auto settled = state.proofs.find(claim)) return *settled;
   const ProofMemory::Step step(state.proofs);
   if (!step.is_allowed()) return false;
   const bool holds = settle(claim, facts);
   // A proof that exhausted its budget may succeed in another context, so it is not memoized.
-  if (step.is_allowed()) state.proofs.add(claim, holds, known);
+  if (step.is_allowed()) state.proofs.add(claim, holds);
   return holds;
 }
 
 // ---- the memo table -----------------------------------------------------------------------------
 
-std::size_t ProofMemory::Hash::operator()(const Key& key) const {
-  const auto relation = static_cast<std::size_t>(key.claim.relation);
-  return key.claim.e.node().hash ^
-         ((static_cast<std::size_t>(key.claim.bound) * 3 + relation) * 31 + key.known) *
-             0x9e3779b97f4a7c15u;
+std::size_t ProofMemory::Hash::operator()(const Claim& claim) const {
+  std::size_t result = mix(claim.e.node().hash, static_cast<std::uint64_t>(claim.relation));
+  result = mix(result, static_cast<std::uint64_t>(claim.bound));
+  return mix(result, claim.known);
 }
 
-std::optional<bool> ProofMemory::find(const Claim& claim, std::uint64_t known) const {
-  if (claims_.empty()) return std::nullopt;
-  const auto it = claims_.find({claim, known});
-  if (it == claims_.end()) return std::nullopt;
-  return it->second;
+std::optional<bool> ProofMemory::find(const Claim& claim) const {
+  const auto it = claims_.find(claim);
+  return it == claims_.end() ? std::nullopt : std::optional(it->second);
 }
 
-void ProofMemory::add(const Claim& claim, bool holds, std::uint64_t known) {
+void ProofMemory::add(const Claim& claim, bool holds) {
   if (claims_.size() >= kMaxClaims) claims_.clear();
-  claims_.emplace(Key{claim, known}, holds);
+  claims_.emplace(claim, holds);
 }
 
 ProofMemory::Step::Step(ProofMemory& memory) : memory_(memory) {

@@ -14,18 +14,20 @@ namespace tenon::arith {
 
 class Facts;
 
-/// The claim `e >= bound`, `e < bound` or `e == bound`.
+/// Whether `e relation bound` provably holds, where the relation is Ge, Lt or Eq. False means "not
+/// proved".
+bool can_prove(tir::BinaryOp relation, const tir::Expr& e, std::int64_t bound, const Facts& facts);
+
+/// A claim `e relation bound`.
 struct Claim {
-  enum class Relation : std::uint8_t { AtLeast, Below, Equal };
-  Relation relation;
+  tir::BinaryOp relation;
   tir::Expr e;
   std::int64_t bound;
+  /// A fingerprint of the facts about the variables of `e` (Facts::State::known_of).
+  std::uint64_t known;
 
   friend bool operator==(const Claim& a, const Claim& b);
 };
-
-/// Whether the claim provably holds. False means "not proved".
-bool can_prove(const Claim& claim, const Facts& facts);
 
 class ProofMemory {
  public:
@@ -33,8 +35,8 @@ class ProofMemory {
   /// need at most 60.
   static constexpr int kMaxNested = 300;
 
-  std::optional<bool> find(const Claim& claim, std::uint64_t known) const;
-  void add(const Claim& claim, bool holds, std::uint64_t known);
+  std::optional<bool> find(const Claim& claim) const;
+  void add(const Claim& claim, bool holds);
 
   /// Whether the current proof has exhausted its budget.
   bool is_cut_short() const { return depth_ > 0 && left_ < 0; }
@@ -53,18 +55,12 @@ class ProofMemory {
   };
 
  private:
-  /// A claim with the facts about its variables (Facts::State::known_of).
-  struct Key {
-    Claim claim;
-    std::uint64_t known;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
   struct Hash {
-    std::size_t operator()(const Key& key) const;
+    std::size_t operator()(const Claim& claim) const;
   };
   static constexpr std::size_t kMaxClaims = 1 << 14;
 
-  std::unordered_map<Key, bool, Hash> claims_;
+  std::unordered_map<Claim, bool, Hash> claims_;
   int depth_ = 0;
   int left_ = 0;
 };

@@ -55,9 +55,7 @@ Expr rewrite_simplify(const Expr& e, const Facts& facts) {
   for (int round = 0; round < kRewriteRounds; ++round) {
     Expr next = context.visit(result);
     // A round is deterministic, so another round would change nothing.
-    if (next.same_as(result) ||
-        (next.node().hash == result.node().hash && structural_equal(next, result)))
-      return next;
+    if (structural_equal(next, result)) return next;
     result = std::move(next);
   }
   return result;
@@ -71,8 +69,7 @@ Expr simplify(const Expr& e, const Facts& facts, int rounds) {
     result = step % 2 == 0 ? rewrite_simplify(result, facts) : canonical_simplify(result, facts);
   }
   // Returns the original handle if the passes restored an equal form.
-  const bool is_equal = result.node().hash == e.node().hash && structural_equal(result, e);
-  return is_equal ? e : result;
+  return structural_equal(result, e) ? e : result;
 }
 
 Range simplify(const Range& r, const Facts& facts) {

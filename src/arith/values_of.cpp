@@ -27,24 +27,16 @@ Expr zero_like(const Expr& e) { return make_int(e.dtype(), 0); }
 Expr one_like(const Expr& e) { return make_int(e.dtype(), 1); }
 Expr minus(const Expr& e) { return fold(BinaryOp::Sub, zero_like(e), e); }
 
-enum class Sign { NonNegative, Negative, Unknown };
-
-Sign sign_of(const Expr& e, const Facts& facts) {
-  if (surely_at_least(e, 0, facts)) return Sign::NonNegative;
-  if (surely_at_least(minus(e), 1, facts)) return Sign::Negative;
-  return Sign::Unknown;
-}
-
 // ---- one function per family of operators; operands are neither both points nor empty -----------
 
 Interval add(const Interval& a, const Interval& b) {
-  return between(combine_if_both(BinaryOp::Add, a.min(), b.min()),
-                 combine_if_both(BinaryOp::Add, a.max(), b.max()));
+  return Interval::between(combine_if_both(BinaryOp::Add, a.min(), b.min()),
+                           combine_if_both(BinaryOp::Add, a.max(), b.max()));
 }
 
 Interval subtract(const Interval& a, const Interval& b) {
-  return between(combine_if_both(BinaryOp::Sub, a.min(), b.max()),
-                 combine_if_both(BinaryOp::Sub, a.max(), b.min()));
+  return Interval::between(combine_if_both(BinaryOp::Sub, a.min(), b.max()),
+                           combine_if_both(BinaryOp::Sub, a.max(), b.min()));
 }
 
 /// Returns x op factor for x in a, where op is monotone in x and increasing for a positive factor.
@@ -60,17 +52,11 @@ Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& 
       (low.has_value() != a.min().has_value() || high.has_value() != a.max().has_value() ||
        (constant_int(factor) == -1 && !a.min())))
     return Interval::everything();
-  switch (sign_of(factor, facts)) {
-    case Sign::NonNegative:
-      return between(low, high);
-    case Sign::Negative:
-      return between(high, low);
-    case Sign::Unknown:
-      break;
-  }
+  if (surely_at_least(factor, 0, facts)) return Interval::between(low, high);
+  if (surely_at_least(minus(factor), 1, facts)) return Interval::between(high, low);
   if (!low || !high) return Interval::everything();
   Expr rises = fold(BinaryOp::Ge, factor, zero_like(factor));
-  return between(select(rises, *low, *high), select(rises, *high, *low));
+  return Interval::between(select(rises, *low, *high), select(rises, *high, *low));
 }
 
 Interval multiply(const Interval& a, const Interval& b, const Facts& facts) {
@@ -81,21 +67,18 @@ Interval multiply(const Interval& a, const Interval& b, const Facts& facts) {
   return scale(BinaryOp::Mul, a, *b.min(), facts);
 }
 
-Interval divide(BinaryOp op, const Interval& a, const Interval& b, const Facts& facts) {
-  if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
-  if (is_one(*b.min())) return a;
-  return scale(op, a, *b.min(), facts);
-}
-
 /// Returns [-(|divisor| - 1), |divisor| - 1] for a signed divisor.
 Interval remainders_of_any_sign(const Expr& divisor) {
   Expr bound = fold(BinaryOp::Sub, abs(divisor), one_like(divisor));
   return Interval::of(minus(bound), bound);
 }
 
-Interval floor_remainder(const Interval& a, const Interval& b, const Facts& facts) {
-  if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
-  const Expr& divisor = *b.min();
+/// Returns [0, divisor - 1].
+Interval remainders(const Expr& divisor) {
+  return Interval::of(zero_like(divisor), fold(BinaryOp::Sub, divisor, one_like(divisor)));
+}
+
+Interval floor_remainder(const Interval& a, const Expr& divisor, const Facts& facts) {
   if (!surely_at_least(divisor, 0, facts)) return remainders_of_any_sign(divisor);
   if (constant_int(divisor) && a.is_bounded()) {
     // If both ends have the same quotient q, the remainder is x - divisor * q throughout.
@@ -107,31 +90,15 @@ Interval floor_remainder(const Interval& a, const Interval& b, const Facts& fact
                           combine(BinaryOp::Sub, *a.max(), below));
     }
   }
-  return Interval::of(zero_like(divisor), fold(BinaryOp::Sub, divisor, one_like(divisor)));
+  return remainders(divisor);
 }
 
 /// Bounds a truncated remainder, which has the sign of the dividend.
-Interval trunc_remainder(const Interval& a, const Interval& b, const Facts& facts) {
-  if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
-  const Expr& divisor = *b.min();
+Interval trunc_remainder(const Interval& a, const Expr& divisor, const Facts& facts) {
   const bool is_nonnegative =
       divisor.dtype().is_uint() || (a.min() && surely_at_least(*a.min(), 0, facts));
-  if (surely_at_least(divisor, 0, facts) && is_nonnegative) {
-    return Interval::of(zero_like(divisor), fold(BinaryOp::Sub, divisor, one_like(divisor)));
-  }
+  if (surely_at_least(divisor, 0, facts) && is_nonnegative) return remainders(divisor);
   return remainders_of_any_sign(divisor);
-}
-
-Interval least(const Interval& a, const Interval& b) {
-  std::optional<Expr> max = combine_if_both(BinaryOp::Min, a.max(), b.max());
-  if (!max) max = a.max() ? a.max() : b.max();
-  return between(combine_if_both(BinaryOp::Min, a.min(), b.min()), max);
-}
-
-Interval greatest(const Interval& a, const Interval& b) {
-  std::optional<Expr> min = combine_if_both(BinaryOp::Max, a.min(), b.min());
-  if (!min) min = a.min() ? a.min() : b.min();
-  return between(min, combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
 /// Applies an operator to intervals. If `wraps` is true, sums, differences and products wrap, and
@@ -155,15 +122,18 @@ Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type,
       return wraps ? Interval::everything() : multiply(a, b, facts);
     case BinaryOp::TruncDiv:
     case BinaryOp::FloorDiv:
-      return divide(op, a, b, facts);
     case BinaryOp::FloorMod:
-      return floor_remainder(a, b, facts);
     case BinaryOp::TruncMod:
-      return trunc_remainder(a, b, facts);
+      if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
+      if (op == BinaryOp::FloorMod) return floor_remainder(a, *b.min(), facts);
+      if (op == BinaryOp::TruncMod) return trunc_remainder(a, *b.min(), facts);
+      return is_one(*b.min()) ? a : scale(op, a, *b.min(), facts);
     case BinaryOp::Min:
-      return least(a, b);
+      return Interval::between(combine_if_both(op, a.min(), b.min()),
+                               combine_or_other(op, a.max(), b.max()));
     case BinaryOp::Max:
-      return greatest(a, b);
+      return Interval::between(combine_or_other(op, a.min(), b.min()),
+                               combine_if_both(op, a.max(), b.max()));
     case BinaryOp::Div:
       return Interval::everything();
     case BinaryOp::Eq:
@@ -218,8 +188,8 @@ class Evaluator {
 
   Interval ends(const Interval& s) {
     if (s.is_empty()) return s;
-    return between(s.min() ? (*this)(*s.min()).min() : std::nullopt,
-                   s.max() ? (*this)(*s.max()).max() : std::nullopt);
+    return Interval::between(s.min() ? (*this)(*s.min()).min() : std::nullopt,
+                             s.max() ? (*this)(*s.max()).max() : std::nullopt);
   }
 
  private:
@@ -275,7 +245,7 @@ class Evaluator {
     }
     bool keeps_order = from.is_int() && to.is_int() && (to.bits >= from.bits || is_position);
     if (!keeps_order) return Interval::everything();
-    return between(converted(value.min()), converted(value.max()));
+    return Interval::between(converted(value.min()), converted(value.max()));
   }
 
   Interval ramp(const Ramp& node) {

@@ -17,7 +17,9 @@ bool wraps_by_walk(const Expr& e, const Facts::State& state) {
 
 bool wraps(const Expr& e, const Facts& facts) { return wraps(e, facts.state()); }
 
-void bind_data(const Var& var, Facts& facts) { facts.state().add_data(var); }
+void bind_data(const Var& var, Facts& facts) {
+  facts.state().change(var, [](Facts::State::OfVar& known) { known.is_data = true; });
+}
 
 namespace {
 
@@ -62,7 +64,7 @@ Expr keep_wrapping(const Expr& before, const Expr& after, const Facts::State& st
 Expr keep_wrapping(const Expr& before, const Expr& after, const std::vector<IterVar>& axes) {
   if (!loses_data(before, after)) return after;
   const Facts facts;
-  const Assumption domains = Assumption::of_axes(facts, axes);
+  const Facts::Scope domains = assume_axes(facts, axes);
   return mark_compared(after, facts.state());
 }
 

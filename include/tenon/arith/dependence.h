@@ -124,10 +124,6 @@ class Relation {
  public:
   /// The iteration of the second access relative to the first.
   enum class Step : std::uint8_t { Any, Other, Later, Earlier };
-  struct Loop {
-    FreeVar loop;
-    Step step;
-  };
 
   static Relation same_iteration() { return {}; }
   /// Two distinct iterations of the loop in either order, as in parallel and vectorized loops.
@@ -144,16 +140,19 @@ class Relation {
   Relation with(const tir::For& loop, Step step) &&;
   Relation with(Var var, std::optional<Range> range, Step step) &&;
 
-  const std::vector<Loop>& loops() const { return loops_; }
+  const std::vector<std::pair<FreeVar, Step>>& loops() const { return loops_; }
 
  private:
-  std::vector<Loop> loops_;
+  std::vector<std::pair<FreeVar, Step>> loops_;
 };
 
 /// Two accesses to the same buffer, at least one of them a write, that are not provably disjoint.
 struct Conflict {
   Access first, second;
 };
+
+/// Whether equal indices of the two buffers are the same element.
+bool same_layout(const tir::Buffer& a, const tir::Buffer& b);
 
 /// Whether the two accesses provably touch no common element in any related pair of iterations.
 /// `facts` must hold around the related loops. The function adds the variables of both iterations

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "tenon/arith/const_bound.h"
 #include "tenon/arith/modular_set.h"
@@ -41,28 +42,29 @@ class Facts {
   /// Drops all facts about the variable, for example before a later let binds it to another value.
   void forget(const Var& var);
 
-  /// The lifetime of an assumption.
-  class Scope {
-   public:
-    Scope(Scope&&) noexcept;
-    Scope& operator=(Scope&&) = delete;
-    ~Scope();
-
-   private:
-    friend class Facts;
-    Scope(Facts* facts, std::size_t mark) : facts_(facts), mark_(mark) {}
-    Facts* facts_;
-    std::size_t mark_;
-  };
-  /// Assumes the condition until the scope ends. Conjunctions are split, `x % c == b` becomes a
-  /// modular fact, a comparison with a constant bounds the other operand, and `likely` is ignored.
-  [[nodiscard]] Scope assume(const Expr& condition);
-
   /// Internal state, shared by const_bound, modular_set and the simplifier
   /// (src/arith/facts_state.h).
   struct State;
   /// Returns the internal state.
   State& state() const { return *state_; }
+
+  /// The lifetime of assumptions: drops the facts that have been added to the state since its
+  /// construction.
+  class Scope {
+   public:
+    explicit Scope(State& state);
+    Scope(Scope&& other) noexcept
+        : state_(std::exchange(other.state_, nullptr)), mark_(other.mark_) {}
+    Scope& operator=(Scope&&) = delete;
+    ~Scope();
+
+   private:
+    State* state_;
+    std::size_t mark_;
+  };
+  /// Assumes the condition until the scope ends. Conjunctions are split, `x % c == b` becomes a
+  /// modular fact, a comparison with a constant bounds the other operand, and `likely` is ignored.
+  [[nodiscard]] Scope assume(const Expr& condition);
 
  private:
   std::unique_ptr<State> state_;

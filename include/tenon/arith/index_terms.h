@@ -32,8 +32,7 @@ bool for_each_term(const tir::Expr& e, std::int64_t factor, std::int64_t& consta
 /// A minimum or maximum that overflows is infinite.
 class Reach {
  public:
-  explicit Reach(std::int64_t constant)
-      : low_{constant, true}, high_{constant, true}, constant_(constant) {}
+  explicit Reach(std::int64_t constant) : low_(constant), high_(constant), constant_(constant) {}
 
   /// Adds factor * [low, high]. An absent end is infinite.
   void add(std::int64_t factor, const std::optional<std::int64_t>& low,
@@ -41,40 +40,35 @@ class Reach {
     if (factor == 0) return;
     keep({factor, low, high});
     divisor_ = std::gcd(divisor_, factor);
-    low_.add(factor, factor < 0 ? high : low);
-    high_.add(factor, factor < 0 ? low : high);
+    add_product(low_, factor, factor < 0 ? high : low);
+    add_product(high_, factor, factor < 0 ? low : high);
   }
 
   /// Adds a constant to the sum.
   void add_constant(std::int64_t value) {
-    low_.add(1, value);
-    high_.add(1, value);
+    add_product(low_, 1, value);
+    add_product(high_, 1, value);
     if (!__builtin_add_overflow(constant_, value, &constant_)) return;
     divisor_ = 1;
     count_ = kTerms + 1;
   }
 
   /// Return the minimum and maximum; nullopt if infinite.
-  std::optional<std::int64_t> min() const { return low_.bound(); }
-  std::optional<std::int64_t> max() const { return high_.bound(); }
+  std::optional<std::int64_t> min() const { return low_; }
+  std::optional<std::int64_t> max() const { return high_; }
 
   /// Whether provably no value of the sum is in [low, high].
   bool misses(std::int64_t low, std::int64_t high) const;
 
  private:
-  struct End {
-    std::int64_t value;
-    bool is_finite;
-    std::optional<std::int64_t> bound() const {
-      return is_finite ? std::optional(value) : std::nullopt;
-    }
-    void add(std::int64_t factor, const std::optional<std::int64_t>& x) {
-      std::int64_t product = 0;
-      is_finite = is_finite && x.has_value() &&
-                  !__builtin_mul_overflow(factor, x.value_or(0), &product) &&
-                  !__builtin_add_overflow(value, product, &value);
-    }
-  };
+  /// Adds factor * x to a minimum or maximum.
+  static void add_product(std::optional<std::int64_t>& end, std::int64_t factor,
+                          const std::optional<std::int64_t>& x) {
+    std::int64_t product = 0;
+    if (!end || !x || __builtin_mul_overflow(factor, *x, &product) ||
+        __builtin_add_overflow(*end, product, &*end))
+      end.reset();
+  }
 
   struct Term {
     std::int64_t factor = 0;
@@ -91,7 +85,8 @@ class Reach {
   /// change the divisor.
   static constexpr std::size_t kTerms = 8;
 
-  End low_, high_;
+  /// The minimum and maximum; nullopt if infinite.
+  std::optional<std::int64_t> low_, high_;
   std::int64_t constant_, divisor_ = 0;
   std::array<Term, kTerms> terms_ = {};
   std::size_t count_ = 0;  // above kTerms, `terms_` is incomplete

@@ -15,10 +15,14 @@ class Interval {
   /// Make an interval that is unbounded, empty, a single value, or bounded at both ends or one end.
   static Interval everything() { return {}; }
   static Interval empty();
-  static Interval point(Expr e) { return Interval(e, e); }
-  static Interval of(Expr min, Expr max) { return Interval(std::move(min), std::move(max)); }
-  static Interval at_least(Expr min);
-  static Interval at_most(Expr max);
+  static Interval point(Expr e) { return {e, e}; }
+  static Interval of(Expr min, Expr max) { return {std::move(min), std::move(max)}; }
+  static Interval at_least(Expr min) { return {std::move(min), std::nullopt}; }
+  static Interval at_most(Expr max) { return {std::nullopt, std::move(max)}; }
+  /// Makes the interval with these ends, each of which may be absent.
+  static Interval between(std::optional<Expr> min, std::optional<Expr> max) {
+    return {std::move(min), std::move(max)};
+  }
   /// Returns [min, min + extent - 1].
   static Interval from_range(const Range& r);
 
@@ -67,8 +71,7 @@ Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Fa
 /// Returns a box of which every element is provably accessed; nullopt if none can be derived.
 std::optional<std::vector<Interval>> region_lower_bound(std::vector<Range> region,
                                                         std::vector<std::pair<Var, Range>> domain,
-                                                        Expr predicate,
-                                                        const Facts& facts = Facts());
+                                                        Expr predicate);
 /// Returns an interval in the union of the sets: the first set that is not empty, extended by later
 /// sets that provably overlap or adjoin it. Empty only if all sets are.
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts = Facts());

@@ -10,6 +10,7 @@
 // the loop's variable is split into digits. floordiv(v, 8) and floormod(v, 8) of a fused loop are
 // its digits. If the iterations differ, some digit differs. Each digit is a case.
 #include <algorithm>
+#include <functional>
 
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/index_terms.h"
@@ -34,75 +35,54 @@ constexpr std::size_t kMaxSteps = 4;
 constexpr std::size_t kMaxCases = 64;
 constexpr unsigned kMaxOthers = 4;
 
-/// The positions at which expressions divide a variable: 8 for floordiv(v, 8) and floormod(v, 8),
-/// and 32 for floordiv(floordiv(v, 8), 4). Each position must divide the next one; others are
-/// ignored. A symbolic position, as in floordiv(v, n), is used only if there is no constant
-/// position.
-class Digits {
- public:
-  explicit Digits(const Var& var) : var_(var) {}
+/// Returns the position of the quotient or remainder of `var` by constants: 8 for floordiv(var, 8)
+/// and floormod(var, 8), and 32 for floordiv(floordiv(var, 8), 4).
+std::optional<std::int64_t> position_of(const Expr& e, const Var& var) {
+  if (e.same_as(var)) return 1;
+  if (const Cast* n = e.as<Cast>()) return position_of(n->value, var);
+  const Binary* n = e.as<Binary>();
+  if (!n || (n->op != BinaryOp::FloorDiv && n->op != BinaryOp::FloorMod)) return std::nullopt;
+  const auto inner = position_of(n->a, var);
+  const auto by = constant_int(n->b);
+  std::int64_t product = 0;
+  if (!inner || !by || *by < 1 || __builtin_mul_overflow(*inner, *by, &product))
+    return std::nullopt;
+  return product;
+}
 
-  void add(const Expr& e) {
-    if (!uses_var(e, var_)) return;
+/// Returns 1, followed by the positions at which the expressions divide the variable, in ascending
+/// order. Each position must divide the next one; others are ignored. A symbolic position, as in
+/// floordiv(v, n), is used only if there is no constant position.
+std::vector<Expr> digit_positions(const Var& var, const std::vector<Expr>& expressions) {
+  std::vector<std::int64_t> cuts;
+  std::vector<Expr> symbols;
+  const std::function<void(const Expr&, bool)> add = [&](const Expr& e, bool is_conditional) {
+    if (!uses_var(e, var)) return;
     const Binary* n = e.as<Binary>();
     if (n && (n->op == BinaryOp::FloorDiv || n->op == BinaryOp::FloorMod)) {
-      if (const auto cut = position_of(e)) cuts_.push_back(*cut);
+      if (const auto cut = position_of(e, var)) cuts.push_back(*cut);
       // A division under a condition may never be evaluated, so its divisor may be 0.
-      if (n->a.same_as(var_) && !constant_int(n->b) && conditions_ == 0) symbols_.push_back(n->b);
+      if (n->a.same_as(var) && !constant_int(n->b) && !is_conditional) symbols.push_back(n->b);
     }
     for_each_operand(
-        e, [&](const Expr& operand) { add(operand); },
-        [&](const Expr&, const Expr& operand) {
-          ++conditions_;
-          add(operand);
-          --conditions_;
-        });
-  }
-
-  /// Returns 1, followed by the other positions in ascending order.
-  std::vector<Expr> positions() {
-    const DataType type = var_.dtype();
-    std::vector<Expr> result = {make_int(type, 1)};
-    if (cuts_.empty() && !symbols_.empty() && std::ranges::all_of(symbols_, [&](const Expr& each) {
-          return each.dtype() == type && structural_equal(each, symbols_.front());
-        })) {
-      result.push_back(symbols_.front());
-      return result;
-    }
-    std::ranges::sort(cuts_);
-    for (const std::int64_t cut : cuts_) {
-      const std::int64_t last = *constant_int(result.back());
-      if (cut > last && cut % last == 0) result.push_back(make_int(type, cut));
-    }
+        e, [&](const Expr& operand) { add(operand, is_conditional); },
+        [&](const Expr&, const Expr& operand) { add(operand, true); });
+  };
+  for (const Expr& e : expressions) add(e, false);
+  const DataType type = var.dtype();
+  std::vector<Expr> result = {make_int(type, 1)};
+  if (cuts.empty() && !symbols.empty() && std::ranges::all_of(symbols, [&](const Expr& each) {
+        return each.dtype() == type && structural_equal(each, symbols.front());
+      })) {
+    result.push_back(symbols.front());
     return result;
   }
-
- private:
-  std::optional<std::int64_t> position_of(const Expr& e) const {
-    if (e.same_as(var_)) return 1;
-    if (const Cast* n = e.as<Cast>()) return position_of(n->value);
-    const Binary* n = e.as<Binary>();
-    if (!n || (n->op != BinaryOp::FloorDiv && n->op != BinaryOp::FloorMod)) return std::nullopt;
-    const auto inner = position_of(n->a);
-    const auto by = constant_int(n->b);
-    std::int64_t product = 0;
-    if (!inner || !by || *by < 1 || __builtin_mul_overflow(*inner, *by, &product))
-      return std::nullopt;
-    return product;
+  std::ranges::sort(cuts);
+  for (const std::int64_t cut : cuts) {
+    const std::int64_t last = *constant_int(result.back());
+    if (cut > last && cut % last == 0) result.push_back(make_int(type, cut));
   }
-
-  Var var_;
-  std::vector<std::int64_t> cuts_;
-  std::vector<Expr> symbols_;
-  int conditions_ = 0;
-};
-
-/// Whether equal indices are the same element.
-bool same_layout(const Buffer& a, const Buffer& b) {
-  if (a.same_as(b)) return true;
-  return a->data.same_as(b->data) && a->dtype == b->dtype && structural_equal(a->shape, b->shape) &&
-         structural_equal(a->strides, b->strides) &&
-         structural_equal(a->elem_offset, b->elem_offset);
+  return result;
 }
 
 /// Whether equal indices of the two one-dimensional buffers address the same element.
@@ -123,12 +103,12 @@ std::optional<std::int64_t> minus(const std::optional<std::int64_t>& a,
 class Prover {
  public:
   Prover(const Relation& relation, Facts& facts) : relation_(relation), facts_(facts) {
-    for (const Relation::Loop& loop : relation.loops()) {
-      others_ += loop.step == Step::Other ? 1 : 0;
-      if (loop.loop.range) facts_.bind(loop.loop.var, *loop.loop.range, /*replace=*/true);
-      if (loop.step == Step::Any || !loop.loop.range) continue;
+    for (const auto& [loop, step] : relation.loops()) {
+      others_ += step == Step::Other ? 1 : 0;
+      if (loop.range) facts_.bind(loop.var, *loop.range, /*replace=*/true);
+      if (step == Step::Any || !loop.range) continue;
       // A loop with one iteration has no two different iterations.
-      if (const auto count = constant_int(loop.loop.range->extent); count && *count < 2)
+      if (const auto count = constant_int(loop.range->extent); count && *count < 2)
         is_vacuous_ = true;
     }
   }
@@ -166,8 +146,8 @@ class Prover {
     if (++proofs_ > kMaxProofs) return false;
     has_digits_ = is_symbolic_ = false;
     made_.clear();
-    return apart_by_proof(first, second, Order::HighestFirst) ||
-           (has_digits_ && apart_by_proof(first, second, Order::LowestFirst));
+    return apart_by_proof(first, second, /*lowest_first=*/false) ||
+           (has_digits_ && apart_by_proof(first, second, /*lowest_first=*/true));
   }
 
   /// Splits the factor `stride` off two products: for (i + 1)*stride and j*stride, returns i + 1
@@ -175,9 +155,8 @@ class Prover {
   std::optional<std::pair<Expr, Expr>> common_factor(const Expr& a, const Expr& b) {
     const Binary *in_a = as_binary(a, BinaryOp::Mul), *in_b = as_binary(b, BinaryOp::Mul);
     if (!in_a || !in_b || !in_a->b.as<VarNode>() || !in_a->b.same_as(in_b->b)) return std::nullopt;
-    const bool is_loop = std::ranges::any_of(relation_.loops(), [&](const Relation::Loop& loop) {
-      return loop.loop.var.same_as(in_a->b);
-    });
+    const bool is_loop = std::ranges::any_of(
+        relation_.loops(), [&](const auto& loop) { return loop.first.var.same_as(in_a->b); });
     if (is_loop || bound_.contains(&in_a->b.node()) ||
         const_bound(in_a->b, facts_).min.value_or(0) < 1)
       return std::nullopt;
@@ -215,22 +194,19 @@ class Prover {
       for (Expr& e : *list) e = substitute(e, renamed);
     for (FreeVar& inner : result.inner) {
       inner.var = Var::of(substitute(inner.var, renamed));
-      if (inner.range)
-        inner.range = Range::from_min_extent(substitute(inner.range->min, renamed),
-                                             substitute(inner.range->extent, renamed));
+      if (inner.range) inner.range = substitute(*inner.range, renamed);
     }
     return result;
   }
 
   // ---- sums ----
 
-  /// The relation between a variable's values in the two accesses: equal, unrelated, or related by
-  /// the loop's step.
-  enum class Kind : std::uint8_t { Same, Free, Stepped };
+  /// The relation between a variable's values in the two accesses.
   struct Related {
-    Kind kind = Kind::Same;
+    /// The step from the first access to the second one: Any if the values are unrelated, nullopt
+    /// if they are equal.
+    std::optional<Step> step = std::nullopt;
     ConstBound bound = ConstBound::everything();
-    Step step = Step::Any;
     /// The index of the variable's loop among the loops with Step::Other.
     unsigned number = 0;
   };
@@ -241,14 +217,13 @@ class Prover {
     };
     for (const Access* access : {&first, &second})
       for (const FreeVar& inner : access->inner)
-        if (inner.var.same_as(var)) return {Kind::Free, bound(inner)};
+        if (inner.var.same_as(var)) return {Step::Any, bound(inner)};
     unsigned others = 0;
     for (const auto& [loop, step] : relation_.loops()) {
-      if (loop.var.same_as(var))
-        return {step == Step::Any ? Kind::Free : Kind::Stepped, bound(loop), step, others};
+      if (loop.var.same_as(var)) return {step, bound(loop), others};
       others += step == Step::Other ? 1 : 0;
     }
-    return {Kind::Same, const_bound(var, facts_)};
+    return {std::nullopt, const_bound(var, facts_)};
   }
 
   /// A summand of the difference, with its coefficients in the second and in the first access.
@@ -299,11 +274,12 @@ class Prover {
         // A summand that is not a variable may differ between the accesses if it uses a variable
         // that differs.
         const bool differs = uses_var(term.value, [&](const Expr& var) {
-          return related(var, in_first, in_second).kind != Kind::Same;
+          return related(var, in_first, in_second).step.has_value();
         });
-        term.related = {differs ? Kind::Free : Kind::Same, const_bound(term.value, facts_)};
+        term.related.step = differs ? std::optional(Step::Any) : std::nullopt;
+        term.related.bound = const_bound(term.value, facts_);
       }
-      const bool matters = term.related.kind != Kind::Same || term.first != term.second;
+      const bool matters = term.related.step || term.first != term.second;
       sum.is_opaque |= matters && (!is_var || !term.related.bound.min || !term.related.bound.max);
     }
     return sum;
@@ -324,35 +300,21 @@ class Prover {
       return result;
     };
     for (const Term& term : sum.terms) {
-      const auto& [min, max] = term.related.bound;
-      const auto width = minus(max, min);
-      const auto negated = width ? minus(0, *width) : std::nullopt;
-      switch (term.related.kind) {
-        case Kind::Same:
-          reach.add(coefficient(term.second, term.first), min, max);
-          break;
-        case Kind::Free:
-          if (term.first == term.second) {
-            reach.add(term.second, negated, width);
-          } else {
-            reach.add(term.second, min, max);
-            reach.add(coefficient(0, term.first), min, max);
-          }
-          break;
-        case Kind::Stepped: {
-          if (!later) {
-            reach.add(term.second, min, max);
-            reach.add(coefficient(0, term.first), min, max);
-            break;
-          }
-          // The earlier iteration has the value v, the later one v + d.
-          const bool is_later =
-              term.related.step == Step::Later ||
-              (term.related.step == Step::Other && ((*later >> term.related.number) & 1U) != 0);
-          reach.add(coefficient(term.second, term.first), min, max);
-          reach.add(is_later ? term.second : coefficient(0, term.first), 1, width);
-          break;
-        }
+      const auto& [step, bound, number] = term.related;
+      const auto width = minus(bound.max, bound.min);
+      if (!step) {
+        reach.add(coefficient(term.second, term.first), bound.min, bound.max);
+      } else if (step == Step::Any && term.first == term.second) {
+        reach.add(term.second, minus(0, width), width);
+      } else if (step == Step::Any || !later) {
+        reach.add(term.second, bound.min, bound.max);
+        reach.add(coefficient(0, term.first), bound.min, bound.max);
+      } else {
+        // The earlier iteration has the value v, the later one v + d.
+        const bool is_later =
+            step == Step::Later || (step == Step::Other && ((*later >> number) & 1U) != 0);
+        reach.add(coefficient(term.second, term.first), bound.min, bound.max);
+        reach.add(is_later ? term.second : coefficient(0, term.first), 1, width);
       }
     }
     return fits ? std::optional(reach) : std::nullopt;
@@ -436,11 +398,11 @@ class Prover {
       return is_second ? term.second : term.first;
     };
     const auto part = guarded_part(
-        sum, guard, [](const Term& term) { return term.related.kind == Kind::Free; },
+        sum, guard, [](const Term& term) { return term.related.step == Step::Any; },
         coefficient_in);
     if (!part) return false;
     for (Term* term : part->terms) coefficient_in(*term) = 0;
-    Term gathered{guard, 0, 0, {Kind::Free, {part->min, part->max}}};
+    Term gathered{guard, 0, 0, {Step::Any, {part->min, part->max}}};
     coefficient_in(gathered) = part->factor;
     sum.terms.push_back(gathered);
     return true;
@@ -463,7 +425,7 @@ class Prover {
       if (!width || *width < 0 || part->factor < 0 ||
           __builtin_mul_overflow(*width, part->factor, &most))
         return false;
-      Sum low{.constant = 0, .terms = {}, .is_opaque = false, .modulus = 0};
+      Sum low;
       for (Term* term : part->terms) {
         low.terms.push_back(*term);
         term->first = term->second = 0;
@@ -491,9 +453,6 @@ class Prover {
   }
 
   // ---- proofs ----
-
-  /// The order in which digits are searched for the first one that differs.
-  enum class Order : std::uint8_t { HighestFirst, LowestFirst };
 
   /// Values for the variables of one access, and for symbolic quotients and remainders of its loop.
   struct Instance {
@@ -544,16 +503,18 @@ class Prover {
     return var;
   }
 
-  std::vector<Case> cases_of(const Access& first, const Access& second, Order order,
+  /// Returns the cases that together cover all related iterations. Each digit of a loop is a case,
+  /// in which it is the first digit that differs, from the highest or from the lowest one.
+  std::vector<Case> cases_of(const Access& first, const Access& second, bool lowest_first,
                              Scopes& scopes) {
     std::vector<Case> cases(1);
     bool may_use_digits = true;
-    for (const Relation::Loop& loop : relation_.loops()) {
-      const Var& var = loop.loop.var;
-      if (loop.step == Step::Any) {
+    for (const auto& [loop, loop_step] : relation_.loops()) {
+      const Var& var = loop.var;
+      if (loop_step == Step::Any) {
         for (Case& one : cases)
           for (Instance* instance : {&one.first, &one.second})
-            set(instance->vars, var, fresh_like(loop.loop, *instance, scopes));
+            set(instance->vars, var, fresh_like(loop, *instance, scopes));
         continue;
       }
       std::vector<Expr> positions = {make_int(var.dtype(), 1)};
@@ -564,40 +525,39 @@ class Prover {
         scopes.push_back(facts_.assume(make_int(var.dtype(), 1) <= positions.back()));
       // The lowest digit that differs does not determine which iteration is later, so both
       // directions are cases.
-      const bool is_both =
-          loop.step == Step::Other || (order == Order::LowestFirst && positions.size() > 1);
+      const bool is_both = loop_step == Step::Other || (lowest_first && positions.size() > 1);
       std::vector<Case> next;
       for (const Case& one : cases)
         for (const Step step : {Step::Later, Step::Earlier}) {
-          if (!is_both && step != loop.step) continue;
+          if (!is_both && step != loop_step) continue;
           for (std::size_t at = 0; at < positions.size(); ++at)
-            next.push_back(stepped(one, loop.loop, positions, at, order, step));
+            next.push_back(stepped(one, loop, positions, at, lowest_first, step));
         }
       cases = std::move(next);
       // The loop has at least two iterations, because the accesses are in different ones.
-      if (loop.loop.range && !constant_int(loop.loop.range->extent))
-        scopes.push_back(facts_.assume(make_int(var.dtype(), 2) <= loop.loop.range->extent));
+      if (loop.range && !constant_int(loop.range->extent))
+        scopes.push_back(facts_.assume(make_int(var.dtype(), 2) <= loop.range->extent));
     }
     return cases;
   }
 
-  std::vector<Expr> digits_of(const Relation::Loop& loop, const Access& first,
+  std::vector<Expr> digits_of(const FreeVar& loop, const Access& first,
                               const Access& second) const {
-    const Expr one = make_int(loop.loop.var.dtype(), 1);
+    const Expr one = make_int(loop.var.dtype(), 1);
     // Only a loop that starts at 0 is split into digits.
-    if (!loop.loop.range || !is_zero(loop.loop.range->min)) return {one};
-    Digits digits(loop.loop.var);
+    if (!loop.range || !is_zero(loop.range->min)) return {one};
+    std::vector<Expr> expressions;
     for (const Access* access : {&first, &second})
       for (const auto* list : {&access->indices, &access->guards})
-        for (const Expr& e : *list) digits.add(simplify(e, facts_));
-    std::vector<Expr> positions = digits.positions();
+        for (const Expr& e : *list) expressions.push_back(simplify(e, facts_));
+    std::vector<Expr> positions = digit_positions(loop.var, expressions);
     const auto differs = [&](const Expr& var) {
-      return related(var, first, second).kind != Kind::Same;
+      return related(var, first, second).step.has_value();
     };
     if (!constant_int(positions.back()) &&
         (uses_var(positions.back(), differs) || !can_prove(positions.back() >= 0, facts_)))
       return {one};
-    const auto count = constant_int(loop.loop.range->extent);
+    const auto count = constant_int(loop.range->extent);
     std::erase_if(positions, [&](const Expr& at) {
       const auto position = constant_int(at);
       return count && position && *position > 1 && *position >= *count;
@@ -608,7 +568,7 @@ class Prover {
   /// Returns the case in which digit `at` is the first that differs and is ahead in the later
   /// iteration.
   Case stepped(const Case& outer, const FreeVar& loop, const std::vector<Expr>& positions,
-               std::size_t at, Order order, Step step) {
+               std::size_t at, bool lowest_first, Step step) {
     Case result = outer;
     Instance& in_earlier = step == Step::Later ? result.first : result.second;
     Instance& in_later = step == Step::Later ? result.second : result.first;
@@ -631,8 +591,7 @@ class Prover {
       const Expr zero = make_int(type, 0);
       const Var digit = fresh(loop.var, "digit", zero, size);
       Var other = digit;
-      if (order == Order::HighestFirst ? k <= at : k >= at)
-        other = fresh(loop.var, "digit", zero, size);
+      if (lowest_first ? k >= at : k <= at) other = fresh(loop.var, "digit", zero, size);
       if (k == at) {
         const Var distance = fresh(loop.var, "distance", make_int(type, 1), size - 1);
         set(result.ahead, other, digit + distance);
@@ -663,31 +622,24 @@ class Prover {
       set(instance.vars, inner.var, fresh_like(inner, instance, scopes));
   }
 
-  bool apart_by_proof(const Access& first, const Access& second, Order order) {
+  bool apart_by_proof(const Access& first, const Access& second, bool lowest_first) {
     Scopes scopes;
-    const std::vector<Case> cases = cases_of(first, second, order, scopes);
-    return cases.size() <= kMaxCases && std::ranges::all_of(cases, [&](const Case& one) {
-             Instances both{first, second, one};
+    std::vector<Case> cases = cases_of(first, second, lowest_first, scopes);
+    return cases.size() <= kMaxCases && std::ranges::all_of(cases, [&](Case& values) {
              Scopes own;
-             add_inner(first, both.values.first, own);
-             add_inner(second, both.values.second, own);
-             return never_conflict(both, own);
+             add_inner(first, values.first, own);
+             add_inner(second, values.second, own);
+             return never_conflict(first, second, values, own);
            });
   }
-
-  struct Instances {
-    const Access& first;
-    const Access& second;
-    Case values;
-  };
 
   Expr resolved(const Expr& e, const Instance& instance, const Case& values) const {
     const Expr own = instance.in(e);
     return values.ahead.empty() ? own : substitute(simplify(own, facts_), values.ahead);
   }
 
-  bool never_conflict(const Instances& both, Scopes& scopes) {
-    const auto& [first, second, values] = both;
+  bool never_conflict(const Access& first, const Access& second, const Case& values,
+                      Scopes& scopes) {
     const auto is_ahead = [&](const Expr& var) { return values.ahead.contains(&var.node()); };
     // Assumes the guards of the earlier iteration first, because they may decide a guard of the
     // later iteration.
@@ -700,11 +652,10 @@ class Prover {
           if (is_zero(condition)) return true;
           scopes.push_back(facts_.assume(condition));
         }
-    return differ(both) || have_different_owners(both);
+    return differ(first, second, values) || have_different_owners(first, second, values);
   }
 
-  bool differ(const Instances& both) {
-    const auto& [first, second, values] = both;
+  bool differ(const Access& first, const Access& second, const Case& values) {
     const auto in_first = [&](const Expr& e) { return resolved(e, values.first, values); };
     const auto in_second = [&](const Expr& e) { return resolved(e, values.second, values); };
     const std::size_t rank = first.indices.size();
@@ -758,8 +709,7 @@ class Prover {
 
   /// Whether guards assign each element to a single iteration. With the guard `floormod(j, 8) ==
   /// p`, two iterations that access the same element j have the same value of p.
-  bool have_different_owners(const Instances& both) {
-    const auto& [first, second, values] = both;
+  bool have_different_owners(const Access& first, const Access& second, const Case& values) {
     if (first.guards.empty() || second.guards.empty()) return false;
     std::vector<Var> element;
     for (std::size_t dim = 0; dim < first.indices.size(); ++dim) {
@@ -830,6 +780,13 @@ class Prover {
 };
 
 }  // namespace
+
+bool same_layout(const Buffer& a, const Buffer& b) {
+  if (a.same_as(b)) return true;
+  return a->data.same_as(b->data) && a->dtype == b->dtype && structural_equal(a->shape, b->shape) &&
+         structural_equal(a->strides, b->strides) &&
+         structural_equal(a->elem_offset, b->elem_offset);
+}
 
 Relation Relation::with(const For& loop, Step step) && {
   return std::move(*this).with(loop.var, Range::from_min_extent(loop.min, loop.extent), step);
@@ -954,8 +911,8 @@ std::optional<Conflict> find_conflict(const Footprint& first, const Footprint& s
   Prover prover(relation, facts);
   // For a symmetric relation, comparing both orders is redundant.
   const bool is_symmetric =
-      &first == &second && std::ranges::none_of(relation.loops(), [](const Relation::Loop& loop) {
-        return loop.step == Step::Later || loop.step == Step::Earlier;
+      &first == &second && std::ranges::none_of(relation.loops(), [](const auto& loop) {
+        return loop.second == Step::Later || loop.second == Step::Earlier;
       });
   for (std::size_t a = 0; a < first.accesses.size(); ++a)
     for (std::size_t b = is_symmetric ? a : 0; b < second.accesses.size(); ++b)

@@ -32,18 +32,15 @@ std::optional<Expr> in_lane(const Expr& e, const Expr& lane) {
   return std::nullopt;
 }
 
-/// The variables for lanes and for offsets within regions, by dimension.
-class Offsets {
- public:
-  Var at(std::size_t dim, const char* name, DataType type) {
-    for (const auto& [known, var] : vars_)
-      if (known == dim && var.dtype() == type && var.name() == name) return var;
-    return vars_.emplace_back(dim, Var(name, type)).second;
-  }
+/// The variables for lanes, by the number of lanes, and for offsets within regions, by dimension.
+using Offsets = std::vector<std::pair<std::size_t, Var>>;
 
- private:
-  std::vector<std::pair<std::size_t, Var>> vars_;
-};
+/// Returns the variable with this number, name and type. Adds it if it is new.
+Var offset_in(Offsets& offsets, std::size_t number, const char* name, DataType type) {
+  for (const auto& [known, var] : offsets)
+    if (known == number && var.dtype() == type && var.name() == name) return var;
+  return offsets.emplace_back(number, Var(name, type)).second;
+}
 
 Access element_access(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices,
                       Offsets& offsets) {
@@ -54,7 +51,7 @@ Access element_access(AccessKind kind, const Buffer& buffer, const std::vector<E
   if (vector != indices.end()) {
     const DataType type = vector->dtype().element();
     const int lanes = vector->dtype().lanes;
-    lane = offsets.at(static_cast<std::size_t>(lanes), "lane", type);
+    lane = offset_in(offsets, static_cast<std::size_t>(lanes), "lane", type);
     access.inner.push_back({*lane, Range::from_extent(make_int(type, lanes))});
   }
   for (const Expr& index : indices) {
@@ -74,7 +71,7 @@ Access region_access(AccessKind kind, const BufferRegion& region, Offsets& offse
       access.indices.push_back(range.min);
       continue;
     }
-    const Var offset = offsets.at(dim, "element", range.min.dtype());
+    const Var offset = offset_in(offsets, dim, "element", range.min.dtype());
     access.inner.push_back({offset, Range::from_extent(range.extent)});
     access.indices.push_back(range.min + offset);
   }
@@ -96,13 +93,6 @@ class Reader {
   }
 
  private:
-  /// The region of memory to which the indices of `buffer` are relative. Other buffers with the
-  /// same data pointer may access all of it.
-  struct View {
-    Buffer buffer;
-    BufferRegion source;
-  };
-
   Footprint take() {
     std::erase_if(result_.accesses,
                   [&](const Access& access) { return own_.contains(access.memory_key()); });
@@ -172,15 +162,15 @@ class Reader {
       return assume(both->b);
     }
     // x < min(a, b) is x < a and x < b; max(a, b) < x is a < x and b < x.
-    if (const Binary* n = condition.as<Binary>(); n && n->a.dtype().is_int()) {
-      const bool is_less = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
-      const bool is_more = n->op == BinaryOp::Gt || n->op == BinaryOp::Ge;
-      const Binary *a = n->a.as<Binary>(), *b = n->b.as<Binary>();
-      if (a && a->op == (is_less ? BinaryOp::Max : BinaryOp::Min) && (is_less || is_more)) {
+    const Binary* n = condition.as<Binary>();
+    const bool is_less = n && (n->op == BinaryOp::Lt || n->op == BinaryOp::Le);
+    const bool is_more = n && (n->op == BinaryOp::Gt || n->op == BinaryOp::Ge);
+    if ((is_less || is_more) && n->a.dtype().is_int()) {
+      if (const Binary* a = as_binary(n->a, is_less ? BinaryOp::Max : BinaryOp::Min)) {
         assume(make_binary(n->op, a->a, n->b));
         return assume(make_binary(n->op, a->b, n->b));
       }
-      if (b && b->op == (is_less ? BinaryOp::Min : BinaryOp::Max) && (is_less || is_more)) {
+      if (const Binary* b = as_binary(n->b, is_less ? BinaryOp::Min : BinaryOp::Max)) {
         assume(make_binary(n->op, n->a, b->a));
         return assume(make_binary(n->op, n->a, b->b));
       }
@@ -220,8 +210,9 @@ class Reader {
     for (Range& range : region) range = substitute(range, values_);
     const auto outer = views_.find(&source->data.node());
     const bool is_exact = outer == views_.end() || outer->second.buffer.same_as(source);
-    views_.insert_or_assign(&view->data.node(),
-                            View{is_exact ? view : source, in_source({source, std::move(region)})});
+    views_.insert_or_assign(
+        &view->data.node(),
+        MatchBuffer{is_exact ? view : source, in_source({source, std::move(region)})});
   }
 
   /// Handles a block, which contributes its declared regions. A block without regions, such as the
@@ -282,7 +273,7 @@ class Reader {
     const Var var = Var::of(data);
     if (const auto view = views_.find(&var.node()); view != views_.end()) {
       for (const AccessKind kind : {AccessKind::Read, AccessKind::Write})
-        add_view(kind, view->second);
+        add_source(kind, view->second.source);
       return;
     }
     const Buffer whole = decl_buffer({1}, data.as<VarNode>()->pointer->element.element(),
@@ -303,7 +294,7 @@ class Reader {
     for (const AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
       if ((mask & (kind == AccessKind::Read ? 1 : 2)) == 0) continue;
       if (view != views_.end()) {
-        add_view(kind, view->second);
+        add_source(kind, view->second.source);
         continue;
       }
       const Var var = Var::of(n.args[1]);
@@ -321,7 +312,7 @@ class Reader {
     const auto view = views_.find(&buffer->data.node());
     if (view == views_.end()) return finish(element_access(kind, buffer, indices, offsets_));
     const auto& [own, source] = view->second;
-    if (!own.same_as(buffer)) return add_view(kind, view->second);
+    if (!own.same_as(buffer)) return add_source(kind, source);
     std::vector<Expr> at;
     for (const Range& range : source.region) at.push_back(range.min);
     const std::size_t dropped = at.size() - indices.size();
@@ -329,13 +320,11 @@ class Reader {
     finish(element_access(kind, source.buffer, at, offsets_));
   }
 
-  void add(AccessKind kind, const BufferRegion& region) {
-    finish(region_access(kind, in_source(region), offsets_));
-  }
+  void add(AccessKind kind, const BufferRegion& region) { add_source(kind, in_source(region)); }
 
-  /// Adds an access to any element of the view.
-  void add_view(AccessKind kind, const View& view) {
-    finish(region_access(kind, view.source, offsets_));
+  /// Adds an access to any element of the region, whose buffer is not a view.
+  void add_source(AccessKind kind, const BufferRegion& region) {
+    finish(region_access(kind, region, offsets_));
   }
 
   /// Returns the region of the memory that a region of a view names. The view may drop leading
@@ -414,7 +403,9 @@ class Reader {
   bool has_other_guards_ = false;
   /// Values of lets and block iterators.
   VarMap values_;
-  std::unordered_map<const ExprNode*, View> views_;
+  /// Maps the data pointer of each view to the region of memory to which the indices of `buffer`
+  /// are relative. Other buffers with the same data pointer may access all of it.
+  std::unordered_map<const ExprNode*, MatchBuffer> views_;
   std::unordered_set<const ExprNode*> own_;
   std::string stage_;
 };

@@ -48,19 +48,17 @@ bool WrittenMemory::is_stable(const Expr& e) const {
   const Effect effect = effect_of(e);
   if (effect == Effect::Pure) return true;
   if (effect == Effect::UpdateState) return false;
-  bool stable = true;
-  walk(
+  return !any_node(
       e,
       [&](const Load& n) {
         const std::optional<Var> root = root_of(n.buffer->data);
-        stable = stable && root && !found().written.contains(&root->node()) &&
-                 !found().written.contains(&n.buffer->data.node());
+        return !root || found().written.contains(&root->node()) ||
+               found().written.contains(&n.buffer->data.node());
       },
       [&](const Call& n) {
         const Intrin* intrin = std::get_if<Intrin>(&n.callee);
-        stable = stable && intrin && effect_of(*intrin) == Effect::Pure;
+        return !intrin || effect_of(*intrin) != Effect::Pure;
       });
-  return stable;
 }
 
 std::optional<Var> WrittenMemory::root_of(const Var& data) const {

@@ -12,7 +12,6 @@ constexpr Row kEqualRows[] = {
     {"plus_constant", "x + c1 == 0", "x == 0 - c1"},
     {"product", "x*y == 0", "x == 0 || y == 0", "", kExact},
 };
-constexpr auto kEqualRules = compile<kEqualRows>();
 
 constexpr Row kLessRows[] = {
     // Common parts of both sides cancel.
@@ -87,12 +86,11 @@ constexpr Row kLessRows[] = {
     {"constants", "x + c1 < c2", "x < c2 - c1", "", kExact | kAgain},
     {"constants_minus", "x - c1 < c2", "x < c2 + c1", "", kExact | kAgain},
 };
-constexpr auto kLessRules = compile<kLessRows>();
 
 }  // namespace
 
-RuleTable equal_rules() { return kEqualRules; }
-RuleTable less_rules() { return kLessRules; }
+RuleTable equal_rules() { return table<kEqualRows>(); }
+RuleTable less_rules() { return table<kLessRows>(); }
 
 // ---- logic --------------------------------------------------------------------------------------
 
@@ -105,7 +103,6 @@ constexpr Row kNotRows[] = {
     {"any", "!(p || q)", "!p && !q", "", kAgain},
     {"all", "!(p && q)", "!p || !q", "", kAgain},
 };
-constexpr auto kNotRules = compile<kNotRows>();
 
 constexpr Row kNotIntegerRows[] = {
     {"at_most", "!(x <= y)", "y < x"},
@@ -113,7 +110,6 @@ constexpr Row kNotIntegerRows[] = {
     {"less", "!(x < y)", "y <= x"},
     {"greater", "!(x > y)", "x <= y"},
 };
-constexpr auto kNotIntegerRules = compile<kNotIntegerRows>();
 
 constexpr Row kAndRows[] = {
     {"equal_and_different", "x == y && x != y ; x != y && x == y", "false"},
@@ -126,14 +122,12 @@ constexpr Row kAndRows[] = {
     {"closed_range", "x <= c1 && c2 <= x ; c2 <= x && x <= c1", "false", "c2 > c1"},
     {"equal_and_not_other", "x == c1 && x != c2 ; x != c2 && x == c1", "x == c1 && c1 != c2"},
 };
-constexpr auto kAndRules = compile<kAndRows>();
 
 constexpr Row kOrRows[] = {
     {"equal_or_different", "x == y || x != y ; x != y || x == y", "true"},
     {"tautology", "p || !p", "true"},
     {"different_or_other", "x != c1 || x == c2 ; x == c2 || x != c1", "x != c1 || c1 == c2"},
 };
-constexpr auto kOrRules = compile<kOrRows>();
 
 constexpr Row kOrIntegerRows[] = {
     {"at_most_or_above", "x <= y || y < x ; y < x || x <= y", "true"},
@@ -143,14 +137,13 @@ constexpr Row kOrIntegerRows[] = {
      "c2 <= c1"},
     {"closed_ranges", "x <= c1 || c2 <= x ; c2 <= x || x <= c1", "true", "c2 <= c1 + 1"},
 };
-constexpr auto kOrIntegerRules = compile<kOrIntegerRows>();
 
 }  // namespace
 
-RuleTable not_rules() { return kNotRules; }
-RuleTable not_integer_rules() { return kNotIntegerRules; }
-RuleTable and_rules() { return kAndRules; }
-RuleTable or_rules() { return kOrRules; }
-RuleTable or_integer_rules() { return kOrIntegerRules; }
+RuleTable not_rules() { return table<kNotRows>(); }
+RuleTable not_integer_rules() { return table<kNotIntegerRows>(); }
+RuleTable and_rules() { return table<kAndRows>(); }
+RuleTable or_rules() { return table<kOrRows>(); }
+RuleTable or_integer_rules() { return table<kOrIntegerRows>(); }
 
 }  // namespace tenon::arith::rules

@@ -13,7 +13,6 @@ constexpr Row kFirstDivRows[] = {
     {"nested_sum", "floordiv(floordiv(x, c1) + c2, c3)", "floordiv(x + c1*c2, c1*c3)",
      "c1 > 0 && c3 > 0", kExact},
 };
-constexpr auto kFirstDivRules = compile<kFirstDivRows>();
 
 constexpr Row kFloorDivRows[] = {
     {"itself", "floordiv(x, x)", "1"},
@@ -57,7 +56,6 @@ constexpr Row kFloorDivRows[] = {
     {"without_remainder", "floordiv(x - floormod(x, c1), c1)", "floordiv(x, c1)", "c1 != 0",
      kExact},
 };
-constexpr auto kFloorDivRules = compile<kFloorDivRows>();
 
 constexpr Row kFloorModRows[] = {
     {"zero", "floormod(0, x)", "0", "x >= 1"},
@@ -74,13 +72,12 @@ constexpr Row kFloorModRows[] = {
     {"common_factor", "floormod(x*c1, x*c2)", "x*floormod(c1, c2)", "c2 != 0", kExact},
     {"factor", "floormod(x*y, y) ; floormod(y*x, y)", "0", "", kExact},
 };
-constexpr auto kFloorModRules = compile<kFloorModRows>();
 
 }  // namespace
 
-RuleTable floor_div_first_rules() { return kFirstDivRules; }
-RuleTable floor_div_rules() { return kFloorDivRules; }
-RuleTable floor_mod_rules() { return kFloorModRules; }
+RuleTable floor_div_first_rules() { return table<kFirstDivRows>(); }
+RuleTable floor_div_rules() { return table<kFloorDivRows>(); }
+RuleTable floor_mod_rules() { return table<kFloorModRows>(); }
 
 // ---- truncdiv and truncmod ----------------------------------------------------------------------
 
@@ -141,7 +138,6 @@ constexpr Row kTruncDivRows[] = {
     {"plus_factor", "truncdiv(y + x*z, z) ; truncdiv(y + z*x, z)", "truncdiv(y, z) + x",
      "x >= 0 && y >= 0 && z >= 0", kExact},
 };
-constexpr auto kTruncDivRules = compile<kTruncDivRows>();
 
 constexpr Row kTruncModRows[] = {
     {"zero", "truncmod(0, x)", "0", "x >= 1"},
@@ -155,11 +151,10 @@ constexpr Row kTruncModRows[] = {
     // A truncated remainder has the sign of the dividend.
     {"positive_divisor", "truncmod(x, c1)", "truncmod(x, 0 - c1)", "c1 < 0", kAgain},
 };
-constexpr auto kTruncModRules = compile<kTruncModRows>();
 
 }  // namespace
 
-RuleTable trunc_div_rules() { return kTruncDivRules; }
-RuleTable trunc_mod_rules() { return kTruncModRules; }
+RuleTable trunc_div_rules() { return table<kTruncDivRows>(); }
+RuleTable trunc_mod_rules() { return table<kTruncModRows>(); }
 
 }  // namespace tenon::arith::rules

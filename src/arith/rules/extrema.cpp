@@ -76,17 +76,15 @@ constexpr Row kMinRows[] = {
     // Canonical order: a constant becomes an operand of the outermost minimum.
     {"constant_last", "min(min(x, c1), y)", "min(min(x, y), c1)", "", kAgain},
 };
-constexpr auto kMinRules = compile<kMinRows>();
 
 constexpr Row kMinAnyTypeRows[] = {
     {"join_selects", "min(select(p, x, y), select(p, z, u))", "select(p, min(x, z), min(y, u))"},
 };
-constexpr auto kMinAnyTypeRules = compile<kMinAnyTypeRows>();
 
 }  // namespace
 
-RuleTable min_rules() { return kMinRules; }
-RuleTable min_any_type_rules() { return kMinAnyTypeRules; }
+RuleTable min_rules() { return table<kMinRows>(); }
+RuleTable min_any_type_rules() { return table<kMinAnyTypeRows>(); }
 
 // ---- maxima -------------------------------------------------------------------------------------
 
@@ -153,16 +151,14 @@ constexpr Row kMaxRows[] = {
     // Canonical order: a constant becomes an operand of the outermost maximum.
     {"constant_last", "max(max(x, c1), y)", "max(max(x, y), c1)", "", kAgain},
 };
-constexpr auto kMaxRules = compile<kMaxRows>();
 
 constexpr Row kMaxAnyTypeRows[] = {
     {"join_selects", "max(select(p, x, y), select(p, z, u))", "select(p, max(x, z), max(y, u))"},
 };
-constexpr auto kMaxAnyTypeRules = compile<kMaxAnyTypeRows>();
 
 }  // namespace
 
-RuleTable max_rules() { return kMaxRules; }
-RuleTable max_any_type_rules() { return kMaxAnyTypeRules; }
+RuleTable max_rules() { return table<kMaxRows>(); }
+RuleTable max_any_type_rules() { return table<kMaxAnyTypeRows>(); }
 
 }  // namespace tenon::arith::rules

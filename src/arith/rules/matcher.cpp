@@ -27,10 +27,6 @@ Kind kind_of(const Expr& e) {
   return Kind::Other;
 }
 
-bool is_equal(const Expr& a, const Expr& b) {
-  return a.same_as(b) || (a.node().hash == b.node().hash && structural_equal(a, b));
-}
-
 /// One attempt to match one rule. Bindings point into the expression, which outlives the attempt.
 class Attempt {
  public:
@@ -48,7 +44,7 @@ class Attempt {
   // ---- matching ---------------------------------------------------------------------------------
 
   bool bind(const Expr*& slot, const Expr& e) {
-    if (slot) return is_equal(*slot, e);
+    if (slot) return structural_equal(*slot, e);
     slot = &e;
     return true;
   }
@@ -126,16 +122,7 @@ class Attempt {
     literal_type_ = type_of_literals();
     const std::optional<Expr> e = build(node.first);
     if (!bound || !e) return false;
-    switch (node.op) {
-      case BinaryOp::Ge:
-        return can_prove(Claim{Claim::Relation::AtLeast, *e, *bound}, facts_);
-      case BinaryOp::Lt:
-        return can_prove(Claim{Claim::Relation::Below, *e, *bound}, facts_);
-      case BinaryOp::Eq:
-        return can_prove(Claim{Claim::Relation::Equal, *e, *bound}, facts_);
-      default:
-        internal_error("a rule's condition is of a kind that is not proved");
-    }
+    return can_prove(node.op, *e, *bound, facts_);
   }
 
   // ---- building ---------------------------------------------------------------------------------
@@ -224,9 +211,8 @@ std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts&
   // Whether the arithmetic provably does not overflow. Computed when the first kExact rule is
   // tried.
   std::optional<bool> is_exact;
-  for (std::size_t word = 0; word < by_first.bits.size(); ++word) {
-    for (std::uint64_t left = by_first.bits[word] & by_second.bits[word]; left != 0;
-         left &= left - 1) {
+  for (std::size_t word = 0; word < by_first.size(); ++word) {
+    for (std::uint64_t left = by_first[word] & by_second[word]; left != 0; left &= left - 1) {
       const Rule& rule = table.rules[word * 64 + static_cast<std::size_t>(std::countr_zero(left))];
       const bool needs_exact = (rule.row.marks & kExact) != 0;
       if (needs_exact && !is_exact) is_exact = !may_overflow(e, facts.state());

@@ -4,7 +4,7 @@
 //       {"drop_added", "(x + y) - y ; (y + x) - y", "x"},
 //       {"remainder", "x - floordiv(x, c1)*c1", "floormod(x, c1)", "c1 != 0"},
 //   };
-//   constexpr auto kRules = compile<kRows>();
+//   RuleTable sub_rules() { return table<kRows>(); }
 //
 // A row has a name, a pattern (alternatives are separated by `;` and tried in order), a
 // replacement, and a condition. In patterns, x y z u v w match any expression, p q any condition,
@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "tenon/tir/expr.h"
 
@@ -96,17 +97,9 @@ struct Rule {
   constexpr const Pattern& operator[](std::uint8_t node) const { return nodes[node]; }
 };
 
-/// The possible kinds of the operands of a pattern's root.
-struct OperandMasks {
-  KindMask first = kAnyKind;
-  KindMask second = kAnyKind;
-};
-
 /// A set of rules of one table, one bit per rule in order.
-struct RuleSet {
-  static constexpr std::size_t kMax = 128;
-  std::array<std::uint64_t, kMax / 64> bits{};
-};
+inline constexpr std::size_t kMaxRules = 128;
+using RuleSet = std::array<std::uint64_t, kMaxRules / 64>;
 /// The rules whose pattern may have a given kind of node in an operand position, for each kind.
 struct RulesByKind {
   std::array<RuleSet, kKinds> first{};
@@ -117,13 +110,6 @@ struct RuleTable {
   const Rule* rules;
   std::size_t size;
   const RulesByKind* by_kind;
-};
-
-template <std::size_t N>
-struct CompiledRules {
-  std::array<Rule, N> rules{};
-  RulesByKind by_kind{};
-  constexpr operator RuleTable() const { return {rules.data(), N, &by_kind}; }
 };
 
 // ---- parser of patterns, at compile time --------------------------------------------------------
@@ -334,15 +320,15 @@ constexpr Rule compile_rule(const Row& row, std::string_view from) {
   return rule;
 }
 
-constexpr OperandMasks masks_of(const Rule& rule) {
+/// Returns the possible kinds of the two operands of the pattern's root.
+constexpr std::pair<KindMask, KindMask> operand_kinds(const Rule& rule) {
   const Pattern& root = rule[rule.from];
-  OperandMasks masks;
-  if (root.kind == PatternKind::Binary || root.kind == PatternKind::Not)
-    masks.first = kinds_of(rule[root.first]);
-  if (root.kind == PatternKind::Binary) masks.second = kinds_of(rule[root.second]);
-  return masks;
+  const bool is_binary = root.kind == PatternKind::Binary;
+  return {is_binary || root.kind == PatternKind::Not ? kinds_of(rule[root.first]) : kAnyKind,
+          is_binary ? kinds_of(rule[root.second]) : kAnyKind};
 }
 
+/// Returns the rules of the rows, one per alternative, and the rules by kind.
 template <const auto& kRows>
 consteval auto compile() {
   constexpr std::size_t kCount = [] {
@@ -350,19 +336,20 @@ consteval auto compile() {
     for (const Row& row : kRows) count += count_alternatives(row);
     return count;
   }();
-  static_assert(kCount <= RuleSet::kMax);
-  CompiledRules<kCount> compiled;
+  static_assert(kCount <= kMaxRules);
+  std::pair<std::array<Rule, kCount>, RulesByKind> compiled;
+  auto& [rules, by_kind] = compiled;
   std::size_t next = 0;
   for (const Row& row : kRows) {
     std::string_view rest = row.from;
     while (true) {
       const std::size_t end = rest.find(';');
-      compiled.rules[next] = compile_rule(row, rest.substr(0, end));
-      const OperandMasks masks = masks_of(compiled.rules[next]);
+      rules[next] = compile_rule(row, rest.substr(0, end));
+      const auto [first, second] = operand_kinds(rules[next]);
       for (unsigned kind = 0; kind < kKinds; ++kind) {
         const std::uint64_t bit = std::uint64_t{1} << next % 64;
-        if (masks.first >> kind & 1) compiled.by_kind.first[kind].bits[next / 64] |= bit;
-        if (masks.second >> kind & 1) compiled.by_kind.second[kind].bits[next / 64] |= bit;
+        if (first >> kind & 1) by_kind.first[kind][next / 64] |= bit;
+        if (second >> kind & 1) by_kind.second[kind][next / 64] |= bit;
       }
       ++next;
       if (end == std::string_view::npos) break;
@@ -370,6 +357,13 @@ consteval auto compile() {
     }
   }
   return compiled;
+}
+
+/// Returns the table of the rows.
+template <const auto& kRows>
+RuleTable table() {
+  static constexpr auto kCompiled = compile<kRows>();
+  return {kCompiled.first.data(), kCompiled.first.size(), &kCompiled.second};
 }
 
 }  // namespace tenon::arith::rules

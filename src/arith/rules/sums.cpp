@@ -61,17 +61,15 @@ constexpr Row kAddRows[] = {
     {"trunc_product_first", "truncmod(y, c1) + x*c1", "x*c1 + truncmod(y, c1)", "", kAgain},
     {"floor_product_first", "floormod(y, c1) + x*c1", "x*c1 + floormod(y, c1)", "", kAgain},
 };
-constexpr auto kAddRules = compile<kAddRows>();
 
 constexpr Row kAddAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) + select(p, z, u)", "select(p, x + z, y + u)"},
 };
-constexpr auto kAddAnyTypeRules = compile<kAddAnyTypeRows>();
 
 }  // namespace
 
-RuleTable add_rules() { return kAddRules; }
-RuleTable add_any_type_rules() { return kAddAnyTypeRules; }
+RuleTable add_rules() { return table<kAddRows>(); }
+RuleTable add_any_type_rules() { return table<kAddAnyTypeRows>(); }
 
 // ---- differences --------------------------------------------------------------------------------
 
@@ -184,24 +182,21 @@ constexpr Row kSubRows[] = {
     {"add_subtracted", "x - (y - z)", "(x + z) - y", "", kAgain},
     {"opposite_factor", "x - y*c1", "x + y*(0 - c1)", "", kAgain},
 };
-constexpr auto kSubRules = compile<kSubRows>();
 
 constexpr Row kSubAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) - select(p, z, u)", "select(p, x - z, y - u)"},
 };
-constexpr auto kSubAnyTypeRules = compile<kSubAnyTypeRows>();
 
 constexpr Row kIntegerRows[] = {
     {"into_select_second", "select(p, x, y) - y", "select(p, x - y, 0)"},
     {"into_select_first", "select(p, x, y) - x", "select(p, 0, y - x)"},
 };
-constexpr auto kIntegerRules = compile<kIntegerRows>();
 
 }  // namespace
 
-RuleTable sub_rules() { return kSubRules; }
-RuleTable sub_any_type_rules() { return kSubAnyTypeRules; }
-RuleTable sub_integer_rules() { return kIntegerRules; }
+RuleTable sub_rules() { return table<kSubRows>(); }
+RuleTable sub_any_type_rules() { return table<kSubAnyTypeRows>(); }
+RuleTable sub_integer_rules() { return table<kIntegerRows>(); }
 
 // ---- products -----------------------------------------------------------------------------------
 
@@ -220,10 +215,9 @@ constexpr Row kMulRows[] = {
     {"constant_last", "c1*x", "x*c1", "", kAgain},
     {"turn_difference", "(x - y)*c1", "(y - x)*(0 - c1)", "c1 < 0", kAgain},
 };
-constexpr auto kMulRules = compile<kMulRows>();
 
 }  // namespace
 
-RuleTable mul_rules() { return kMulRules; }
+RuleTable mul_rules() { return table<kMulRows>(); }
 
 }  // namespace tenon::arith::rules
