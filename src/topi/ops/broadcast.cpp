@@ -80,7 +80,7 @@ std::string describe_term(const Term& term) {
 using BinaryFunction = Expr (*)(const Operand& a, const Operand& b);
 
 /// Returns the operand at the given indices: an element of the tensor, or the scalar value.
-Operand operand_at(const Term& term, const std::vector<Expr>& shape, std::span<const Var> indices) {
+Operand operand_at(const Term& term, const std::vector<Expr>& shape, Indices indices) {
   if (!term.tensor()) return *term.value();
   return {Repeated(*term.tensor(), shape)(indices, term.where()), term.where()};
 }
@@ -93,7 +93,7 @@ Tensor binary(const std::string& function, BinaryFunction f, const Term& a, cons
   if (!x && !y) throw TypeError(what + ": at least one must be a tensor", a.where());
   const std::vector<Expr> shape =
       x && y ? common_shape(what, *x, *y, a.where()) : (x ? *x : *y).shape();
-  const auto element = [&](std::span<const Var> indices) {
+  const auto element = [&](Indices indices) {
     return f(operand_at(a, shape, indices), operand_at(b, shape, indices));
   };
   return declare(what, shape, element, std::move(name), x && y ? kBroadcast : kElementwise,
@@ -206,9 +206,7 @@ Tensor broadcast_to(const Tensor& x, std::vector<Expr> shape, Name name, SourceL
                           " of the shape " + tir::print_expr(shape[missing + n]) +
                           "; the tensor's extents must be 1 or known to be equal",
                       where);
-  const auto element = [&](std::span<const Var> indices) {
-    return Repeated(x, shape)(indices, where);
-  };
+  const auto element = [&](Indices indices) { return Repeated(x, shape)(indices, where); };
   return declare(what, shape, element, std::move(name), kBroadcast, where);
 }
 

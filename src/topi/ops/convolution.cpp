@@ -10,8 +10,6 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
-
 /// The inputs and options of a convolution. `what` describes it in errors.
 struct Convolution {
   const Tensor &x, &kernel;

@@ -12,7 +12,7 @@ namespace tenon::topi {
 Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element,
                std::string name, std::string tag, const SourceLocation& where) {
   std::vector<std::string> axes = axis_names(shape.size());
-  const auto body = [&](std::span<const Var> indices) {
+  const auto body = [&](Indices indices) {
     try {
       return element(indices);
     } catch (const TypeError& error) {

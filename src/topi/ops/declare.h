@@ -12,8 +12,25 @@ using tir::Expr;
 using tir::Operand;
 using tir::Var;
 
+using Indices = std::span<const Var>;
 /// A function that returns the element of an operation at the given indices.
-using Element = std::function<Expr(std::span<const Var> indices)>;
+using Element = std::function<Expr(Indices indices)>;
+
+/// Returns the expressions of a list of indices, extents or axes, without expression `n`.
+template <class List>
+std::vector<Expr> without(const List& list, std::size_t n) {
+  std::vector<Expr> others(list.begin(), list.end());
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(n));
+  return others;
+}
+/// Returns the expressions of a list of indices, extents or axes, with `e` inserted as expression
+/// `n`.
+template <class List>
+std::vector<Expr> with(const List& list, std::size_t n, const Expr& e) {
+  std::vector<Expr> all(list.begin(), list.end());
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(n), e);
+  return all;
+}
 
 /// Declares an operation with axes ax0, ax1, .... `what` describes it in errors, which point to
 /// `where`.

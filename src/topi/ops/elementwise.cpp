@@ -10,7 +10,7 @@ namespace {
 template <class F>
 Tensor unary(const std::string& function, F f, const Tensor& x, std::string name,
              const SourceLocation& where) {
-  const auto element = [&](std::span<const Var> indices) -> Expr {
+  const auto element = [&](Indices indices) -> Expr {
     return f(Operand(x(indices, where), where));
   };
   const std::string what = describe(function, name, x);
@@ -167,7 +167,7 @@ Tensor relu(const Tensor& x, Name name, SourceLocation where) {
 Tensor full(std::vector<Expr> shape, DataType type, const Operand& value, Name name,
             SourceLocation where) {
   const std::string what = "topi::full `" + name + "` of " + type.str();
-  const auto element = [&](std::span<const Var>) {
+  const auto element = [&](Indices) {
     const Expr e = value.beside(type);
     if (value.is_literal() && e.dtype() != type)
       throw TypeError("a literal of type " + e.dtype().str() + " is given");

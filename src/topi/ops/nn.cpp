@@ -14,12 +14,6 @@
 
 namespace tenon::topi {
 
-namespace {
-
-using Indices = std::span<const Var>;
-
-}  // namespace
-
 // ---- products -----------------------------------------------------------------------------------
 
 namespace {
@@ -109,17 +103,9 @@ Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
   const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
   if (!x.dtype().is_floating())
     throw TypeError(what + ": exp takes floats, got " + x.dtype().str(), where);
-  std::vector<Expr> rest = x.shape();
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(along));
-  const auto outside = [&](Indices indices) {
-    std::vector<Expr> others(indices.begin(), indices.end());
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(along));
-    return others;
-  };
+  const std::vector<Expr> rest = without(x.shape(), along);
   const auto inside = [&](const Tensor& t, Indices others, const te::IterVar& k) {
-    std::vector<Expr> all(others.begin(), others.end());
-    all.insert(all.begin() + static_cast<std::ptrdiff_t>(along), k);
-    return Operand(t(all, where), where);
+    return Operand(t(with(others, along, k), where), where);
   };
   const te::IterVar k = te::reduce_axis({0, x.shape()[along]}, "k", where);
   const te::IterVar l = te::reduce_axis({0, x.shape()[along]}, "k", where);
@@ -128,13 +114,13 @@ Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
       kCommReduce, where);
   const Tensor power = declare(
       what, x.shape(),
-      [&](Indices i) { return tir::exp(x(i, where) - greatest(outside(i), where)); },
+      [&](Indices i) { return tir::exp(x(i, where) - greatest(without(i, along), where)); },
       "T_softmax_exp", kElementwise, where);
   const Tensor sum = declare(
       what, rest, [&](Indices i) { return te::sum(inside(power, i, l), {l}); }, "T_softmax_expsum",
       kCommReduce, where);
   return declare(
-      what, x.shape(), [&](Indices i) { return power(i, where) / sum(outside(i), where); },
+      what, x.shape(), [&](Indices i) { return power(i, where) / sum(without(i, along), where); },
       std::move(name), kSoftmaxOutput, where);
 }
 

@@ -10,8 +10,6 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
-
 std::int64_t constant_extent(const std::string& what, const Tensor& x, std::size_t n,
                              const SourceLocation& where) {
   if (const std::optional<std::int64_t> extent = tir::constant_int(x.shape()[n])) return *extent;
@@ -85,12 +83,10 @@ Tensor stack(std::vector<Tensor> tensors, int axis, Name name, SourceLocation wh
   const std::string what = describe_all("stack", name, tensors, where);
   const std::size_t along = dimension_of(what, axis, tensors.front().shape().size() + 1, where);
   check_alike(what, tensors, std::nullopt, where);
-  const auto place = static_cast<std::ptrdiff_t>(along);
-  std::vector<Expr> shape = tensors.front().shape();
-  shape.insert(shape.begin() + place, static_cast<int>(tensors.size()));
+  const std::vector<Expr> shape =
+      with(tensors.front().shape(), along, static_cast<int>(tensors.size()));
   const auto element = [&](Indices indices) {
-    std::vector<Expr> own(indices.begin(), indices.end());
-    own.erase(own.begin() + place);
+    const std::vector<Expr> own = without(indices, along);
     Expr value = tensors.back()(own, where);
     for (std::size_t k = tensors.size() - 1; k-- > 0;)
       value =
@@ -233,8 +229,7 @@ Tensor take(const Tensor& x, const Tensor& indices, int axis, Name name, SourceL
   if (tir::is_zero(x.shape()[along]))
     throw TypeError(what + ": dimension " + std::to_string(along) + " has no elements to take",
                     where);
-  std::vector<Expr> shape = x.shape();
-  shape.erase(shape.begin() + place);
+  std::vector<Expr> shape = without(x.shape(), along);
   shape.insert(shape.begin() + place, indices.shape().begin(), indices.shape().end());
   const auto element = [&](Indices all) {
     const Expr index = indices(all.subspan(along, indices.shape().size()), where);

@@ -13,6 +13,7 @@
 #include "tenon/tir/walk.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/nn.h"
+#include "topi/ops/declare.h"
 
 namespace tenon::topi {
 
@@ -25,12 +26,6 @@ namespace {
 const tir::ReduceNode* reduction_of(const Operation& op) {
   const te::Compute* compute = op.as<te::Compute>();
   return compute ? compute->reduction() : nullptr;
-}
-
-std::vector<Expr> without(const std::vector<IterVar>& axes, std::size_t along) {
-  std::vector<Expr> indices(axes.begin(), axes.end());
-  indices.erase(indices.begin() + static_cast<std::ptrdiff_t>(along));
-  return indices;
 }
 
 bool is_axis(const Expr& index, const IterVar& axis) { return index.same_as(axis.var()); }
@@ -151,10 +146,9 @@ std::optional<Softmax> find_softmax(const Tensor& out) {
       const tir::ReduceNode* reduction = reduction_of(t.op());
       if (!reduction || reduction->source.size() != 1 || !reduction->init.empty()) return false;
       const tir::Binary* combine = reduction->combiner->result[0].as<tir::Binary>();
-      std::vector<Expr> row = all(t);
-      row.insert(row.begin() + static_cast<std::ptrdiff_t>(along), t.op().reduce_axis()[0]);
       return combine && combine->op == op && tir::is_true(reduction->condition) &&
-             tir::structural_equal(reduction->source[0], source(row));
+             tir::structural_equal(reduction->source[0],
+                                   source(with(t.op().axis(), along, t.op().reduce_axis()[0])));
     };
     if (is_map(out, power(all(out)) / sum(rest(out))) &&
         is_map(power, tir::exp(x(all(power)) - greatest(rest(power)))) &&

@@ -88,7 +88,7 @@ template <class F>
 Tensor reduce(const std::string& function, F f, const Tensor& x, const std::vector<int>& axes,
               const ReductionOptions& options, const SourceLocation& where) {
   const Reduction reduction(function, x, axes, options, where);
-  const auto element = [&](std::span<const Var> indices) {
+  const auto element = [&](Indices indices) {
     return f(Operand(reduction.term(indices, where), where), reduction.axes(), te::ReduceOptions());
   };
   return declare(reduction.what(), reduction.shape(), element, reduction.name(), kCommReduce,
@@ -123,7 +123,7 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
     throw TypeError(reduction.what() + ": the terms must be numbers, got " + x.dtype().str(),
                     where);
   const std::vector<Expr> shape = reduction.shape();
-  const auto pairs = [&](std::span<const Var> indices) {
+  const auto pairs = [&](Indices indices) {
     return best({reduction.position(), reduction.term(indices, where)}, reduction.axes(), {},
                 where);
   };
@@ -131,7 +131,7 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
       te::compute_multi(shape, axis_names(shape.size()), pairs, reduction.name() + "_temp",
                         {.tag = kCommReduceIndex}, where)
           .front();
-  const auto element = [&](std::span<const Var> indices) {
+  const auto element = [&](Indices indices) {
     const Expr position = found(indices, where);
     // The position is still that of the identity if there are no values or all values are NaN.
     return tir::select(position == tir::max_value(position.dtype()), 0, position);

@@ -9,12 +9,6 @@
 
 namespace tenon::topi {
 
-namespace {
-
-using Indices = std::span<const Var>;
-
-}  // namespace
-
 // ---- order --------------------------------------------------------------------------------------
 
 Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocation where) {

@@ -13,8 +13,6 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
-
 void check_floats(const std::string& what, const Tensor& x, const SourceLocation& where) {
   if (!x.dtype().is_floating())
     throw TypeError(what + ": `" + x.name() + "` must hold floats, holds " + x.dtype().str(),

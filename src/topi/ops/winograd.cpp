@@ -13,7 +13,6 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
 using Row = std::vector<double>;
 using Matrix = std::vector<Row>;
 
