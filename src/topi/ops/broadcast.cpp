@@ -14,27 +14,19 @@ namespace tenon::topi {
 
 namespace {
 
-/// A tensor that is broadcast to a shape. The last dimensions are aligned.
-class Repeated {
- public:
-  Repeated(const Tensor& tensor, const std::vector<Expr>& shape) : tensor_(tensor), shape_(shape) {}
-
-  Expr operator()(std::span<const Var> indices, const SourceLocation& where) const {
-    const std::vector<Expr>& extents = tensor_.shape();
-    const std::size_t missing = shape_.size() - extents.size();
-    std::vector<Expr> own;
-    for (std::size_t n = 0; n < extents.size(); ++n) {
-      const Var& index = indices[missing + n];
-      const bool repeats = !same_extent(extents[n], shape_[missing + n]);
-      own.push_back(repeats ? tir::make_int(index.dtype(), 0) : Expr(index));
-    }
-    return tensor_(own, where);
+/// Returns the element of a tensor that is broadcast to a shape. The last dimensions are aligned.
+Expr repeated(const Tensor& tensor, const std::vector<Expr>& shape, Indices indices,
+              const SourceLocation& where) {
+  const std::vector<Expr>& extents = tensor.shape();
+  const std::size_t missing = shape.size() - extents.size();
+  std::vector<Expr> own;
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    const Var& index = indices[missing + n];
+    const bool repeats = !same_extent(extents[n], shape[missing + n]);
+    own.push_back(repeats ? zero_like(index) : Expr(index));
   }
-
- private:
-  const Tensor& tensor_;
-  const std::vector<Expr>& shape_;
-};
+  return tensor(own, where);
+}
 
 std::string extent_of(const Tensor& tensor, std::size_t n) {
   return "dimension " + std::to_string(n) + " of `" + tensor.name() + "` has extent " +
@@ -82,7 +74,7 @@ using BinaryFunction = Expr (*)(const Operand& a, const Operand& b);
 /// Returns the operand at the given indices: an element of the tensor, or the scalar value.
 Operand operand_at(const Term& term, const std::vector<Expr>& shape, Indices indices) {
   if (!term.tensor()) return *term.value();
-  return {Repeated(*term.tensor(), shape)(indices, term.where()), term.where()};
+  return {repeated(*term.tensor(), shape, indices, term.where()), term.where()};
 }
 
 Tensor binary(const std::string& function, BinaryFunction f, const Term& a, const Term& b,
@@ -206,7 +198,7 @@ Tensor broadcast_to(const Tensor& x, std::vector<Expr> shape, Name name, SourceL
                           " of the shape " + tir::print_expr(shape[missing + n]) +
                           "; the tensor's extents must be 1 or known to be equal",
                       where);
-  const auto element = [&](Indices indices) { return Repeated(x, shape)(indices, where); };
+  const auto element = [&](Indices indices) { return repeated(x, shape, indices, where); };
   return declare(what, shape, element, std::move(name), kBroadcast, where);
 }
 
