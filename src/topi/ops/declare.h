@@ -86,6 +86,12 @@ Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const Sou
 Expr product_of(const std::string& what, const std::vector<Expr>& extents,
                 const SourceLocation& where);
 
+/// A constant, and the expressions with which it is combined.
+using ConstantAndOthers = std::pair<std::optional<std::int64_t>, std::vector<Expr>>;
+/// Returns the factors of a number of elements: the product of the constant extents, and the other
+/// extents. The constant is nullopt if it needs more than 64 bits.
+ConstantAndOthers factors_of(const std::vector<Expr>& extents);
+
 /// Returns 0 in the type of `e`.
 Expr zero_like(const Expr& e);
 

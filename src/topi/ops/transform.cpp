@@ -37,29 +37,13 @@ Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocati
 
 namespace {
 
-/// A number of elements: the product of a constant and expressions. The constant is nullopt if it
-/// needs more than 64 bits.
-struct Count {
-  std::optional<std::int64_t> constant = 1;
-  std::vector<Expr> factors;
-
-  explicit Count(const std::vector<Expr>& shape) {
-    for (const Expr& extent : shape) {
-      const std::optional<std::int64_t> value = tir::constant_int(extent);
-      if (!value) factors.push_back(extent);
-      if (value && constant && __builtin_mul_overflow(*constant, *value, &*constant))
-        constant = std::nullopt;
-    }
-  }
-};
-
 /// Whether the numbers of elements are provably equal: either both are 0, or they have equal
 /// constants and the same expressions in any order.
 bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  const Count x(a), y(b);
-  if (x.constant == 0 && y.constant == 0) return true;
-  return x.constant && x.constant == y.constant && x.factors.size() == y.factors.size() &&
-         std::is_permutation(x.factors.begin(), x.factors.end(), y.factors.begin(), same_extent);
+  const auto [x, factors_of_a] = factors_of(a);
+  const auto [y, factors_of_b] = factors_of(b);
+  if (x == 0 && y == 0) return true;
+  return x && x == y && std::ranges::is_permutation(factors_of_a, factors_of_b, same_extent);
 }
 
 /// Returns the row-major position of an element.
@@ -108,7 +92,7 @@ std::vector<Expr> reshaped_indices(const std::vector<Expr>& indices, const std::
 
 Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shape, std::string name,
                 const SourceLocation& where) {
-  const bool is_empty = Count(x.shape()).constant == 0;
+  const bool is_empty = factors_of(x.shape()).first == 0;
   const auto element = [&](Indices indices) {
     // An empty tensor has no elements to read. Computing their indices would divide by 0.
     if (is_empty) return tir::make_const(x.dtype(), 0);
