@@ -265,14 +265,7 @@ class Terms {
         result.ndim() > 0 ? stage.op().axis(0) : stage.fuse(std::vector<IterVar>{});
     for (const Stage& each : partial) {
       each.compute_at(stage, place).set_scope("local");
-      const IterVar terms = each.op().reduce_axis(0), results = each.op().axis().back();
-      if (each.same_as(partial.front())) {
-        auto [vector, lane] = each.split(results, lanes_);
-        each.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
-        each.pragma(terms, kPartitioned, 1);
-      } else {
-        each.reorder({terms, results}).unroll(terms).vectorize(results);
-      }
+      cpu::arrange_partial_results(each, each.same_as(partial.front()), lanes_);
     }
     stage.unroll(stage.op().reduce_axis(0));
   }

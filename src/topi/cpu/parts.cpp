@@ -122,6 +122,17 @@ void keep_in_registers(const Stage& sums, std::vector<IterVar> reduction, const 
   sums.reorder(reduction);
 }
 
+void arrange_partial_results(const Stage& part, bool is_first, int lanes) {
+  const IterVar terms = part.op().reduce_axis(0), results = part.op().axis().back();
+  if (!is_first) {
+    part.reorder({terms, results}).unroll(terms).vectorize(results);
+    return;
+  }
+  auto [vector, lane] = part.split(results, lanes);
+  part.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
+  part.pragma(terms, kPartitioned, 1);
+}
+
 namespace {
 
 std::vector<IterVar> split_into_panels(const Stage& packed, std::size_t along, std::size_t from,

@@ -77,6 +77,11 @@ std::vector<te::IterVar> reduce_by_steps(const te::Stage& sums, int at_once);
 void keep_in_registers(const te::Stage& sums, std::vector<te::IterVar> reduction,
                        const te::IterVar& row, const te::IterVar& column, int lanes);
 
+/// Schedules one of the stages to which te::Schedule::rfactor splits a reduction. Its last axis
+/// runs over partial results. The first stage keeps `lanes`-wide vectors of them in registers. Each
+/// further stage reduces the partial results of the stage before it to a single vector.
+void arrange_partial_results(const te::Stage& part, bool is_first, int lanes);
+
 /// Packs a stage into panels that are `width` wide in dimension `along`. All elements that a tile
 /// of this width reads are contiguous. For example, {a, b, c} with along = 2 and from = 1 becomes
 /// {a, c / width, b, c % width}. Returns the loops of the packed stage; the last one is vectorized.

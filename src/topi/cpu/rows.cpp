@@ -73,14 +73,7 @@ void RowReduction::arrange(const Schedule& s, const Stage& stage,
   for (const Tensor& tensor : partial) {
     const Stage part = s[tensor];
     if (place) part.compute_at(stage, *place).set_scope("local");
-    const IterVar terms = part.op().reduce_axis(0), results = part.op().axis().back();
-    if (tensor.op().same_as(partial.front().op())) {
-      auto [vector, lane] = part.split(results, lanes_);
-      part.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
-      part.pragma(terms, kPartitioned, 1);
-    } else {
-      part.reorder({terms, results}).unroll(terms).vectorize(results);
-    }
+    arrange_partial_results(part, tensor.op().same_as(partial.front().op()), lanes_);
   }
   if (!partial.empty()) s[result].unroll(s[result].op().reduce_axis(0));
 }
