@@ -283,14 +283,9 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
 }
 
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  const Schedule s = te::create_schedule(out);
-  arrange_conv2d(
-      s,
-      checked_request("schedule_conv2d", s, out, is_convolution,
-                      "convolution (topi::conv2d_nchw, group_conv2d_nchw, conv2d_nhwc)", where),
-      target);
-  leave_loops_to_compiler(s, {});
-  return s;
+  return schedule_core("schedule_conv2d", out, is_convolution,
+                       "convolution (topi::conv2d_nchw, group_conv2d_nchw, conv2d_nhwc)",
+                       arrange_conv2d, target, where);
 }
 
 }  // namespace tenon::topi::cpu

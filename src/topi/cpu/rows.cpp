@@ -258,10 +258,10 @@ bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& targe
 Schedule schedule_rows(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
   if (!arrange_rows(s, out, target))
-    throw ScheduleError("schedule_rows of `" + out.name() +
-                            "`: nothing is reduced for each row of it (topi::softmax, layer_norm, "
-                            "sum over the last dimensions)",
-                        where);
+    refuse("schedule_rows", out,
+           "nothing is reduced for each row of it (topi::softmax, layer_norm, sum over the last "
+           "dimensions)",
+           where);
   leave_loops_to_compiler(s, {});
   return s;
 }
@@ -451,8 +451,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
 Schedule schedule_attention(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
   if (!arrange_attention(s, out, target))
-    throw ScheduleError("schedule_attention of `" + out.name() + "`: it is not a topi::attention",
-                        where);
+    refuse("schedule_attention", out, "it is not a topi::attention", where);
   leave_loops_to_compiler(s, {});
   return s;
 }

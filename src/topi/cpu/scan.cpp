@@ -8,6 +8,7 @@
 #include "tenon/topi/scan.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 

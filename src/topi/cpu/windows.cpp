@@ -346,15 +346,10 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
 }
 
 Schedule schedule_windows(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  const Schedule s = te::create_schedule(out);
-  arrange_windows(s,
-                  checked_request("schedule_windows", s, out, is_windowed,
-                                  "depthwise convolution or pooling (topi::depthwise_conv2d_nchw, "
-                                  "depthwise_conv2d_nhwc, max_pool2d, avg_pool2d)",
-                                  where),
-                  target);
-  leave_loops_to_compiler(s, {});
-  return s;
+  return schedule_core("schedule_windows", out, is_windowed,
+                       "depthwise convolution or pooling (topi::depthwise_conv2d_nchw, "
+                       "depthwise_conv2d_nhwc, max_pool2d, avg_pool2d)",
+                       arrange_windows, target, where);
 }
 
 }  // namespace tenon::topi::cpu

@@ -382,13 +382,9 @@ bool arrange_winograd(const Schedule& s, const Request& request, const TargetFac
 
 Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& target,
                                   SourceLocation where) {
-  const Schedule s = te::create_schedule(out);
-  const Request request = checked_request(
-      "schedule_conv2d_winograd", s, out, is_winograd,
-      "Winograd convolution (topi::conv2d_winograd_nchw or conv2d_winograd_nhwc)", where);
-  arrange_winograd(s, request, target);
-  leave_loops_to_compiler(s, {});
-  return s;
+  return schedule_core("schedule_conv2d_winograd", out, is_winograd,
+                       "Winograd convolution (topi::conv2d_winograd_nchw or conv2d_winograd_nhwc)",
+                       arrange_winograd, target, where);
 }
 
 }  // namespace tenon::topi::cpu

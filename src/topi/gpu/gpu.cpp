@@ -26,23 +26,21 @@ namespace {
 ///    inline_maps(s, "schedule_softmax", out, {greatest, sum, power, out.op()}, where);
 void inline_maps(const te::Schedule& s, const char* function, const te::Tensor& out,
                  const std::vector<te::Operation>& operations, const SourceLocation& where) {
-  const auto is_in = [](const std::vector<te::Operation>& all, const te::Operation& op) {
-    return std::ranges::any_of(all, [&](const te::Operation& other) { return other.same_as(op); });
-  };
   std::vector<te::Operation> left = operations, seen;
   while (!left.empty()) {
     const te::Operation op = left.back();
     left.pop_back();
     for (const te::Tensor& input : op.inputs()) {
       const te::Operation& producer = input.op();
-      if (producer.as<te::Placeholder>() || is_in(operations, producer) || is_in(seen, producer))
+      if (producer.as<te::Placeholder>() || is_one_of(producer, operations) ||
+          is_one_of(producer, seen))
         continue;
       if (!te::is_injective(producer))
-        throw ScheduleError(
-            std::string(function) + " of `" + out.name() + "`: stage `" + producer.name() +
-                "`, which it reads, is not an elementwise map and cannot be inlined; build it as "
-                "a separate function and pass its result",
-            where);
+        refuse(function, out,
+               "stage `" + producer.name() +
+                   "`, which it reads, is not an elementwise map and cannot be inlined; build it "
+                   "as a separate function and pass its result",
+               where);
       s[producer].compute_inline();
       seen.push_back(producer);
       left.push_back(producer);
@@ -81,11 +79,6 @@ Caches caches_of(const Schedule& s, const Tensor& out, const char* a_scope, cons
   const Tensor a = s.cache_read(factors.front(), "shared", {sums});
   const Tensor b = s.cache_read(factors.back(), "shared", {sums});
   return {sums, a, b, s.cache_read(a, a_scope, {sums}), s.cache_read(b, b_scope, {sums})};
-}
-
-[[noreturn]] void refuse(const char* function, const Tensor& out, const std::string& why,
-                         const SourceLocation& where) {
-  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
 }
 
 /// Throws if one tensor is both factors.

@@ -32,6 +32,15 @@ bool is_axis(const Expr& index, const IterVar& axis) { return index.same_as(axis
 
 }  // namespace
 
+void refuse(const char* function, const Tensor& out, const std::string& why,
+            const SourceLocation& where) {
+  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
+}
+
+bool is_one_of(const Operation& op, const std::vector<Operation>& all) {
+  return std::ranges::any_of(all, [&](const Operation& other) { return other.same_as(op); });
+}
+
 bool has_free_terms(const Operation& op) {
   const tir::ReduceNode* reduction = reduction_of(op);
   if (!reduction) return false;
