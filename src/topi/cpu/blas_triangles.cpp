@@ -10,7 +10,7 @@
 //  In the upper triangle, the edge comes first, and a partial vector may come last. The number of rows
 //  of a block divides the number of lanes, so the diagonal of a block lies within one vector.
 //
-//  A routine computes dot products of the rows of a block with a vector (`Sums`), adds multiples of
+//  A routine computes dot products of the rows of a block with a vector (`sums`), adds multiples of
 //  the rows to a vector, or does both.
 #include <algorithm>
 #include <functional>
@@ -18,6 +18,7 @@
 #include "tenon/tir/builder.h"
 #include "tenon/tir/function.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/topi/blas.h"
 #include "topi/cpu/parts.h"
 
@@ -222,22 +223,22 @@ class Triangle {
 
   // ---- parts of routines
 
-  /// The dot products of the rows of a block with a vector. Each one is accumulated in a vector of
-  /// partial sums.
-  struct Sums {
-    BufferRef memory;
-    int lanes;
-    ElementRef at(int row, const Expr& lane) const { return memory[row * lanes + lane]; }
-  };
-  Sums sums(const Block& block) {
-    const Sums sums{ir.allocate(type, {block.rows * lanes_}, "sums", "local"), lanes_};
+  /// Allocates the dot products of the rows of a block with a vector. Each one is accumulated in a
+  /// vector of partial sums.
+  BufferRef sums(const Block& block) {
+    const BufferRef sums = ir.allocate(type, {block.rows * lanes_}, "sums", "local");
     for (int r = 0; r < block.rows; ++r)
-      in_lanes(lanes_, [&](const Var& lane) { sums.at(r, lane) = zero(); });
+      in_lanes(lanes_, [&](const Var& lane) { sums[r * lanes_ + lane] = zero(); });
     return sums;
   }
+  /// Adds `term` to the partial sum of row i + r in a lane.
+  void add(const BufferRef& sums, int r, const Expr& lane, const Expr& term) {
+    const ElementRef sum = sums[r * lanes_ + lane];
+    sum = sum + term;
+  }
   /// Returns the dot product of row i + r.
-  Expr total(const Sums& sums, int r) {
-    BufferRef part = sums.memory;
+  Expr total(const BufferRef& sums, int r) {
+    BufferRef part = sums;
     int first = r * lanes_;
     for (int half = lanes_ / 2; half >= 1; half /= 2) {
       const BufferRef next = ir.allocate(type, {half}, "part", "local");
@@ -250,19 +251,15 @@ class Triangle {
     return ir.let("total", part[0]);
   }
 
-  /// One vector of sums for each thread. The threads add to their own vectors.
-  struct Parts {
-    BufferRef memory;
-    int count;
-  };
-  Parts parts(int count) { return {ir.allocate(type, {n * count}, "parts"), count}; }
-  void clear(const Parts& parts, const Var& p) {
+  /// Allocates `count` vectors of sums. Each thread adds to its own vector.
+  BufferRef parts(int count) { return ir.allocate(type, {n * count}, "parts"); }
+  void clear(const BufferRef& parts, const Var& p) {
     for_each_element(
-        [&](const Column& c) { store(exists_in_vector(c), parts.memory[p * n + c.j], zero()); });
+        [&](const Column& c) { store(exists_in_vector(c), parts[p * n + c.j], zero()); });
   }
-  Expr total(const Parts& parts, const Column& column) const {
-    Expr sum = parts.memory[column.j];
-    for (int p = 1; p < parts.count; ++p) sum = sum + parts.memory[p * n + column.j];
+  Expr total_of_parts(const BufferRef& parts, int count, const Column& column) const {
+    Expr sum = parts[column.j];
+    for (int p = 1; p < count; ++p) sum = sum + parts[p * n + column.j];
     return sum;
   }
 
@@ -349,7 +346,7 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const auto add_block = [&](const Elements& sum) {
     return [&, sum](const Block& block) {
       const std::vector<Expr> own = t.elements(x, block, alpha);
-      const Triangle::Sums sums = t.sums(block);
+      const BufferRef sums = t.sums(block);
       t.for_each_column(block, [&](const Column& c) {
         const Mask inside = t.is_inside(block, c);
         const Var x_of_column = t.ir.let("x", t.or_zero(inside, x[c.j]));
@@ -357,7 +354,7 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
         for (int r = 0; r < block.rows; ++r) {
           const Var a =
               t.ir.let("a", t.or_zero(t.exists(block, r, c, true), A[{block.i + r, c.j}]));
-          sums.at(r, c.lane) = sums.at(r, c.lane) + a * x_of_column;
+          t.add(sums, r, c.lane, a * x_of_column);
           const Expr product = own[static_cast<std::size_t>(r)] * a;
           total = total + (c.part == Part::Edge ? tir::select(c.j == block.i + r, t.zero(), product)
                                                 : product);
@@ -376,15 +373,16 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const auto threaded = [&] {
     scale();
     t.ir.if_scope(alpha != t.zero(), [&] {
-      const Triangle::Parts parts = t.parts(target.cores);
+      const BufferRef parts = t.parts(target.cores);
       in_parallel(t.ir, target.cores, [&](const Var& p) {
         t.clear(parts, p);
         t.for_each_block({true, p, target.cores},
-                         add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }));
+                         add_block([&](const Expr& j) { return parts[p * t.n + j]; }));
       });
       t.for_each_element([&](const Column& c) {
         const Mask exists = t.exists_in_vector(c);
-        t.store(exists, y[c.j], t.or_zero(exists, y[c.j] + t.total(parts, c)));
+        t.store(exists, y[c.j],
+                t.or_zero(exists, y[c.j] + t.total_of_parts(parts, target.cores, c)));
       });
     });
   };
@@ -398,12 +396,11 @@ namespace {
 PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int cores) {
   const auto store_block = [&](const BufferRef& from) {
     return [&, from](const Block& block) {
-      const Triangle::Sums sums = t.sums(block);
+      const BufferRef sums = t.sums(block);
       t.for_each_column(block, [&](const Column& c) {
         for (int r = 0; r < block.rows; ++r) {
           const Expr product = A[{block.i + r, c.j}].operator Expr() * from[c.j];
-          sums.at(r, c.lane) =
-              sums.at(r, c.lane) + t.or_zero(t.exists(block, r, c, !t.has_unit_diagonal), product);
+          t.add(sums, r, c.lane, t.or_zero(t.exists(block, r, c, !t.has_unit_diagonal), product));
         }
       });
       for (int r = 0; r < block.rows; ++r) {
@@ -450,15 +447,15 @@ PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, in
     t.for_each_block({t.is_lower}, add_block([&](const Expr& j) { return x[j]; }, true));
   };
   const auto threaded = [&] {
-    const Triangle::Parts parts = t.parts(cores);
+    const BufferRef parts = t.parts(cores);
     in_parallel(t.ir, cores, [&](const Var& p) {
       t.clear(parts, p);
       t.for_each_block({true, p, cores},
-                       add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }, false));
+                       add_block([&](const Expr& j) { return parts[p * t.n + j]; }, false));
     });
     t.for_each_element([&](const Column& c) {
       const Mask exists = t.exists_in_vector(c);
-      t.store(exists, x[c.j], t.or_zero(exists, t.total(parts, c)));
+      t.store(exists, x[c.j], t.or_zero(exists, t.total_of_parts(parts, cores, c)));
     });
   };
   return t.function("trmv", cores, serial, threaded);
@@ -506,11 +503,11 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
   // of x in other columns.
   const auto subtracted = [&](const Block& block,
                               const std::function<void(const Triangle::Body&)>& for_each) {
-    const Triangle::Sums sums = t.sums(block);
+    const BufferRef sums = t.sums(block);
     for_each([&](const Column& c) {
       for (int r = 0; r < block.rows; ++r) {
         const Expr product = A[{block.i + r, c.j}].operator Expr() * x[c.j];
-        sums.at(r, c.lane) = sums.at(r, c.lane) + t.or_zero(t.is_outside(block, c), product);
+        t.add(sums, r, c.lane, t.or_zero(t.is_outside(block, c), product));
       }
     });
     std::vector<Expr> own = t.elements(x, block);
