@@ -64,6 +64,9 @@ using Mask = std::vector<Expr>;
 /// A function that returns an element of a vector.
 using Elements = std::function<ElementRef(const Expr& j)>;
 
+/// A function that emits the code for a block.
+using BlockBody = std::function<void(const Block&)>;
+
 /// Emits the loops of a routine on a triangle.
 class Triangle {
  public:
@@ -137,8 +140,6 @@ class Triangle {
     ir.if_scope(last * lanes_ >= columns.begin && last * lanes_ < columns.end,
                 [&] { lane_loop(Part::Tail, last * lanes_, body); });
   }
-  /// Emits the body for each element of a vector of length n, in hardware vectors.
-  void for_each_element(const Body& body) { for_each_in(all(), body); }
 
   /// The order in which blocks are visited. For each block size, it visits every `step`-th block,
   /// beginning with block `first`.
@@ -149,14 +150,12 @@ class Triangle {
   };
   /// Emits the body for the blocks of an interval of rows. Most blocks have `rows_` rows; the tail
   /// is divided into smaller blocks.
-  void for_each_block(const Interval& rows, const Order& order,
-                      const std::function<void(const Block&)>& body) {
+  void for_each_block(const Interval& rows, const Order& order, const BlockBody& body) {
     std::vector<std::function<void()>> loops;
     Expr begin = rows.begin;
     for (const int size : {rows_, rows_ / 2, 1}) {
       const Var blocks = ir.let("blocks", tir::floordiv(rows.end - begin, size));
-      const Var number =
-          ir.let("number", tir::floordiv(blocks - order.first + (order.step - 1), order.step));
+      const Var number = ir.let("number", tir::ceildiv(blocks - order.first, order.step));
       loops.push_back([=, this] {
         ir.for_range(0, number, "block", [&](Var b) {
           const Expr own =
@@ -169,13 +168,13 @@ class Triangle {
     if (!order.is_ascending) std::reverse(loops.begin(), loops.end());
     for (const auto& loop : loops) loop();
   }
-  void for_each_block(const Order& order, const std::function<void(const Block&)>& body) {
+  void for_each_block(const Order& order, const BlockBody& body) {
     for_each_block(all(), order, body);
   }
   Interval all() const { return {0, n}; }
   /// Returns part `number` of `count` parts of the interval. The parts have about equal length.
   Interval part(const Interval& of, const Expr& number, int count) {
-    const Expr vectors = tir::floordiv(of.end - of.begin + (lanes_ - 1), lanes_);
+    const Expr vectors = tir::ceildiv(of.end - of.begin, lanes_);
     const auto boundary = [&](const Expr& k) {
       return tir::min(of.begin + tir::floordiv(vectors * k, count) * lanes_, of.end);
     };
@@ -221,6 +220,14 @@ class Triangle {
     ir.if_scope(condition, [&] { store(mask, element, value); });
   }
 
+  /// Stores value(column) in each element of a vector of length n.
+  void set_elements(const BufferRef& to, const std::function<Expr(const Column& column)>& value) {
+    for_each_in(all(), [&](const Column& c) {
+      const Mask exists = exists_in_vector(c);
+      store(exists, to[c.j], or_zero(exists, value(c)));
+    });
+  }
+
   // ---- parts of routines
 
   /// Allocates the dot products of the rows of a block with a vector. Each one is accumulated in a
@@ -249,18 +256,6 @@ class Triangle {
       first = 0;
     }
     return ir.let("total", part[0]);
-  }
-
-  /// Allocates `count` vectors of sums. Each thread adds to its own vector.
-  BufferRef parts(int count) { return ir.allocate(type, {n * count}, "parts"); }
-  void clear(const BufferRef& parts, const Var& p) {
-    for_each_element(
-        [&](const Column& c) { store(exists_in_vector(c), parts[p * n + c.j], zero()); });
-  }
-  Expr total_of_parts(const BufferRef& parts, int count, const Column& column) const {
-    Expr sum = parts[column.j];
-    for (int p = 1; p < count; ++p) sum = sum + parts[p * n + column.j];
-    return sum;
   }
 
   /// Returns the elements of a vector in the rows of a block, multiplied by a factor if it is
@@ -317,6 +312,26 @@ void in_parallel(IRBuilder& ir, int parts, const std::function<void(Var p)>& par
   }));
 }
 
+/// Emits all blocks in parallel. Each thread adds to a vector of sums of its own, which is cleared
+/// first. `add_block(sum)` returns the body of a block that adds to the elements sum(j). Returns a
+/// function that returns the total of an element.
+std::function<Expr(const Column& column)> add_in_parallel(
+    Triangle& t, int cores, const std::function<BlockBody(const Elements& sum)>& add_block) {
+  const BufferRef parts = t.ir.allocate(t.type, {t.n * cores}, "parts");
+  in_parallel(t.ir, cores, [&](const Var& p) {
+    t.for_each_in(t.all(), [&](const Column& c) {
+      t.store(t.exists_in_vector(c), parts[p * t.n + c.j], t.zero());
+    });
+    t.for_each_block({true, p, cores},
+                     add_block([&](const Expr& j) { return parts[p * t.n + j]; }));
+  });
+  return [parts, cores, n = t.n](const Column& column) {
+    Expr sum = parts[column.j];
+    for (int p = 1; p < cores; ++p) sum = sum + parts[p * n + column.j];
+    return sum;
+  };
+}
+
 /// Returns the options for a routine on a symmetric matrix. Transposition and a unit diagonal have
 /// no effect there.
 TriangleOptions of_symmetric(TriangleOptions options) {
@@ -335,9 +350,8 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const BufferRef y = t.vector("y");
   const auto scale = [&] {
     t.ir.if_scope(beta != tir::make_const(t.type, 1), [&] {
-      t.for_each_element([&](const Column& c) {
-        const Expr scaled = tir::if_then_else(beta == t.zero(), t.zero(), beta * y[c.j]);
-        t.store(t.exists_in_vector(c), y[c.j], t.or_zero(t.exists_in_vector(c), scaled));
+      t.set_elements(y, [&](const Column& c) {
+        return tir::if_then_else(beta == t.zero(), t.zero(), beta * y[c.j]);
       });
     });
   };
@@ -373,17 +387,8 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const auto threaded = [&] {
     scale();
     t.ir.if_scope(alpha != t.zero(), [&] {
-      const BufferRef parts = t.parts(target.cores);
-      in_parallel(t.ir, target.cores, [&](const Var& p) {
-        t.clear(parts, p);
-        t.for_each_block({true, p, target.cores},
-                         add_block([&](const Expr& j) { return parts[p * t.n + j]; }));
-      });
-      t.for_each_element([&](const Column& c) {
-        const Mask exists = t.exists_in_vector(c);
-        t.store(exists, y[c.j],
-                t.or_zero(exists, y[c.j] + t.total_of_parts(parts, target.cores, c)));
-      });
+      const auto total = add_in_parallel(t, target.cores, add_block);
+      t.set_elements(y, [&](const Column& c) { return y[c.j] + total(c); });
     });
   };
   return t.function("symv", target.cores, serial, threaded);
@@ -412,9 +417,7 @@ PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int c
   const auto serial = [&] { t.for_each_block({!t.is_lower}, store_block(x)); };
   const auto threaded = [&] {
     const BufferRef copy = t.ir.allocate(t.type, {t.n}, "copy");
-    t.for_each_element([&](const Column& c) {
-      t.store(t.exists_in_vector(c), copy[c.j], t.or_zero(t.exists_in_vector(c), x[c.j]));
-    });
+    t.set_elements(copy, [&](const Column& c) { return x[c.j]; });
     in_parallel(t.ir, cores, [&](const Var& p) {
       t.for_each_block({true, p, cores}, store_block(copy));
     });
@@ -447,16 +450,8 @@ PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, in
     t.for_each_block({t.is_lower}, add_block([&](const Expr& j) { return x[j]; }, true));
   };
   const auto threaded = [&] {
-    const BufferRef parts = t.parts(cores);
-    in_parallel(t.ir, cores, [&](const Var& p) {
-      t.clear(parts, p);
-      t.for_each_block({true, p, cores},
-                       add_block([&](const Expr& j) { return parts[p * t.n + j]; }, false));
-    });
-    t.for_each_element([&](const Column& c) {
-      const Mask exists = t.exists_in_vector(c);
-      t.store(exists, x[c.j], t.or_zero(exists, t.total_of_parts(parts, cores, c)));
-    });
+    t.set_elements(
+        x, add_in_parallel(t, cores, [&](const Elements& sum) { return add_block(sum, false); }));
   };
   return t.function("trmv", cores, serial, threaded);
 }
@@ -564,7 +559,7 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
   };
   const auto threaded = [&] {
     constexpr int kRowsAtOnce = 256;
-    const Var count = t.ir.let("panels", tir::floordiv(t.n + (kRowsAtOnce - 1), kRowsAtOnce));
+    const Var count = t.ir.let("panels", tir::ceildiv(t.n, kRowsAtOnce));
     t.ir.for_range(0, count, "panel", [&](Var k) {
       const Var begin = t.ir.let("begin", (is_ascending ? Expr(k) : count - 1 - k) * kRowsAtOnce);
       const Interval rows{begin, t.ir.let("end", tir::min(begin + kRowsAtOnce, t.n))};
