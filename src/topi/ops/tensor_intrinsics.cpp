@@ -132,7 +132,8 @@ namespace gpu {
 
 namespace {
 
-void check_tile(const char* function, const MatrixTile& tile, const SourceLocation& where) {
+/// Returns the extents of the tile. Throws TypeError if tensor cores do not support it.
+Extents checked(const char* function, const MatrixTile& tile, const SourceLocation& where) {
   const auto is = [&](int m, int n) { return tile.m == m && tile.n == n && tile.k == 16; };
   const std::string what = std::string(function) + ": ";
   if (!is(16, 16) && !is(32, 8) && !is(8, 32))
@@ -150,6 +151,7 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
                         "; there are those of float16 in float32 or float16, of bfloat16 in "
                         "float32, of int8 and uint8 in int32",
                     where);
+  return {tile.m, tile.n, tile.k};
 }
 
 /// Declares the load of a tile of rows x columns. If `is_by_columns`, the tensor is transposed and
@@ -157,12 +159,11 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
 TensorIntrin load_matrix(const char* name, const char* fragment, int rows, int columns,
                          bool is_by_columns, const std::string& scope, const MatrixTile& tile,
                          const SourceLocation& where) {
-  check_tile(name, tile, where);
   if (is_by_columns) std::swap(rows, columns);
   const char* layout = is_by_columns ? "col_major" : "row_major";
   return copy_of_tile(name, Intrin::tvm_load_matrix_sync,
                       {{rows, columns}, tile.type, scope, fragment, layout},
-                      {tile.m, tile.n, tile.k}, where);
+                      checked(name, tile, where), where);
 }
 
 }  // namespace
@@ -178,15 +179,13 @@ TensorIntrin load_matrix_b(const std::string& scope, const MatrixTile& tile, Sou
 }
 
 TensorIntrin store_matrix(const std::string& scope, const MatrixTile& tile, SourceLocation where) {
-  check_tile("store_matrix", tile, where);
   return copy_of_tile("store_matrix", Intrin::tvm_store_matrix_sync,
                       {{tile.m, tile.n}, tile.sum, "wmma.accumulator", scope, "row_major"},
-                      {tile.m, tile.n, tile.k}, where);
+                      checked("store_matrix", tile, where), where);
 }
 
 TensorIntrin multiply_matrices(const MatrixTile& tile, SourceLocation where) {
-  check_tile("multiply_matrices", tile, where);
-  return product_of_tiles("multiply_matrices", {tile.m, tile.n, tile.k},
+  return product_of_tiles("multiply_matrices", checked("multiply_matrices", tile, where),
                           {tile.type, tile.type, tile.sum},
                           {tile.transpose_a, tile.transpose_b, false}, where);
 }
