@@ -119,13 +119,13 @@ Window pooling_window(const std::string& what, const Tensor& x, const std::array
   check_rank(what, x, 4, where);
   const Window window{{size[0], size[1]}, options.stride, {1, 1}, options.padding, options.layout};
   check_window(what, window, where);
-  for (std::size_t n = 0; n < 2; ++n)
-    if (std::max(options.padding[n], options.padding[2 + n]) >= size[n])
-      throw TypeError(what + ": a padding of " +
-                          std::to_string(std::max(options.padding[n], options.padding[2 + n])) +
-                          " would leave windows of " + std::to_string(size[n]) +
-                          " without any element",
+  for (std::size_t n = 0; n < 2; ++n) {
+    const int most = std::max(options.padding[n], options.padding[2 + n]);
+    if (most >= size[n])
+      throw TypeError(what + ": a padding of " + std::to_string(most) + " would leave windows of " +
+                          std::to_string(size[n]) + " without any element",
                       where);
+  }
   return window;
 }
 

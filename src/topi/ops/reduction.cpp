@@ -79,8 +79,7 @@ class Reduction {
   std::vector<te::IterVar> axes_;
 };
 
-using Reducer = Expr (*)(const Operand& e, std::vector<te::IterVar> axis,
-                         te::ReduceOptions options);
+/// The type of te::max and similar functions, which are overloaded.
 using ConstReducer = Expr (*)(const Operand& e, const std::vector<te::IterVar>& axis,
                               te::ReduceOptions options);
 
@@ -142,11 +141,11 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
 }  // namespace
 
 Tensor sum(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
-  return reduce("sum", Reducer{te::sum}, x, axes, options, where);
+  return reduce("sum", te::sum, x, axes, options, where);
 }
 Tensor prod(const Tensor& x, std::vector<int> axes, ReductionOptions options,
             SourceLocation where) {
-  return reduce("prod", Reducer{te::prod}, x, axes, options, where);
+  return reduce("prod", te::prod, x, axes, options, where);
 }
 Tensor max(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
   return reduce("max", ConstReducer{te::max}, x, axes, options, where);
