@@ -126,9 +126,9 @@ void turn_around(const Stage& sums) {
 /// nothing if other operations read that stage.
 void arrange_source(const Schedule& s, const Tensor& source, const te::Operation& reader,
                     bool has_threads) {
-  const Stage padded = s[source];
-  if (!te::is_injective(source.op()) || !is_only_for(s, padded, {reader})) return;
+  if (!is_map_only_for(s, source, reader)) return;
   inline_maps(s, source);
+  const Stage padded = s[source];
   const std::vector<IterVar> axes = padded.op().axis();
   padded.pragma(axes[2], kPartitioned, 1).pragma(axes[3], kPartitioned, 1);
   if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));

@@ -26,6 +26,10 @@ bool is_only_for(const Schedule& s, const Stage& stage, const std::vector<Operat
                              [&](const Stage& reader) { return is_one_of(reader.op(), readers); });
 }
 
+bool is_map_only_for(const Schedule& s, const Tensor& x, const Operation& reader) {
+  return te::is_injective(x.op()) && is_only_for(s, s[x], {reader});
+}
+
 std::vector<Operation> group_with(
     const Schedule& s, const Operation& out, const std::function<bool(const Operation&)>& continues,
     const std::function<bool(const Operation&, const std::vector<Operation>&)>& joins) {
@@ -66,9 +70,7 @@ Tensor Request::sums_in_registers(const Schedule& s) const {
 
 void Request::inline_reshapes(const Schedule& s) const {
   for (const Tensor& input : core.op().inputs())
-    if (input.op().as<te::Compute>() && is_reshape(input.op()) &&
-        is_only_for(s, s[input], {core.op()}))
-      s[input].compute_inline();
+    if (is_reshape(input.op()) && is_map_only_for(s, input, core.op())) s[input].compute_inline();
 }
 
 namespace {

@@ -60,6 +60,8 @@ std::vector<te::Operation> group_with(
 /// Whether the stage is unscheduled and only the given operations read it.
 bool is_only_for(const te::Schedule& s, const te::Stage& stage,
                  const std::vector<te::Operation>& readers);
+/// Whether `x` is computed by an unscheduled map that only `reader` reads.
+bool is_map_only_for(const te::Schedule& s, const Tensor& x, const te::Operation& reader);
 bool reads(const te::Operation& reader, const te::Operation& op);
 
 /// Lets the compiler reorder the serial loops of all stages (te::Stage::autotune_loops), except the

@@ -121,7 +121,7 @@ bool has_contiguous_channels(const te::Operation& windows) {
 
 /// Whether the operation only moves or pads images and leaves their channels contiguous.
 bool moves_positions(const te::Operation& op) {
-  if (!op.as<te::Compute>() || !te::is_injective(op) || op.num_outputs() != 1) return false;
+  if (!te::is_injective(op)) return false;
   tir::Expr element = op.body().front();
   if (const auto* call = element.as<tir::Call>();
       call && call->is(tir::Intrin::if_then_else) && tir::is_constant(call->args[2]))
@@ -264,8 +264,7 @@ void arrange_blocks_of_channels(const Schedule& s, const Request& request,
   keep_vectors_of_channels(tile, own[2], own[3], own[1], lanes);
 
   const Tensor& source = inputs.front();
-  const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
-                         source.op().inputs().size() == 1 && is_only_for(s, s[source], {tile.op()});
+  const bool is_padded = is_map_only_for(s, source, tile.op()) && source.op().inputs().size() == 1;
   if (is_padded) {
     const Stage padded = s[source];
     padded.compute_at(stage, task);
@@ -318,8 +317,7 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   unroll_window(tiled, kMaxPoints);
 
   // Pads or copies one channel at a time. The channel stays in the L1 cache until it is read.
-  const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
-                         is_only_for(s, s[source], {tiled.op()});
+  const bool is_padded = is_map_only_for(s, source, tiled.op());
   if (!is_padded && !are_separated) return;
   if (is_padded) inline_maps(s, source);
   const Stage copy = s[is_padded ? source : s.cache_read(source, "global", {tiled.op()})];

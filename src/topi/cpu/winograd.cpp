@@ -330,8 +330,7 @@ class WinogradSchedule {
   /// Copies the images with contiguous channels, so that vectors can span them.
   void arrange_source() const {
     const Tensor source = w_.source();
-    const bool is_own =
-        te::is_injective(source.op()) && is_only_for(schedule_, of(source), {w_.input_rows.op()});
+    const bool is_own = is_map_only_for(schedule_, source, w_.input_rows.op());
     const bool is_nchw = w_.matrix.has_value();
     if (!is_own && !is_nchw) return;
     if (is_own) inline_maps(schedule_, source);

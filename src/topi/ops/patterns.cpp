@@ -187,7 +187,7 @@ std::optional<Permutation> find_permutation(const Operation& op) {
 }
 
 bool is_reshape(const Operation& op) {
-  if (!te::is_injective(op) || op.inputs().size() != 1 || op.num_outputs() != 1) return false;
+  if (!te::is_injective(op) || op.inputs().size() != 1) return false;
   const tir::ProducerLoad* read = op.body().front().as<tir::ProducerLoad>();
   if (!read) return false;
   const auto place = [](const std::vector<Expr>& indices, const std::vector<Expr>& shape) {
