@@ -5,6 +5,7 @@
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -47,12 +48,6 @@ std::optional<double> count_of(const std::vector<Expr>& extents) {
     count *= static_cast<double>(*known);
   }
   return count;
-}
-
-std::vector<Expr> reduced_extents(const te::Operation& op) {
-  std::vector<Expr> extents;
-  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
-  return extents;
 }
 
 std::optional<double> terms_of(const te::Operation& op) {

@@ -39,8 +39,6 @@ std::int64_t even_part(std::int64_t all, std::int64_t most, int cores = 1);
 
 /// Returns the product of the extents, or nullopt if one of them is symbolic.
 std::optional<double> count_of(const std::vector<te::Expr>& extents);
-/// Returns the extents of the reduction axes. Empty if the operation is not a reduction.
-std::vector<te::Expr> reduced_extents(const te::Operation& op);
 /// Returns the total number of reduction terms of all elements of the operation; nullopt if it is
 /// symbolic.
 std::optional<double> terms_of(const te::Operation& op);

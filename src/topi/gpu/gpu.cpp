@@ -516,9 +516,7 @@ void reduce_by_threads(const Stage& stage, int threads, const IterVar& tx) {
 }
 
 int threads_for(const te::Operation& op, int most) {
-  std::vector<te::Expr> extents;
-  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
-  return power_of_two(most, count_of(extents).value_or(most));
+  return power_of_two(most, count_of(reduced_extents(op)).value_or(most));
 }
 
 /// Returns the reduction operation of `out`. It is the operation of `out` itself or, for an argmax,

@@ -41,6 +41,12 @@ bool is_one_of(const Operation& op, const std::vector<Operation>& all) {
   return std::ranges::any_of(all, [&](const Operation& other) { return other.same_as(op); });
 }
 
+std::vector<Expr> reduced_extents(const Operation& op) {
+  std::vector<Expr> extents;
+  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
+  return extents;
+}
+
 bool has_free_terms(const Operation& op) {
   const tir::ReduceNode* reduction = reduction_of(op);
   if (!reduction) return false;

@@ -17,6 +17,9 @@ using te::Tensor;
 
 bool is_one_of(const te::Operation& op, const std::vector<te::Operation>& all);
 
+/// Returns the extents of the reduction axes. Empty if the operation is not a reduction.
+std::vector<te::Expr> reduced_extents(const te::Operation& op);
+
 /// Whether the operation is a reduction whose terms may be combined in any order and grouping. Its
 /// axes must be independent, and no counterexample to the laws of its reducer may be found.
 bool has_free_terms(const te::Operation& op);
