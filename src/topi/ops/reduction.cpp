@@ -1,7 +1,6 @@
 #include "tenon/topi/reduction.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "tenon/te/reduce.h"
 #include "tenon/tir/expr.h"
@@ -25,13 +24,9 @@ class Reduction {
         reduced_(x.shape().size(), std::nullopt) {
     if (x.ndim() == 0)
       throw TypeError(what_ + ": a tensor of rank 0 has no dimension to reduce", where);
-    std::vector<std::size_t> dimensions = dimensions_of(what_, axes, reduced_.size(), where);
-    if (axes.empty()) {
-      dimensions.resize(reduced_.size());
-      std::iota(dimensions.begin(), dimensions.end(), std::size_t{0});
-    }
-    std::sort(dimensions.begin(), dimensions.end());
-    for (std::size_t n : dimensions) {
+    const std::vector<std::size_t> listed = dimensions_of(what_, axes, reduced_.size(), where);
+    for (std::size_t n = 0; n < reduced_.size(); ++n) {
+      if (!axes.empty() && std::ranges::find(listed, n) == listed.end()) continue;
       axes_.push_back(te::reduce_axis({0, x.shape()[n]}, "k" + std::to_string(n), where));
       reduced_[n] = axes_.back();
     }
