@@ -97,7 +97,7 @@ Tensor block_by_block(const ScanFunction& function, const Tensor& x, std::size_t
   // The sum of each block, and for each block the sum of all preceding blocks.
   const te::IterVar k = te::reduce_axis({0, size}, "k", where);
   const Tensor sums = part(
-      without(shape, along + 1),
+      without(blocks.shape(), along + 1),
       [&](Indices i) {
         return function.reduce(Operand(blocks(with(i, along + 1, k), where), where), {k}, {});
       },
@@ -107,7 +107,7 @@ Tensor block_by_block(const ScanFunction& function, const Tensor& x, std::size_t
   const Tensor within =
       one_after_another(function, blocks, along + 1, {}, name + "_within", what, where);
   const Tensor result = part(
-      shape,
+      blocks.shape(),
       [&](Indices i) {
         return function.combine(before(without(i, along + 1), where), within(i, where));
       },
