@@ -207,15 +207,14 @@ class Terms {
   /// before.
   static Terms overlapping(const Expr& n, DataType type, const TargetFacts& target, int vectors) {
     const int width = vectors * cpu::lanes_of(type, target);
-    Terms terms(n, type, target, 0, tir::floordiv(n + (width - 1), width), vectors);
+    Terms terms(n, type, target, 0, tir::ceildiv(n, width), vectors);
     terms.last_ = n - width;
     return terms;
   }
 
   /// Returns the number of steps for a vector of length `n`. The last step may be partial.
   static Expr steps_of(const Expr& n, DataType type, const TargetFacts& target) {
-    const int width = kVectors * cpu::lanes_of(type, target);
-    return tir::floordiv(n + (width - 1), width);
+    return tir::ceildiv(n, kVectors * cpu::lanes_of(type, target));
   }
 
   Expr first() const { return first_; }
@@ -265,14 +264,7 @@ class Terms {
         result.ndim() > 0 ? stage.op().axis(0) : stage.fuse(std::vector<IterVar>{});
     for (const Stage& each : partial) {
       each.compute_at(stage, place).set_scope("local");
-      const IterVar terms = each.op().reduce_axis(0), results = each.op().axis().back();
-      if (each.same_as(partial.front())) {
-        auto [vector, lane] = each.split(results, lanes_);
-        each.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
-        each.pragma(terms, kPartitioned, 1);
-      } else {
-        each.reorder({terms, results}).unroll(terms).vectorize(results);
-      }
+      cpu::arrange_partial_results(each, each.same_as(partial.front()), lanes_);
     }
     stage.unroll(stage.op().reduce_axis(0));
   }
@@ -435,8 +427,7 @@ PrimFunc iamax(const VectorOptions& options, const TargetFacts& target, SourceLo
                   "iamax");
   };
   const auto in_parts = [&](int parts, bool has_threads) {
-    const Expr steps =
-        Terms::steps_of(tir::floordiv(n + (parts - 1), parts), options.dtype, target);
+    const Expr steps = Terms::steps_of(tir::ceildiv(n, parts), options.dtype, target);
     const auto terms_of_part = [&](const Expr& part) {
       return Terms::whole_steps(n, part * steps, steps, options.dtype, target);
     };
@@ -539,7 +530,7 @@ struct Gemv {
 PrimFunc gemv_by_rows(const Gemv& g, bool has_threads, const TargetFacts& target) {
   constexpr int kRows = 4;
   const int lanes = cpu::lanes_of(g.type, target);
-  const IterVar step = te::reduce_axis({0, tir::floordiv(g.n + (lanes - 1), lanes)}, "step"),
+  const IterVar step = te::reduce_axis({0, tir::ceildiv(g.n, lanes)}, "step"),
                 lane = te::reduce_axis({0, lanes}, "lane");
   const Expr k = step * lanes + lane;
   const auto or_zero = [&](const Expr& e) { return tir::if_then_else(k < g.n, e, g.zero()); };
@@ -581,7 +572,7 @@ PrimFunc gemv_by_columns(const Gemv& g, int vectors, int sets, const TargetFacts
   const int lanes = cpu::lanes_of(g.type, target), width = vectors * lanes;
   const IterVar k = te::reduce_axis({0, g.m}, "k");
   // The number of columns is rounded up to whole vectors, so that no step has a condition.
-  const Expr columns = tir::floordiv(g.n + (width - 1), width) * width;
+  const Expr columns = tir::ceildiv(g.n, width) * width;
   const Tensor products = te::compute(
       {columns}, {"j"},
       [&](Var j) { return sum_of(tir::if_then_else(j < g.n, g.A(k, j), g.zero()) * g.x(k), {k}); },
@@ -623,10 +614,8 @@ PrimFunc gemv_by_segments(const Gemv& g, bool has_threads, const TargetFacts& ta
   const Stage stage = s[out], columns = s[products];
   // The segments consist of whole vectors and have about equal lengths.
   const int parts_of_segments = has_threads ? target.cores : 1;
-  const Expr segments_count =
-      tir::floordiv(g.n + (parts_of_segments * most - 1), parts_of_segments * most) *
-      parts_of_segments;
-  const Expr vectors = tir::floordiv(g.n + (lanes - 1), lanes);
+  const Expr segments_count = tir::ceildiv(g.n, parts_of_segments * most) * parts_of_segments;
+  const Expr vectors = tir::ceildiv(g.n, lanes);
   const Expr length =
       tir::max(tir::floordiv(vectors + segments_count - 1, segments_count), 1) * lanes;
   auto [segments, column] = stage.split(stage.op().axis(0), length);

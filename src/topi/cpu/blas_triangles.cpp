@@ -10,7 +10,7 @@
 //  In the upper triangle, the edge comes first, and a partial vector may come last. The number of rows
 //  of a block divides the number of lanes, so the diagonal of a block lies within one vector.
 //
-//  A routine computes dot products of the rows of a block with a vector (`Sums`), adds multiples of
+//  A routine computes dot products of the rows of a block with a vector (`sums`), adds multiples of
 //  the rows to a vector, or does both.
 #include <algorithm>
 #include <functional>
@@ -18,6 +18,7 @@
 #include "tenon/tir/builder.h"
 #include "tenon/tir/function.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/topi/blas.h"
 #include "topi/cpu/parts.h"
 
@@ -62,6 +63,9 @@ using Mask = std::vector<Expr>;
 
 /// A function that returns an element of a vector.
 using Elements = std::function<ElementRef(const Expr& j)>;
+
+/// A function that emits the code for a block.
+using BlockBody = std::function<void(const Block&)>;
 
 /// Emits the loops of a routine on a triangle.
 class Triangle {
@@ -136,8 +140,6 @@ class Triangle {
     ir.if_scope(last * lanes_ >= columns.begin && last * lanes_ < columns.end,
                 [&] { lane_loop(Part::Tail, last * lanes_, body); });
   }
-  /// Emits the body for each element of a vector of length n, in hardware vectors.
-  void for_each_element(const Body& body) { for_each_in(all(), body); }
 
   /// The order in which blocks are visited. For each block size, it visits every `step`-th block,
   /// beginning with block `first`.
@@ -148,14 +150,12 @@ class Triangle {
   };
   /// Emits the body for the blocks of an interval of rows. Most blocks have `rows_` rows; the tail
   /// is divided into smaller blocks.
-  void for_each_block(const Interval& rows, const Order& order,
-                      const std::function<void(const Block&)>& body) {
+  void for_each_block(const Interval& rows, const Order& order, const BlockBody& body) {
     std::vector<std::function<void()>> loops;
     Expr begin = rows.begin;
     for (const int size : {rows_, rows_ / 2, 1}) {
       const Var blocks = ir.let("blocks", tir::floordiv(rows.end - begin, size));
-      const Var number =
-          ir.let("number", tir::floordiv(blocks - order.first + (order.step - 1), order.step));
+      const Var number = ir.let("number", tir::ceildiv(blocks - order.first, order.step));
       loops.push_back([=, this] {
         ir.for_range(0, number, "block", [&](Var b) {
           const Expr own =
@@ -168,13 +168,13 @@ class Triangle {
     if (!order.is_ascending) std::reverse(loops.begin(), loops.end());
     for (const auto& loop : loops) loop();
   }
-  void for_each_block(const Order& order, const std::function<void(const Block&)>& body) {
+  void for_each_block(const Order& order, const BlockBody& body) {
     for_each_block(all(), order, body);
   }
   Interval all() const { return {0, n}; }
   /// Returns part `number` of `count` parts of the interval. The parts have about equal length.
   Interval part(const Interval& of, const Expr& number, int count) {
-    const Expr vectors = tir::floordiv(of.end - of.begin + (lanes_ - 1), lanes_);
+    const Expr vectors = tir::ceildiv(of.end - of.begin, lanes_);
     const auto boundary = [&](const Expr& k) {
       return tir::min(of.begin + tir::floordiv(vectors * k, count) * lanes_, of.end);
     };
@@ -220,24 +220,32 @@ class Triangle {
     ir.if_scope(condition, [&] { store(mask, element, value); });
   }
 
+  /// Stores value(column) in each element of a vector of length n.
+  void set_elements(const BufferRef& to, const std::function<Expr(const Column& column)>& value) {
+    for_each_in(all(), [&](const Column& c) {
+      const Mask exists = exists_in_vector(c);
+      store(exists, to[c.j], or_zero(exists, value(c)));
+    });
+  }
+
   // ---- parts of routines
 
-  /// The dot products of the rows of a block with a vector. Each one is accumulated in a vector of
-  /// partial sums.
-  struct Sums {
-    BufferRef memory;
-    int lanes;
-    ElementRef at(int row, const Expr& lane) const { return memory[row * lanes + lane]; }
-  };
-  Sums sums(const Block& block) {
-    const Sums sums{ir.allocate(type, {block.rows * lanes_}, "sums", "local"), lanes_};
+  /// Allocates the dot products of the rows of a block with a vector. Each one is accumulated in a
+  /// vector of partial sums.
+  BufferRef sums(const Block& block) {
+    const BufferRef sums = ir.allocate(type, {block.rows * lanes_}, "sums", "local");
     for (int r = 0; r < block.rows; ++r)
-      in_lanes(lanes_, [&](const Var& lane) { sums.at(r, lane) = zero(); });
+      in_lanes(lanes_, [&](const Var& lane) { sums[r * lanes_ + lane] = zero(); });
     return sums;
   }
+  /// Adds `term` to the partial sum of row i + r in a lane.
+  void add(const BufferRef& sums, int r, const Expr& lane, const Expr& term) {
+    const ElementRef sum = sums[r * lanes_ + lane];
+    sum = sum + term;
+  }
   /// Returns the dot product of row i + r.
-  Expr total(const Sums& sums, int r) {
-    BufferRef part = sums.memory;
+  Expr total(const BufferRef& sums, int r) {
+    BufferRef part = sums;
     int first = r * lanes_;
     for (int half = lanes_ / 2; half >= 1; half /= 2) {
       const BufferRef next = ir.allocate(type, {half}, "part", "local");
@@ -248,22 +256,6 @@ class Triangle {
       first = 0;
     }
     return ir.let("total", part[0]);
-  }
-
-  /// One vector of sums for each thread. The threads add to their own vectors.
-  struct Parts {
-    BufferRef memory;
-    int count;
-  };
-  Parts parts(int count) { return {ir.allocate(type, {n * count}, "parts"), count}; }
-  void clear(const Parts& parts, const Var& p) {
-    for_each_element(
-        [&](const Column& c) { store(exists_in_vector(c), parts.memory[p * n + c.j], zero()); });
-  }
-  Expr total(const Parts& parts, const Column& column) const {
-    Expr sum = parts.memory[column.j];
-    for (int p = 1; p < parts.count; ++p) sum = sum + parts.memory[p * n + column.j];
-    return sum;
   }
 
   /// Returns the elements of a vector in the rows of a block, multiplied by a factor if it is
@@ -320,6 +312,26 @@ void in_parallel(IRBuilder& ir, int parts, const std::function<void(Var p)>& par
   }));
 }
 
+/// Emits all blocks in parallel. Each thread adds to a vector of sums of its own, which is cleared
+/// first. `add_block(sum)` returns the body of a block that adds to the elements sum(j). Returns a
+/// function that returns the total of an element.
+std::function<Expr(const Column& column)> add_in_parallel(
+    Triangle& t, int cores, const std::function<BlockBody(const Elements& sum)>& add_block) {
+  const BufferRef parts = t.ir.allocate(t.type, {t.n * cores}, "parts");
+  in_parallel(t.ir, cores, [&](const Var& p) {
+    t.for_each_in(t.all(), [&](const Column& c) {
+      t.store(t.exists_in_vector(c), parts[p * t.n + c.j], t.zero());
+    });
+    t.for_each_block({true, p, cores},
+                     add_block([&](const Expr& j) { return parts[p * t.n + j]; }));
+  });
+  return [parts, cores, n = t.n](const Column& column) {
+    Expr sum = parts[column.j];
+    for (int p = 1; p < cores; ++p) sum = sum + parts[p * n + column.j];
+    return sum;
+  };
+}
+
 /// Returns the options for a routine on a symmetric matrix. Transposition and a unit diagonal have
 /// no effect there.
 TriangleOptions of_symmetric(TriangleOptions options) {
@@ -338,9 +350,8 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const BufferRef y = t.vector("y");
   const auto scale = [&] {
     t.ir.if_scope(beta != tir::make_const(t.type, 1), [&] {
-      t.for_each_element([&](const Column& c) {
-        const Expr scaled = tir::if_then_else(beta == t.zero(), t.zero(), beta * y[c.j]);
-        t.store(t.exists_in_vector(c), y[c.j], t.or_zero(t.exists_in_vector(c), scaled));
+      t.set_elements(y, [&](const Column& c) {
+        return tir::if_then_else(beta == t.zero(), t.zero(), beta * y[c.j]);
       });
     });
   };
@@ -349,7 +360,7 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const auto add_block = [&](const Elements& sum) {
     return [&, sum](const Block& block) {
       const std::vector<Expr> own = t.elements(x, block, alpha);
-      const Triangle::Sums sums = t.sums(block);
+      const BufferRef sums = t.sums(block);
       t.for_each_column(block, [&](const Column& c) {
         const Mask inside = t.is_inside(block, c);
         const Var x_of_column = t.ir.let("x", t.or_zero(inside, x[c.j]));
@@ -357,7 +368,7 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
         for (int r = 0; r < block.rows; ++r) {
           const Var a =
               t.ir.let("a", t.or_zero(t.exists(block, r, c, true), A[{block.i + r, c.j}]));
-          sums.at(r, c.lane) = sums.at(r, c.lane) + a * x_of_column;
+          t.add(sums, r, c.lane, a * x_of_column);
           const Expr product = own[static_cast<std::size_t>(r)] * a;
           total = total + (c.part == Part::Edge ? tir::select(c.j == block.i + r, t.zero(), product)
                                                 : product);
@@ -376,16 +387,8 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const auto threaded = [&] {
     scale();
     t.ir.if_scope(alpha != t.zero(), [&] {
-      const Triangle::Parts parts = t.parts(target.cores);
-      in_parallel(t.ir, target.cores, [&](const Var& p) {
-        t.clear(parts, p);
-        t.for_each_block({true, p, target.cores},
-                         add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }));
-      });
-      t.for_each_element([&](const Column& c) {
-        const Mask exists = t.exists_in_vector(c);
-        t.store(exists, y[c.j], t.or_zero(exists, y[c.j] + t.total(parts, c)));
-      });
+      const auto total = add_in_parallel(t, target.cores, add_block);
+      t.set_elements(y, [&](const Column& c) { return y[c.j] + total(c); });
     });
   };
   return t.function("symv", target.cores, serial, threaded);
@@ -398,12 +401,11 @@ namespace {
 PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int cores) {
   const auto store_block = [&](const BufferRef& from) {
     return [&, from](const Block& block) {
-      const Triangle::Sums sums = t.sums(block);
+      const BufferRef sums = t.sums(block);
       t.for_each_column(block, [&](const Column& c) {
         for (int r = 0; r < block.rows; ++r) {
           const Expr product = A[{block.i + r, c.j}].operator Expr() * from[c.j];
-          sums.at(r, c.lane) =
-              sums.at(r, c.lane) + t.or_zero(t.exists(block, r, c, !t.has_unit_diagonal), product);
+          t.add(sums, r, c.lane, t.or_zero(t.exists(block, r, c, !t.has_unit_diagonal), product));
         }
       });
       for (int r = 0; r < block.rows; ++r) {
@@ -415,9 +417,7 @@ PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int c
   const auto serial = [&] { t.for_each_block({!t.is_lower}, store_block(x)); };
   const auto threaded = [&] {
     const BufferRef copy = t.ir.allocate(t.type, {t.n}, "copy");
-    t.for_each_element([&](const Column& c) {
-      t.store(t.exists_in_vector(c), copy[c.j], t.or_zero(t.exists_in_vector(c), x[c.j]));
-    });
+    t.set_elements(copy, [&](const Column& c) { return x[c.j]; });
     in_parallel(t.ir, cores, [&](const Var& p) {
       t.for_each_block({true, p, cores}, store_block(copy));
     });
@@ -450,16 +450,8 @@ PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, in
     t.for_each_block({t.is_lower}, add_block([&](const Expr& j) { return x[j]; }, true));
   };
   const auto threaded = [&] {
-    const Triangle::Parts parts = t.parts(cores);
-    in_parallel(t.ir, cores, [&](const Var& p) {
-      t.clear(parts, p);
-      t.for_each_block({true, p, cores},
-                       add_block([&](const Expr& j) { return parts.memory[p * t.n + j]; }, false));
-    });
-    t.for_each_element([&](const Column& c) {
-      const Mask exists = t.exists_in_vector(c);
-      t.store(exists, x[c.j], t.or_zero(exists, t.total(parts, c)));
-    });
+    t.set_elements(
+        x, add_in_parallel(t, cores, [&](const Elements& sum) { return add_block(sum, false); }));
   };
   return t.function("trmv", cores, serial, threaded);
 }
@@ -506,11 +498,11 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
   // of x in other columns.
   const auto subtracted = [&](const Block& block,
                               const std::function<void(const Triangle::Body&)>& for_each) {
-    const Triangle::Sums sums = t.sums(block);
+    const BufferRef sums = t.sums(block);
     for_each([&](const Column& c) {
       for (int r = 0; r < block.rows; ++r) {
         const Expr product = A[{block.i + r, c.j}].operator Expr() * x[c.j];
-        sums.at(r, c.lane) = sums.at(r, c.lane) + t.or_zero(t.is_outside(block, c), product);
+        t.add(sums, r, c.lane, t.or_zero(t.is_outside(block, c), product));
       }
     });
     std::vector<Expr> own = t.elements(x, block);
@@ -567,7 +559,7 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
   };
   const auto threaded = [&] {
     constexpr int kRowsAtOnce = 256;
-    const Var count = t.ir.let("panels", tir::floordiv(t.n + (kRowsAtOnce - 1), kRowsAtOnce));
+    const Var count = t.ir.let("panels", tir::ceildiv(t.n, kRowsAtOnce));
     t.ir.for_range(0, count, "panel", [&](Var k) {
       const Var begin = t.ir.let("begin", (is_ascending ? Expr(k) : count - 1 - k) * kRowsAtOnce);
       const Interval rows{begin, t.ir.let("end", tir::min(begin + kRowsAtOnce, t.n))};

@@ -8,6 +8,7 @@
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
 #include "topi/ops/patterns.h"
+#include "topi/ops/windows.h"
 
 namespace tenon::topi::cpu {
 
@@ -19,16 +20,8 @@ using tir::Var;
 
 namespace {
 
-/// The positions of dimensions in the tensors of a convolution.
-struct Dimensions {
-  /// `filters`, `height` and `width` are dimensions of the result. `filters_of_kernels` is the
-  /// dimension of the kernel tensor that indexes the filters.
-  std::size_t filters, height, width, filters_of_kernels;
-  bool has_filters_side_by_side() const { return filters == 3; }
-};
-
-Dimensions dimensions_of(const Tensor& convolution) {
-  return convolution.op().tag() == kConv2dNhwc ? Dimensions{3, 1, 2, 3} : Dimensions{1, 2, 3, 0};
+Layout layout_of(const Tensor& convolution) {
+  return convolution.op().tag() == kConv2dNhwc ? Layout::Nhwc : Layout::Nchw;
 }
 
 /// A tile of accumulators in registers, of positions by filters. The vectors of the tile span
@@ -54,7 +47,7 @@ int places_at_once(std::optional<std::int64_t> width, int most) {
 /// Returns the number of filters per group; nullopt if an extent is symbolic.
 std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
   const std::optional<std::int64_t> filters =
-      tir::constant_int(convolution.shape()[dimensions_of(convolution).filters]);
+      tir::constant_int(convolution.shape()[channels_of(layout_of(convolution))]);
   if (!filters || convolution.op().tag() != kGroupConv2dNchw) return filters;
   const std::vector<Tensor> inputs = convolution.op().inputs();
   const std::optional<std::int64_t> channels = tir::constant_int(inputs.front().shape()[1]),
@@ -89,16 +82,17 @@ ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& t
   // Vectors of filters have to be transposed for the store. If a sum has fewer terms than this, the
   // transposition takes longer than the sum.
   constexpr double kFewTerms = 64, kFewStridedTerms = 32;
-  const Dimensions layout = dimensions_of(convolution);
+  const Layout layout = layout_of(convolution);
+  const std::size_t x = height_of(layout) + 1;
   int lanes = lanes_of(convolution.dtype(), target);
   const int registers = target.vector_registers.count >= 32 ? 24 : 12;
   const std::vector<Expr> reduced = reduced_extents(convolution.op());
   const std::optional<std::int64_t> filters = filters_of_a_group(convolution),
-                                    width = tir::constant_int(convolution.shape()[layout.width]);
+                                    width = tir::constant_int(convolution.shape()[x]);
   const bool has_few_filters = filters && *filters <= lanes / 2;
   // A stride makes the loads of vectors of positions non-contiguous.
   const std::optional<std::int64_t> read =
-      tir::constant_int(convolution.op().inputs().front().shape()[layout.width]);
+      tir::constant_int(convolution.op().inputs().front().shape()[x]);
   const bool is_strided = read && width && *read > *width + *width / 2;
   const bool has_few_terms =
       count_of(reduced).value_or(kFewTerms) < (is_strided ? kFewStridedTerms : kFewTerms);
@@ -107,7 +101,7 @@ ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& t
   const bool fits_groups = !is_of_groups || (filters && *filters % lanes == 0);
   const bool takes_places =
       has_few_filters || !fits_groups || (has_few_terms && width.value_or(lanes) >= lanes);
-  if (takes_places && !layout.has_filters_side_by_side()) {
+  if (takes_places && layout == Layout::Nchw) {
     const int vectors = width.value_or(2 * lanes) >= 2 * lanes ? 2 : 1;
     const auto most = static_cast<std::int64_t>(registers / 2 / vectors);
     const auto single = static_cast<int>(std::clamp<std::int64_t>(filters.value_or(most), 1, most));
@@ -132,9 +126,9 @@ void turn_around(const Stage& sums) {
 /// nothing if other operations read that stage.
 void arrange_source(const Schedule& s, const Tensor& source, const te::Operation& reader,
                     bool has_threads) {
-  const Stage padded = s[source];
-  if (!te::is_injective(source.op()) || !is_only_for(s, padded, {reader})) return;
+  if (!is_map_only_for(s, source, reader)) return;
   inline_maps(s, source);
+  const Stage padded = s[source];
   const std::vector<IterVar> axes = padded.op().axis();
   padded.pragma(axes[2], kPartitioned, 1).pragma(axes[3], kPartitioned, 1);
   if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
@@ -151,18 +145,18 @@ std::optional<int> rows_of_a_group(const Tensor& convolution, const TargetFacts&
   // If one tensor is both the image and the kernel, it is only copied as the kernel.
   if (convolution.op().tag() == kGroupConv2dNchw || convolution.op().inputs().size() != 2)
     return std::nullopt;
-  const Dimensions at = dimensions_of(convolution);
+  const Layout layout = layout_of(convolution);
+  const std::size_t channel = channels_of(layout), y = height_of(layout);
   const Tensor image = convolution.op().inputs().front(), kernel = convolution.op().inputs().back();
-  const std::optional<double> channels = count_of({image.shape()[at.filters]}),
-                              row = count_of({image.shape()[at.filters], image.shape()[at.width]}),
-                              height = count_of({image.shape()[at.height]}),
-                              rows = count_of({convolution.shape()[at.height]}),
-                              all_rows = count_of(
-                                  {convolution.shape()[0], convolution.shape()[at.height]});
+  const std::optional<double> channels = count_of({image.shape()[channel]}),
+                              row = count_of({image.shape()[channel], image.shape()[y + 1]}),
+                              height = count_of({image.shape()[y]}),
+                              rows = count_of({convolution.shape()[y]}),
+                              all_rows = count_of({convolution.shape()[0], convolution.shape()[y]});
   if (!row || !height || !all_rows) return std::nullopt;
   const double bytes = *row * image.dtype().bytes(), half = target.caches.l2 / 2.0;
   if (*channels < kManyChannels || bytes * *height <= half) return std::nullopt;
-  if (at.has_filters_side_by_side() &&
+  if (layout == Layout::Nhwc &&
       count_of(kernel.shape()).value_or(half) * kernel.dtype().bytes() > half)
     return std::nullopt;
   const double most = std::min(target.caches.l2 / kShare / bytes * *rows / *height,
@@ -214,9 +208,10 @@ std::vector<IterVar> steps_of(const Stage& sums) {
 }  // namespace
 
 void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target) {
-  const Dimensions layout = dimensions_of(request.core);
+  const Layout layout = layout_of(request.core);
+  const std::size_t channel = channels_of(layout), y = height_of(layout);
   const ConvolutionTile tile = convolution_tile(request.core, target);
-  const bool is_by_filters = layout.has_filters_side_by_side();
+  const bool is_by_filters = layout == Layout::Nhwc;
   const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;
   request.inline_maps(s);
   // `inputs` has one element if the same tensor is image and kernel.
@@ -230,22 +225,19 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const Stage stage = s[request.out];
   const bool is_worthwhile = are_worth_threads(terms_of(request.core.op()));
   arrange_source(s, inputs.front(), s[sums].op(), is_worthwhile);
+  // The filters are the last dimension of the kernels of Layout::Nhwc, and the first of all others.
   if (tile.has_vectors_of_filters)
-    lay_out_filters(s, inputs.back(), sums, layout.filters_of_kernels, tile, is_worthwhile);
+    lay_out_filters(s, inputs.back(), sums, is_by_filters ? 3 : 0, tile, is_worthwhile);
 
   const std::vector<IterVar> axes = stage.op().axis();
-  auto [blocks, filter] = stage.split(axes[layout.filters], tile.filters());
-  auto [tiles, place] = stage.split(axes[layout.width], tile.places());
-  std::vector<IterVar> order{axes[0],
-                             blocks,
-                             axes[layout.height],
-                             tiles,
-                             is_by_filters ? place : filter,
-                             is_by_filters ? filter : place};
-  std::vector<IterVar> tasks{axes[0], blocks, axes[layout.height]};
+  auto [blocks, filter] = stage.split(axes[channel], tile.filters());
+  auto [tiles, place] = stage.split(axes[y + 1], tile.places());
+  const auto [outer, inner] = is_by_filters ? std::pair(place, filter) : std::pair(filter, place);
+  std::vector<IterVar> order{axes[0], blocks, axes[y], tiles, outer, inner};
+  std::vector<IterVar> tasks{axes[0], blocks, axes[y]};
   if (const auto rows =
           tile.has_vectors_of_filters ? rows_of_a_group(request.core, target) : std::nullopt) {
-    auto [group, row] = stage.split(axes[layout.height], *rows);
+    auto [group, row] = stage.split(axes[y], *rows);
     order[1] = group;
     order[2] = blocks;
     order.insert(order.begin() + 3, row);
@@ -256,7 +248,7 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   stage.pragma(tiles, kPartitioned, 1);
   const Stage tiled = s[sums];
   tiled.compute_at(stage, tiles);
-  if (tile.has_vectors_of_filters) tiled.round_up(tiled.op().axis()[layout.filters]);
+  if (tile.has_vectors_of_filters) tiled.round_up(tiled.op().axis()[channel]);
   if (turns_around) turn_around(tiled);
   if (mapped) {
     s[*mapped].compute_at(stage, tiles);
@@ -283,14 +275,9 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
 }
 
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  const Schedule s = te::create_schedule(out);
-  arrange_conv2d(
-      s,
-      checked_request("schedule_conv2d", s, out, is_convolution,
-                      "convolution (topi::conv2d_nchw, group_conv2d_nchw, conv2d_nhwc)", where),
-      target);
-  leave_loops_to_compiler(s, {});
-  return s;
+  return schedule_core("schedule_conv2d", out, is_convolution,
+                       "convolution (topi::conv2d_nchw, group_conv2d_nchw, conv2d_nhwc)",
+                       arrange_conv2d, target, where);
 }
 
 }  // namespace tenon::topi::cpu

@@ -59,23 +59,16 @@ std::optional<ConvolutionSizes> sizes_of(Layout layout, const Tensor& x, const T
 
 double rounded_up(double value, int multiple) { return std::ceil(value / multiple) * multiple; }
 
-/// The costs of the transforms of a Winograd convolution with the given tile size: per channel of a
-/// filter, per channel of an input tile, and per filter of a result tile. The unit is one
-/// multiply-add of the matrix products. The constants were fitted to the times of 48 shapes on a
-/// Zen 4 (tests/bench/README.md).
-struct Transforms {
-  int tile;
-  double of_filter, of_input, of_result;
-};
-constexpr Transforms kOf2{2, 127, 32, 102}, kOf4{4, 189, 169, 315};
-
-double cost_of(const Transforms& t, const ConvolutionSizes& sizes, int lanes) {
-  const double tiles =
-                   sizes.batch * std::ceil(sizes.height / t.tile) * std::ceil(sizes.width / t.tile),
-               places = (t.tile + 2) * (t.tile + 2), filters = rounded_up(sizes.filters, lanes),
+/// Returns the cost of a Winograd convolution with the given tile size. The unit is one
+/// multiply-add of the matrix products. The transforms cost `of_filter` per channel of a filter,
+/// `of_input` per channel of an input tile, and `of_result` per filter of a result tile.
+double winograd_cost(int tile, double of_filter, double of_input, double of_result,
+                     const ConvolutionSizes& sizes, int lanes) {
+  const double tiles = sizes.batch * std::ceil(sizes.height / tile) * std::ceil(sizes.width / tile),
+               places = (tile + 2) * (tile + 2), filters = rounded_up(sizes.filters, lanes),
                channels = rounded_up(sizes.channels, lanes);
-  return places * tiles * sizes.channels * filters + t.of_filter * sizes.channels * filters +
-         tiles * (t.of_input * channels + t.of_result * filters);
+  return places * tiles * sizes.channels * filters + of_filter * sizes.channels * filters +
+         tiles * (of_input * channels + of_result * filters);
 }
 
 /// Returns the cost of the direct form. It includes packing the filters, which takes longer if they
@@ -97,7 +90,9 @@ std::optional<WinogradOptions> faster_winograd(Layout layout, const Tensor& x, c
   if (!sizes) return std::nullopt;
   constexpr int kMaxLanes = 64;
   const int lanes = std::min(lanes_of(x.dtype(), target), kMaxLanes);
-  const double of_2 = cost_of(kOf2, *sizes, lanes), of_4 = cost_of(kOf4, *sizes, lanes);
+  // The constants were fitted to the times of 48 shapes on a Zen 4 (tests/bench/README.md).
+  const double of_2 = winograd_cost(2, 127, 32, 102, *sizes, lanes),
+               of_4 = winograd_cost(4, 189, 169, 315, *sizes, lanes);
   if (direct_cost(*sizes, x.dtype().bytes(), target) <= std::min(of_2, of_4)) return std::nullopt;
   return WinogradOptions{.tile = of_2 < of_4 ? 2 : 4,
                          .padding = options.padding,

@@ -20,11 +20,6 @@ using tir::Expr;
 
 namespace {
 
-[[noreturn]] void refuse(const char* function, const Tensor& out, const std::string& why,
-                         const SourceLocation& where) {
-  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
-}
-
 bool is_inlined(const Schedule& s, const Tensor& x) {
   return std::holds_alternative<te::AttachInline>(s[x].data().attach);
 }
@@ -32,11 +27,9 @@ bool is_inlined(const Schedule& s, const Tensor& x) {
 /// Whether the order of the loops traverses all inputs contiguously, so that the loops can be
 /// fused.
 bool is_flat(const Schedule& s, const Operation& op) {
-  if (!te::is_elementwise(op)) return false;
-  for (const Tensor& input : op.inputs()) {
-    if (is_inlined(s, input) && !is_flat(s, input.op())) return false;
-  }
-  return true;
+  return te::is_elementwise(op) && std::ranges::all_of(op.inputs(), [&](const Tensor& input) {
+           return !is_inlined(s, input) || is_flat(s, input.op());
+         });
 }
 
 /// Whether each element is computed by a call for which `is_wanted` holds, directly or through an

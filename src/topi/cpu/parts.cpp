@@ -5,6 +5,7 @@
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -47,12 +48,6 @@ std::optional<double> count_of(const std::vector<Expr>& extents) {
     count *= static_cast<double>(*known);
   }
   return count;
-}
-
-std::vector<Expr> reduced_extents(const te::Operation& op) {
-  std::vector<Expr> extents;
-  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
-  return extents;
 }
 
 std::optional<double> terms_of(const te::Operation& op) {
@@ -120,6 +115,17 @@ void keep_in_registers(const Stage& sums, std::vector<IterVar> reduction, const 
   sums.unroll(reduction.back()).unroll(row).unroll(vector).vectorize(lane);
   reduction.insert(reduction.end(), {row, vector, lane});
   sums.reorder(reduction);
+}
+
+void arrange_partial_results(const Stage& part, bool is_first, int lanes) {
+  const IterVar terms = part.op().reduce_axis(0), results = part.op().axis().back();
+  if (!is_first) {
+    part.reorder({terms, results}).unroll(terms).vectorize(results);
+    return;
+  }
+  auto [vector, lane] = part.split(results, lanes);
+  part.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
+  part.pragma(terms, kPartitioned, 1);
 }
 
 namespace {

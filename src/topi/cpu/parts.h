@@ -39,8 +39,6 @@ std::int64_t even_part(std::int64_t all, std::int64_t most, int cores = 1);
 
 /// Returns the product of the extents, or nullopt if one of them is symbolic.
 std::optional<double> count_of(const std::vector<te::Expr>& extents);
-/// Returns the extents of the reduction axes. Empty if the operation is not a reduction.
-std::vector<te::Expr> reduced_extents(const te::Operation& op);
 /// Returns the total number of reduction terms of all elements of the operation; nullopt if it is
 /// symbolic.
 std::optional<double> terms_of(const te::Operation& op);
@@ -76,6 +74,11 @@ std::vector<te::IterVar> reduce_by_steps(const te::Stage& sums, int at_once);
 /// and `column` span the tile. The innermost reduction loop is unrolled.
 void keep_in_registers(const te::Stage& sums, std::vector<te::IterVar> reduction,
                        const te::IterVar& row, const te::IterVar& column, int lanes);
+
+/// Schedules one of the stages to which te::Schedule::rfactor splits a reduction. Its last axis
+/// runs over partial results. The first stage keeps `lanes`-wide vectors of them in registers. Each
+/// further stage reduces the partial results of the stage before it to a single vector.
+void arrange_partial_results(const te::Stage& part, bool is_first, int lanes);
 
 /// Packs a stage into panels that are `width` wide in dimension `along`. All elements that a tile
 /// of this width reads are contiguous. For example, {a, b, c} with along = 2 and from = 1 becomes

@@ -14,23 +14,20 @@ using te::Operation;
 using te::Schedule;
 using te::Stage;
 
-bool is_one_of(const Operation& op, const std::vector<Operation>& all) {
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Operation& other) { return other.same_as(op); });
-}
-
 bool reads(const Operation& reader, const Operation& op) {
-  const std::vector<Tensor> inputs = reader.inputs();
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](const Tensor& input) { return input.op().same_as(op); });
+  return std::ranges::any_of(reader.inputs(),
+                             [&](const Tensor& input) { return input.op().same_as(op); });
 }
 
 bool is_only_for(const Schedule& s, const Stage& stage, const std::vector<Operation>& readers) {
   const Operation op = stage.op();
   if (!te::is_untouched(stage) || is_one_of(op, s.outputs())) return false;
-  const std::vector<Stage> all = stage.readers();
-  return std::ranges::all_of(all,
+  return std::ranges::all_of(stage.readers(),
                              [&](const Stage& reader) { return is_one_of(reader.op(), readers); });
+}
+
+bool is_map_only_for(const Schedule& s, const Tensor& x, const Operation& reader) {
+  return te::is_injective(x.op()) && is_only_for(s, s[x], {reader});
 }
 
 std::vector<Operation> group_with(
@@ -73,9 +70,7 @@ Tensor Request::sums_in_registers(const Schedule& s) const {
 
 void Request::inline_reshapes(const Schedule& s) const {
   for (const Tensor& input : core.op().inputs())
-    if (input.op().as<te::Compute>() && is_reshape(input.op()) &&
-        is_only_for(s, s[input], {core.op()}))
-      s[input].compute_inline();
+    if (is_reshape(input.op()) && is_map_only_for(s, input, core.op())) s[input].compute_inline();
 }
 
 namespace {
@@ -107,8 +102,7 @@ std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore
   // left unchanged.
   std::vector<Operation> from_core{core->op()};
   for (auto map = maps.rbegin(); map != maps.rend(); ++map)
-    if (std::any_of(from_core.begin(), from_core.end(),
-                    [&](const Operation& op) { return reads(*map, op); }))
+    if (std::ranges::any_of(from_core, [&](const Operation& op) { return reads(*map, op); }))
       from_core.push_back(*map);
   if (!from_core.back().same_as(out.op())) return std::nullopt;
   return Request{out, *core, {from_core.begin() + 1, from_core.end() - 1}};
@@ -125,7 +119,16 @@ Request checked_request(const char* function, const Schedule& s, const Tensor& o
         why = "`" + reader.name() + "` is computed from the " + kind + " `" + stage.name() +
               "`, and is no map of its elements";
   }
-  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
+  refuse(function, out, why, where);
+}
+
+Schedule schedule_core(const char* function, const Tensor& out, IsCore is_core, const char* kind,
+                       const ArrangeCore& arrange, const tir::TargetFacts& target,
+                       const SourceLocation& where) {
+  const Schedule s = te::create_schedule(out);
+  arrange(s, checked_request(function, s, out, is_core, kind, where), target);
+  leave_loops_to_compiler(s, {});
+  return s;
 }
 
 void inline_maps(const Schedule& s, const Tensor& out) {

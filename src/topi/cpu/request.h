@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "tenon/te/schedule.h"
+#include "tenon/tir/target.h"
 
 namespace tenon::topi::cpu {
 
@@ -38,6 +39,15 @@ std::optional<Request> find_request(const te::Schedule& s, const Tensor& out, Is
 Request checked_request(const char* function, const te::Schedule& s, const Tensor& out,
                         IsCore is_core, const char* kind, const SourceLocation& where);
 
+using ArrangeCore =
+    std::function<void(const te::Schedule&, const Request&, const tir::TargetFacts&)>;
+
+/// Returns the schedule of `out` to which `arrange` has been applied. The other parameters are
+/// those of checked_request.
+te::Schedule schedule_core(const char* function, const Tensor& out, IsCore is_core,
+                           const char* kind, const ArrangeCore& arrange,
+                           const tir::TargetFacts& target, const SourceLocation& where);
+
 /// Returns the operations that can be computed together with `out`, consumers first. The first one
 /// is `out`. An operation is added if `joins(operation, group so far)` holds and only operations of
 /// the group read it. The search visits the inputs of an operation only if `continues` holds for
@@ -50,8 +60,9 @@ std::vector<te::Operation> group_with(
 /// Whether the stage is unscheduled and only the given operations read it.
 bool is_only_for(const te::Schedule& s, const te::Stage& stage,
                  const std::vector<te::Operation>& readers);
+/// Whether `x` is computed by an unscheduled map that only `reader` reads.
+bool is_map_only_for(const te::Schedule& s, const Tensor& x, const te::Operation& reader);
 bool reads(const te::Operation& reader, const te::Operation& op);
-bool is_one_of(const te::Operation& op, const std::vector<te::Operation>& all);
 
 /// Lets the compiler reorder the serial loops of all stages (te::Stage::autotune_loops), except the
 /// stages of `scheduled`, which the user has scheduled.

@@ -73,14 +73,7 @@ void RowReduction::arrange(const Schedule& s, const Stage& stage,
   for (const Tensor& tensor : partial) {
     const Stage part = s[tensor];
     if (place) part.compute_at(stage, *place).set_scope("local");
-    const IterVar terms = part.op().reduce_axis(0), results = part.op().axis().back();
-    if (tensor.op().same_as(partial.front().op())) {
-      auto [vector, lane] = part.split(results, lanes_);
-      part.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
-      part.pragma(terms, kPartitioned, 1);
-    } else {
-      part.reorder({terms, results}).unroll(terms).vectorize(results);
-    }
+    arrange_partial_results(part, tensor.op().same_as(partial.front().op()), lanes_);
   }
   if (!partial.empty()) s[result].unroll(s[result].op().reduce_axis(0));
 }
@@ -93,68 +86,51 @@ namespace {
 
 /// Whether the first `rows` indices of each read of the input are the reader's first axes.
 bool reads_own_row(const Operation& reader, const Operation& input, std::size_t rows) {
-  bool is_own = true;
-  const auto check = [&](const Expr& e) {
-    tir::walk(e, [&](const tir::ProducerLoad& load) {
-      if (!Tensor::of(load).op().same_as(input)) return;
-      is_own = is_own && load.indices.size() >= rows;
-      for (std::size_t n = 0; is_own && n < rows; ++n)
-        is_own = load.indices[n].same_as(reader.axis()[n].var());
-    });
-  };
   if (reader.axis().size() < rows) return false;
-  for (const Expr& e : reader.body()) check(e);
-  return is_own;
+  const auto reads_other_row = [&](const tir::ProducerLoad& load) {
+    if (!Tensor::of(load).op().same_as(input)) return false;
+    bool is_own = load.indices.size() >= rows;
+    for (std::size_t n = 0; is_own && n < rows; ++n)
+      is_own = load.indices[n].same_as(reader.axis()[n].var());
+    return !is_own;
+  };
+  return std::ranges::none_of(reader.body(),
+                              [&](const Expr& e) { return tir::any_node(e, reads_other_row); });
 }
 
-/// A group of operations that are computed together, row by row: a tensor and some of its
-/// transitive producers. Only operations of the group read such a producer, and each row of the
-/// tensor depends only on the same row of the producer.
-class RowGroup {
- public:
-  RowGroup(const Schedule& s, const Tensor& out, std::size_t rows) : rows_(rows) {
-    const std::vector<Operation> group = group_with(
-        s, out.op(), [](const Operation& op) { return !is_core(op.output(0)); },
-        [&](const Operation& op, const std::vector<Operation>& readers) {
-          // Without row dimensions (rows_ == 0), a reduction with output axes does not join the
-          // group. It is scheduled on its own.
-          const bool is_own = rows_ == 0 && !op.reduce_axis().empty() && !op.axis().empty();
-          return !is_own && !is_core(op.output(0)) && are_own_rows(readers, op);
-        });
-    members_.assign(group.begin() + 1, group.end());
-  }
+/// Returns the producers of a tensor that can be computed together with it, row by row, consumers
+/// first. The first `rows` dimensions are the rows. Only the operation of the tensor and other
+/// operations of the group read such a producer, and each row of the tensor depends only on the
+/// same row of the producer.
+std::vector<Operation> producers_by_rows(const Schedule& s, const Tensor& out, std::size_t rows) {
+  std::vector<Operation> group = group_with(
+      s, out.op(), [](const Operation& op) { return !is_core(op.output(0)); },
+      [&](const Operation& op, const std::vector<Operation>& readers) {
+        // Without row dimensions, a reduction with output axes does not join the group. It is
+        // scheduled on its own.
+        const bool is_own = rows == 0 && !op.reduce_axis().empty() && !op.axis().empty();
+        const auto reads_op = [&](const Operation& reader) { return reads(reader, op); };
+        return !is_own && !is_core(op.output(0)) && std::ranges::any_of(readers, reads_op) &&
+               std::ranges::all_of(readers, [&](const Operation& reader) {
+                 return !reads_op(reader) || reads_own_row(reader, op, rows);
+               });
+      });
+  group.erase(group.begin());
+  return group;
+}
 
-  std::size_t rows() const { return rows_; }
-  /// The producers in the group, consumers first.
-  const std::vector<Operation>& members() const { return members_; }
-  bool has_reduction() const {
-    return std::any_of(members_.begin(), members_.end(),
-                       [](const Operation& op) { return !op.reduce_axis().empty(); });
-  }
-
- private:
-  bool are_own_rows(const std::vector<Operation>& readers, const Operation& op) const {
-    bool is_read = false;
-    for (const Operation& reader : readers) {
-      if (!reads(reader, op)) continue;
-      is_read = true;
-      if (!reads_own_row(reader, op, rows_)) return false;
-    }
-    return is_read;
-  }
-
-  std::size_t rows_;
-  std::vector<Operation> members_;
-};
+/// A number of rows, and the producers that are computed by rows.
+using RowGroup = std::pair<std::size_t, std::vector<Operation>>;
 
 /// Returns the group in which the maximum number of leading dimensions counts as rows, such that
 /// the group contains a reduction. Nullopt if there is no such group.
 std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
+  const auto is_reduction = [](const Operation& op) { return !op.reduce_axis().empty(); };
   const std::size_t dimensions = out.shape().size();
-  if (!out.op().reduce_axis().empty()) return RowGroup(s, out, dimensions);
+  if (is_reduction(out.op())) return RowGroup(dimensions, producers_by_rows(s, out, dimensions));
   for (std::size_t rows = dimensions; rows-- > 0;) {
-    const RowGroup group(s, out, rows);
-    if (group.has_reduction()) return group;
+    const std::vector<Operation> members = producers_by_rows(s, out, rows);
+    if (std::ranges::any_of(members, is_reduction)) return RowGroup(rows, members);
   }
   return std::nullopt;
 }
@@ -162,8 +138,7 @@ std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
 /// Whether recomputing a row of the operation is at most as expensive as storing and loading it.
 /// True without calls, and for a row that exceeds the L2 cache.
 bool is_cheap(const Operation& op, std::size_t rows, const TargetFacts& target) {
-  bool has_call = false;
-  tir::walk(op.body().front(), [&](const tir::Call&) { has_call = true; });
+  const bool has_call = tir::any_node(op.body().front(), [](const tir::Call&) { return true; });
   const std::vector<Expr> shape = op.output(0).shape();
   const std::optional<double> elements =
       count_of({shape.begin() + static_cast<std::ptrdiff_t>(rows), shape.end()});
@@ -179,9 +154,9 @@ int reads_of(const Operation& reader, const Operation& input) {
   return count;
 }
 
-bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op) {
+bool is_read_once(const std::vector<Operation>& members, const Tensor& out, const Operation& op) {
   int count = reads_of(out.op(), op);
-  for (const Operation& reader : group.members()) count += reads_of(reader, op);
+  for (const Operation& reader : members) count += reads_of(reader, op);
   return count == 1;
 }
 
@@ -204,17 +179,16 @@ void prefetch_next_row(const Stage& member, const IterVar& vectors, int lanes,
   }
 }
 
-void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
-                   const TargetFacts& target) {
+void arrange_group(const Schedule& s, const Tensor& out, std::size_t rows,
+                   const std::vector<Operation>& members, const TargetFacts& target) {
   std::vector<RowReduction> reductions;
   std::vector<Operation> kept;
   std::optional<double> terms = terms_of(out.op());
-  for (const Operation& op : group.members()) {
+  for (const Operation& op : members) {
     if (terms) *terms += terms_of(op).value_or(0);
     if (!op.reduce_axis().empty())
       reductions.push_back(RowReduction(s, op.output(0), target));
-    else if (te::is_injective(op) &&
-             (is_cheap(op, group.rows(), target) || is_read_once(group, out, op)))
+    else if (te::is_injective(op) && (is_cheap(op, rows, target) || is_read_once(members, out, op)))
       s[op].compute_inline();
     else
       kept.push_back(op);
@@ -225,8 +199,8 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
   const Stage stage = s[out];
   const std::vector<IterVar> axes = stage.op().axis();
   std::optional<IterVar> row;
-  if (group.rows() > 0) {
-    const auto own = static_cast<std::ptrdiff_t>(group.rows());
+  if (rows > 0) {
+    const auto own = static_cast<std::ptrdiff_t>(rows);
     const std::vector<Expr> shape = out.shape();
     std::vector<Expr> of_a_row(shape.begin() + own, shape.end());
     for (const Expr& extent : reduced_extents(out.op())) of_a_row.push_back(extent);
@@ -246,7 +220,7 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
   for (const Operation& op : kept) {
     const Stage member = s[op];
     if (row) member.compute_at(stage, *row);
-    if (member.op().axis().size() > group.rows()) {
+    if (member.op().axis().size() > rows) {
       const int lanes = lanes_of(op.output(0).dtype(), target);
       const IterVar vectors = vectorize_loop(member, member.op().axis().back(), lanes);
       prefetch_next_row(member, vectors, lanes, target);
@@ -258,17 +232,17 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
 
 bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   const std::optional<RowGroup> group = group_of(s, out);
-  if (group) arrange_group(s, out, *group, target);
+  if (group) arrange_group(s, out, group->first, group->second, target);
   return group.has_value();
 }
 
 Schedule schedule_rows(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
   if (!arrange_rows(s, out, target))
-    throw ScheduleError("schedule_rows of `" + out.name() +
-                            "`: nothing is reduced for each row of it (topi::softmax, layer_norm, "
-                            "sum over the last dimensions)",
-                        where);
+    refuse("schedule_rows", out,
+           "nothing is reduced for each row of it (topi::softmax, layer_norm, sum over the last "
+           "dimensions)",
+           where);
   leave_loops_to_compiler(s, {});
   return s;
 }
@@ -370,8 +344,7 @@ void keep_tile_in_registers(const Stage& tile, int lanes) {
 }  // namespace
 
 bool has_own_schedule(const Schedule& s, const Tensor& x) {
-  const auto is_operator = [](const Tensor& core) { return is_core(core); };
-  return find_request(s, x, is_operator) || find_attention(x) || group_of(s, x);
+  return find_request(s, x, is_core) || find_attention(x) || group_of(s, x);
 }
 
 bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& target) {
@@ -458,8 +431,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
 Schedule schedule_attention(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
   if (!arrange_attention(s, out, target))
-    throw ScheduleError("schedule_attention of `" + out.name() + "`: it is not a topi::attention",
-                        where);
+    refuse("schedule_attention", out, "it is not a topi::attention", where);
   leave_loops_to_compiler(s, {});
   return s;
 }

@@ -8,6 +8,8 @@
 #include "tenon/topi/scan.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
+#include "topi/ops/declare.h"
+#include "topi/ops/patterns.h"
 
 namespace tenon::topi::cpu {
 
@@ -24,8 +26,6 @@ struct RunningSums {
   Tensor out, of_blocks, within, scan, init, update, blocks;
   /// The scanned dimension of the result.
   std::size_t along;
-
-  bool is_last() const { return along + 1 == out.shape().size(); }
 };
 
 /// Returns the only dimension in which the operation reads another index than its own axis.
@@ -62,92 +62,64 @@ std::optional<RunningSums> find_running_sums(const Tensor& out) {
       out, *of_blocks, *within, *result, scan->init.front(), scan->update.front(), *blocks, *along};
 }
 
-class RunningSumsSchedule {
- public:
-  RunningSumsSchedule(const Schedule& s, const RunningSums& sums, const TargetFacts& target)
-      : schedule_(s), sums_(sums), lanes_(lanes_of(sums.out.dtype(), target)) {}
+/// Processes one block per vector lane at the same time.
+void arrange_blocks(const Schedule& s, const RunningSums& sums, int lanes) {
+  const bool is_last = sums.along + 1 == sums.out.shape().size();
+  const Tensor turned = s.cache_read(sums.blocks, "global", {sums.init.op(), sums.update.op()});
+  const Tensor rows = s.cache_read(sums.blocks, "local", {turned.op()});
+  s[sums.blocks].compute_inline();
+  s[sums.within].compute_inline();
 
-  /// Processes one block per vector lane at the same time.
-  void arrange() const {
-    const Tensor turned =
-        schedule_.cache_read(sums_.blocks, "global", {sums_.init.op(), sums_.update.op()});
-    const Tensor rows = schedule_.cache_read(sums_.blocks, "local", {turned.op()});
-    of(sums_.blocks).compute_inline();
-    of(sums_.within).compute_inline();
-    const Stage out = of(sums_.out);
-    const IterVar few = arrange_out(out);
-    arrange_of_blocks(out, few);
-    for (const Tensor& x : {sums_.scan, sums_.init}) of(x).compute_at(out, few);
-    for (const Tensor& x : {sums_.init, sums_.update})
-      vectorize_loop(of(x), of(x).op().axis().back(), lanes_);
-    arrange_turned(turned, rows, out, few);
-  }
+  const Stage out = s[sums.out];
+  const auto size =
+      static_cast<int>(tir::constant_int(sums.of_blocks.shape()[sums.along + 1]).value_or(1));
+  const std::vector<IterVar> axes = out.op().axis();
+  auto [groups, element] = out.split(axes[sums.along], size * lanes);
+  std::vector<IterVar> outer(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(sums.along));
+  outer.push_back(groups);
+  const IterVar group = fused(out, outer);
+  out.pragma(group, kPartitioned, 1);
+  vectorize_loop(out, is_last ? element : axes.back(), lanes);
+  if (is_worth_threads(count_of(sums.out.shape()))) out.parallel(group);
 
- private:
-  Stage of(const Tensor& x) const { return schedule_[x]; }
-  int bytes() const { return sums_.out.dtype().bytes(); }
-
-  /// Schedules the output stage. Returns the loop over groups of blocks.
-  IterVar arrange_out(const Stage& out) const {
-    const std::int64_t size =
-        tir::constant_int(sums_.of_blocks.shape()[sums_.along + 1]).value_or(1);
-    std::vector<IterVar> axes = out.op().axis();
-    auto [few, element] = out.split(axes[sums_.along], static_cast<int>(size) * lanes_);
-    std::vector<IterVar> order(axes.begin(),
-                               axes.begin() + static_cast<std::ptrdiff_t>(sums_.along));
-    order.push_back(few);
-    const IterVar outer = fused(out, order);
-    out.pragma(outer, kPartitioned, 1);
-    vectorize_loop(out, sums_.is_last() ? element : axes.back(), lanes_);
-    if (is_worth_threads(count_of(sums_.out.shape()))) out.parallel(outer);
-    return outer;
-  }
-
-  void arrange_of_blocks(const Stage& out, const IterVar& few) const {
-    const Stage stage = of(sums_.of_blocks);
-    stage.compute_at(out, few);
-    if (!sums_.is_last()) {
-      vectorize_loop(stage, stage.op().axis().back(), lanes_);
-      return;
-    }
-    const Tensor rows = schedule_.cache_read(sums_.scan, "local", {sums_.within.op()});
-    const std::vector<IterVar> axes = stage.op().axis();
-    turn(stage, {axes.begin(), axes.end() - 2}, axes[sums_.along], axes.back(), rows);
-  }
-
-  /// Stores the elements of a group of blocks interleaved, because each step of the scan reads one
-  /// element of every block.
-  void arrange_turned(const Tensor& turned, const Tensor& rows, const Stage& out,
-                      const IterVar& few) const {
-    const Stage stage = of(turned);
-    stage.compute_at(out, few);
-    const auto element = static_cast<std::ptrdiff_t>(sums_.along + 1);
-    const std::vector<IterVar> loops = stage.transform_layout([&](std::span<const Var> at) {
-      std::vector<Expr> result(at.begin(), at.end());
-      std::rotate(result.begin(), result.begin() + element, result.begin() + element + 1);
-      return result;
-    });
-    if (sums_.is_last()) {
-      turn(stage, {loops.begin() + 1, loops.end() - 1}, loops.front(), loops.back(), rows);
-      return;
-    }
-    of(rows).compute_at(stage, loops.front());
-    vectorize_loop(stage, loops.back(), lanes_);
-  }
-
-  void turn(const Stage& stage, std::vector<IterVar> order, const IterVar& down,
-            const IterVar& across, const Tensor& rows) const {
-    const TurnedTile tile = turn_tiles(stage, down, across, turned_size(lanes_, bytes()));
+  // Transposes tiles of a stage in registers. They are read from the stage `source`.
+  const auto turn = [&](const Stage& stage, std::vector<IterVar> order, const IterVar& down,
+                        const IterVar& across, const Stage& source) {
+    const TurnedTile tile =
+        turn_tiles(stage, down, across, turned_size(lanes, sums.out.dtype().bytes()));
     order.insert(order.end(), {tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
     stage.reorder(order).pragma(tile.lines, kPartitioned, 1);
-    of(rows).compute_at(stage, tile.tiles);
-    of(rows).vectorize(of(rows).op().axis().back());
-  }
+    source.compute_at(stage, tile.tiles);
+    source.vectorize(source.op().axis().back());
+  };
 
-  const Schedule& schedule_;
-  const RunningSums& sums_;
-  const int lanes_;
-};
+  const Stage of_blocks = s[sums.of_blocks];
+  of_blocks.compute_at(out, group);
+  if (is_last) {
+    const Tensor scanned = s.cache_read(sums.scan, "local", {sums.within.op()});
+    const std::vector<IterVar> own = of_blocks.op().axis();
+    turn(of_blocks, {own.begin(), own.end() - 2}, own[sums.along], own.back(), s[scanned]);
+  } else {
+    vectorize_loop(of_blocks, of_blocks.op().axis().back(), lanes);
+  }
+  for (const Tensor& x : {sums.scan, sums.init}) s[x].compute_at(out, group);
+  for (const Tensor& x : {sums.init, sums.update})
+    vectorize_loop(s[x], s[x].op().axis().back(), lanes);
+
+  // Stores the elements of a group of blocks interleaved, because each step of the scan reads one
+  // element of every block.
+  const Stage stage = s[turned];
+  stage.compute_at(out, group);
+  const std::vector<IterVar> loops = stage.transform_layout([&](std::span<const Var> at) {
+    return with(without(at, sums.along + 1), 0, at[sums.along + 1]);
+  });
+  if (is_last) {
+    turn(stage, {loops.begin() + 1, loops.end() - 1}, loops.front(), loops.back(), s[rows]);
+  } else {
+    s[rows].compute_at(stage, loops.front());
+    vectorize_loop(stage, loops.back(), lanes);
+  }
+}
 
 }  // namespace
 
@@ -160,7 +132,7 @@ bool arrange_running_sums(const Schedule& s, const Tensor& out, const TargetFact
                        te::is_untouched(s[sums->blocks]) &&
                        !is_one_of(sums->blocks.op(), s.outputs());
   if (!is_free) return false;
-  RunningSumsSchedule(s, *sums, target).arrange();
+  arrange_blocks(s, *sums, lanes_of(out.dtype(), target));
   return true;
 }
 

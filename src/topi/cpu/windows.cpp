@@ -28,41 +28,31 @@ bool is_windowed(const Tensor& x) {
 
 namespace {
 
-/// The input columns that adjacent results read.
-struct Columns {
-  /// The distance between the columns of two adjacent results.
-  int stride;
-  /// Whether the columns are copied, so that adjacent results read contiguous elements. The copy
-  /// pays off if each element is read several times.
-  bool are_separated;
+/// Returns the distance between the input columns that adjacent results read. Returns 1 if it is
+/// not constant.
+int stride_of(const te::Operation& windows, const Tensor& source) {
+  int stride = 1;
+  tir::walk(windows.body().front(), [&](const tir::ProducerLoad& load) {
+    if (!Tensor::of(load).op().same_as(source.op())) return;
+    const auto column_of = [&](int result) {
+      tir::VarMap at;
+      for (const IterVar& axis : windows.reduce_axis()) tir::set(at, axis.var(), tir::Expr(0));
+      tir::set(at, windows.axis()[3].var(), tir::Expr(result));
+      return tir::constant_int(tir::substitute_folding(load.indices[3], at));
+    };
+    const std::optional<std::int64_t> first = column_of(0), second = column_of(1);
+    if (first && second) stride = static_cast<int>(*second - *first);
+  });
+  return stride;
+}
 
-  Columns(const te::Operation& windows, const Tensor& source) : stride(stride_of(windows, source)) {
-    constexpr double kManyReads = 4;
-    const std::optional<double> window = count_of(reduced_extents(windows));
-    are_separated = stride > 1 && window.value_or(0) >= kManyReads * stride * stride;
-  }
-
-  bool have_gaps() const { return stride > 1 && !are_separated; }
-
- private:
-  /// Returns the distance between the input columns that results 0 and 1 read. Returns 1 if it is
-  /// not constant.
-  static int stride_of(const te::Operation& windows, const Tensor& source) {
-    int stride = 1;
-    tir::walk(windows.body().front(), [&](const tir::ProducerLoad& load) {
-      if (!Tensor::of(load).op().same_as(source.op())) return;
-      const auto column_of = [&](int result) {
-        tir::VarMap at;
-        for (const IterVar& axis : windows.reduce_axis()) tir::set(at, axis.var(), tir::Expr(0));
-        tir::set(at, windows.axis()[3].var(), tir::Expr(result));
-        return tir::constant_int(tir::substitute_folding(load.indices[3], at));
-      };
-      const std::optional<std::int64_t> first = column_of(0), second = column_of(1);
-      if (first && second) stride = static_cast<int>(*second - *first);
-    });
-    return stride;
-  }
-};
+/// Whether to copy the input columns, so that adjacent results read contiguous elements. The copy
+/// pays off if each element is read several times.
+bool separates_columns(const te::Operation& windows, int stride) {
+  constexpr double kManyReads = 4;
+  const std::optional<double> window = count_of(reduced_extents(windows));
+  return stride > 1 && window.value_or(0) >= kManyReads * stride * stride;
+}
 
 /// A tile of results in registers: `rows` rows of one vector each. Image rows that several result
 /// rows read are loaded once.
@@ -74,11 +64,11 @@ struct WindowTile {
   bool is_by_columns = true;
 };
 
-WindowTile window_tile(const Tensor& windows, const Columns& columns, const TargetFacts& target) {
+/// `has_gaps`: whether adjacent results read input columns that are not adjacent.
+WindowTile window_tile(const Tensor& windows, bool has_gaps, const TargetFacts& target) {
   constexpr int kRows = 4, kMaxRows = 8, kMinLanes = 4, kBitsWithMasks = 512;
   // If columns have gaps, result rows share few image rows, and a load spans two vectors, so the
   // tile is smaller.
-  const bool has_gaps = columns.have_gaps();
   const int all = lanes_of(windows.dtype(), target);
   WindowTile tile{has_gaps ? kRows / 2 : kRows, has_gaps ? std::max(all / 2, kMinLanes) : all};
   const std::optional<std::int64_t> height = tir::constant_int(windows.shape()[2]),
@@ -123,17 +113,15 @@ IterVar separate_columns(const Stage& copy, int stride) {
 /// Whether channels are the last dimension: the windows do not extend along it.
 bool has_contiguous_channels(const te::Operation& windows) {
   const tir::Var in_row = windows.reduce_axis().back().var();
-  bool is_along_last = false;
-  tir::walk(windows.body().front(), [&](const tir::ProducerLoad& load) {
+  return !tir::any_node(windows.body().front(), [&](const tir::ProducerLoad& load) {
     const bool is_source = Tensor::of(load).op().same_as(windows.inputs().front().op());
-    is_along_last |= is_source && tir::uses_var(load.indices.back(), in_row);
+    return is_source && tir::uses_var(load.indices.back(), in_row);
   });
-  return !is_along_last;
 }
 
 /// Whether the operation only moves or pads images and leaves their channels contiguous.
 bool moves_positions(const te::Operation& op) {
-  if (!op.as<te::Compute>() || !te::is_injective(op) || op.num_outputs() != 1) return false;
+  if (!te::is_injective(op)) return false;
   tir::Expr element = op.body().front();
   if (const auto* call = element.as<tir::Call>();
       call && call->is(tir::Intrin::if_then_else) && tir::is_constant(call->args[2]))
@@ -147,22 +135,14 @@ bool moves_positions(const te::Operation& op) {
 /// The maximum number of points of a window that is unrolled for a tile of vectors of channels.
 constexpr double kMaxUnrolledPoints = 50;
 
-/// The rows and columns of a tile of results, each of which is a vector of channels. The results of
-/// a tile share the elements that their windows have in common.
-struct ChannelTile {
-  int rows, columns;
-
-  /// If the height is symbolic, the tile has a single row, because the guards of several rows make
-  /// the code long.
-  ChannelTile(const te::Expr& height, const te::Expr& width)
-      : rows(even_part_of(tir::constant_int(height).value_or(1), 2)),
-        columns(even_part_of(tir::constant_int(width).value_or(4), 4)) {}
-
- private:
-  static int even_part_of(std::int64_t extent, std::int64_t most) {
-    return static_cast<int>(even_part(extent, most));
-  }
-};
+/// Returns the rows and columns of a tile of results, each of which is a vector of channels. The
+/// results of a tile share the elements that their windows have in common. If the height is
+/// symbolic, the tile has a single row, because the guards of several rows make the code long.
+std::pair<int, int> channel_tile(const te::Expr& height, const te::Expr& width) {
+  const std::int64_t rows = even_part(tir::constant_int(height).value_or(1), 2),
+                     columns = even_part(tir::constant_int(width).value_or(4), 4);
+  return {static_cast<int>(rows), static_cast<int>(columns)};
+}
 
 /// Keeps a tile of sums in registers, as vectors along the axis `channel`.
 void keep_vectors_of_channels(const Stage& tile, const IterVar& row, const IterVar& column,
@@ -178,13 +158,14 @@ void keep_vectors_of_channels(const Stage& tile, const IterVar& row, const IterV
 /// its conditions hold for whole vectors; other padding is computed first.
 void arrange_nhwc(const Schedule& s, const Request& request, const TargetFacts& target) {
   const int lanes = lanes_of(request.core.dtype(), target);
-  const ChannelTile size(request.core.shape()[1], request.core.shape()[2]);
+  const auto [most_rows, most_columns] =
+      channel_tile(request.core.shape()[1], request.core.shape()[2]);
   request.inline_maps(s);
   const Stage stage = s[request.out];
   const Tensor sums = request.sums_in_registers(s);
 
   const std::vector<IterVar> axes = stage.op().axis();
-  auto [tiles, columns, row, column] = stage.tile(axes[1], axes[2], size.rows, size.columns);
+  auto [tiles, columns, row, column] = stage.tile(axes[1], axes[2], most_rows, most_columns);
   auto [vectors, lane] = stage.split(axes[3], lanes);
   stage.reorder({axes[0], tiles, columns, vectors, row, column, lane});
   stage.unroll(row).unroll(column).vectorize(lane);
@@ -222,7 +203,7 @@ void arrange_nhwc(const Schedule& s, const Request& request, const TargetFacts& 
 /// Whether to use vectors of channels in Layout::Nchw, because vectors along a row would have many
 /// unused lanes. If the windows have many points, exchanging the dimensions of a block of channels
 /// costs less than the unused lanes.
-bool has_short_rows(const Tensor& windows, const Columns& columns, const TargetFacts& target) {
+bool has_short_rows(const Tensor& windows, bool has_gaps, const TargetFacts& target) {
   constexpr double kMinPoints = 16, kMaxShare = 0.55;
   const std::vector<Tensor> inputs = windows.op().inputs();
   const std::optional<std::int64_t> channels = tir::constant_int(windows.shape()[1]),
@@ -233,7 +214,7 @@ bool has_short_rows(const Tensor& windows, const Columns& columns, const TargetF
   if (*points < kMinPoints || *points > kMaxUnrolledPoints) return false;
   // A multiplier would let several results read the same channel.
   if (tir::constant_int(inputs.front().shape()[1]) != channels) return false;
-  const std::int64_t used = columns.have_gaps() ? lanes / 2 : lanes;
+  const std::int64_t used = has_gaps ? lanes / 2 : lanes;
   return static_cast<double>(*width) <=
          kMaxShare * static_cast<double>(parts_of(*width, used) * lanes);
 }
@@ -269,11 +250,12 @@ void arrange_blocks_of_channels(const Schedule& s, const Request& request,
                      })
                      .back());
 
-  const ChannelTile size(request.core.shape()[2], request.core.shape()[3]);
+  const auto [most_rows, most_columns] =
+      channel_tile(request.core.shape()[2], request.core.shape()[3]);
   const Stage block = s[results];
   block.compute_at(stage, task);
   const std::vector<IterVar> loops = lay_out_in_panels(block, 1, 1, lanes, lanes);
-  auto [down, across, row, column] = block.tile(loops[2], loops[3], size.rows, size.columns);
+  auto [down, across, row, column] = block.tile(loops[2], loops[3], most_rows, most_columns);
   block.unroll(row).unroll(column);
   block.pragma(down, kPartitioned, 1).pragma(across, kPartitioned, 1);
   const Stage tile = s[sums];
@@ -282,8 +264,7 @@ void arrange_blocks_of_channels(const Schedule& s, const Request& request,
   keep_vectors_of_channels(tile, own[2], own[3], own[1], lanes);
 
   const Tensor& source = inputs.front();
-  const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
-                         source.op().inputs().size() == 1 && is_only_for(s, s[source], {tile.op()});
+  const bool is_padded = is_map_only_for(s, source, tile.op()) && source.op().inputs().size() == 1;
   if (is_padded) {
     const Stage padded = s[source];
     padded.compute_at(stage, task);
@@ -310,10 +291,12 @@ void arrange_blocks_of_channels(const Schedule& s, const Request& request,
 void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target) {
   if (has_contiguous_channels(request.core.op())) return arrange_nhwc(s, request, target);
   const Tensor source = request.core.op().inputs().front();
-  const Columns columns(request.core.op(), source);
-  if (has_short_rows(request.core, columns, target))
+  const int stride = stride_of(request.core.op(), source);
+  const bool are_separated = separates_columns(request.core.op(), stride),
+             has_gaps = stride > 1 && !are_separated;
+  if (has_short_rows(request.core, has_gaps, target))
     return arrange_blocks_of_channels(s, request, target);
-  const WindowTile tile = window_tile(request.core, columns, target);
+  const WindowTile tile = window_tile(request.core, has_gaps, target);
   request.inline_maps(s);
   const Stage stage = s[request.out];
   const Tensor sums = request.sums_in_registers(s);
@@ -334,27 +317,20 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   unroll_window(tiled, kMaxPoints);
 
   // Pads or copies one channel at a time. The channel stays in the L1 cache until it is read.
-  const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
-                         is_only_for(s, s[source], {tiled.op()});
-  if (!is_padded && !columns.are_separated) return;
+  const bool is_padded = is_map_only_for(s, source, tiled.op());
+  if (!is_padded && !are_separated) return;
   if (is_padded) inline_maps(s, source);
   const Stage copy = s[is_padded ? source : s.cache_read(source, "global", {tiled.op()})];
   copy.compute_at(stage, channels);
-  const IterVar contiguous =
-      columns.are_separated ? separate_columns(copy, columns.stride) : copy.op().axis()[3];
+  const IterVar contiguous = are_separated ? separate_columns(copy, stride) : copy.op().axis()[3];
   vectorize_loop(copy, contiguous, lanes_of(source.dtype(), target));
 }
 
 Schedule schedule_windows(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  const Schedule s = te::create_schedule(out);
-  arrange_windows(s,
-                  checked_request("schedule_windows", s, out, is_windowed,
-                                  "depthwise convolution or pooling (topi::depthwise_conv2d_nchw, "
-                                  "depthwise_conv2d_nhwc, max_pool2d, avg_pool2d)",
-                                  where),
-                  target);
-  leave_loops_to_compiler(s, {});
-  return s;
+  return schedule_core("schedule_windows", out, is_windowed,
+                       "depthwise convolution or pooling (topi::depthwise_conv2d_nchw, "
+                       "depthwise_conv2d_nhwc, max_pool2d, avg_pool2d)",
+                       arrange_windows, target, where);
 }
 
 }  // namespace tenon::topi::cpu

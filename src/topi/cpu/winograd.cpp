@@ -330,8 +330,7 @@ class WinogradSchedule {
   /// Copies the images with contiguous channels, so that vectors can span them.
   void arrange_source() const {
     const Tensor source = w_.source();
-    const bool is_own =
-        te::is_injective(source.op()) && is_only_for(schedule_, of(source), {w_.input_rows.op()});
+    const bool is_own = is_map_only_for(schedule_, source, w_.input_rows.op());
     const bool is_nchw = w_.matrix.has_value();
     if (!is_own && !is_nchw) return;
     if (is_own) inline_maps(schedule_, source);
@@ -382,13 +381,9 @@ bool arrange_winograd(const Schedule& s, const Request& request, const TargetFac
 
 Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& target,
                                   SourceLocation where) {
-  const Schedule s = te::create_schedule(out);
-  const Request request = checked_request(
-      "schedule_conv2d_winograd", s, out, is_winograd,
-      "Winograd convolution (topi::conv2d_winograd_nchw or conv2d_winograd_nhwc)", where);
-  arrange_winograd(s, request, target);
-  leave_loops_to_compiler(s, {});
-  return s;
+  return schedule_core("schedule_conv2d_winograd", out, is_winograd,
+                       "Winograd convolution (topi::conv2d_winograd_nchw or conv2d_winograd_nhwc)",
+                       arrange_winograd, target, where);
 }
 
 }  // namespace tenon::topi::cpu

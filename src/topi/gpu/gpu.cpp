@@ -2,6 +2,7 @@
 #include "tenon/topi/gpu.h"
 
 #include <algorithm>
+#include <array>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
@@ -26,23 +27,21 @@ namespace {
 ///    inline_maps(s, "schedule_softmax", out, {greatest, sum, power, out.op()}, where);
 void inline_maps(const te::Schedule& s, const char* function, const te::Tensor& out,
                  const std::vector<te::Operation>& operations, const SourceLocation& where) {
-  const auto is_in = [](const std::vector<te::Operation>& all, const te::Operation& op) {
-    return std::ranges::any_of(all, [&](const te::Operation& other) { return other.same_as(op); });
-  };
   std::vector<te::Operation> left = operations, seen;
   while (!left.empty()) {
     const te::Operation op = left.back();
     left.pop_back();
     for (const te::Tensor& input : op.inputs()) {
       const te::Operation& producer = input.op();
-      if (producer.as<te::Placeholder>() || is_in(operations, producer) || is_in(seen, producer))
+      if (producer.as<te::Placeholder>() || is_one_of(producer, operations) ||
+          is_one_of(producer, seen))
         continue;
       if (!te::is_injective(producer))
-        throw ScheduleError(
-            std::string(function) + " of `" + out.name() + "`: stage `" + producer.name() +
-                "`, which it reads, is not an elementwise map and cannot be inlined; build it as "
-                "a separate function and pass its result",
-            where);
+        refuse(function, out,
+               "stage `" + producer.name() +
+                   "`, which it reads, is not an elementwise map and cannot be inlined; build it "
+                   "as a separate function and pass its result",
+               where);
       s[producer].compute_inline();
       seen.push_back(producer);
       left.push_back(producer);
@@ -83,11 +82,6 @@ Caches caches_of(const Schedule& s, const Tensor& out, const char* a_scope, cons
   return {sums, a, b, s.cache_read(a, a_scope, {sums}), s.cache_read(b, b_scope, {sums})};
 }
 
-[[noreturn]] void refuse(const char* function, const Tensor& out, const std::string& why,
-                         const SourceLocation& where) {
-  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
-}
-
 /// Throws if one tensor is both factors.
 void check_factors(const char* function, const Tensor& out, const SourceLocation& where) {
   const std::vector<Tensor> factors = out.op().inputs();
@@ -121,24 +115,25 @@ bool has_whole_vectors(const Tensor& x, int lanes) {
   return last && *last % lanes == 0;
 }
 
-/// The tiles of C that a block and a warp compute, and the number of resident blocks per
-/// multiprocessor. A warp has 4 x 8 threads. Each thread computes warp_rows / 4 rows and 4 of every
-/// 32 columns.
+/// The tiles of C that a block and a warp compute, the number of terms per step, and the number of
+/// resident blocks per multiprocessor (0 if the compiler chooses it).
 struct BlockTiles {
-  int rows, columns, warp_rows, warp_columns, blocks;
+  int rows, columns, warp_rows, warp_columns, depth, blocks = 0;
 
   int warps() const { return rows / warp_rows * (columns / warp_columns); }
 };
 
+/// The tiles for CUDA cores. A warp has 4 x 8 threads. Each thread computes warp_rows / 4 rows and
+/// 4 of every 32 columns.
+///
 /// Large tiles need fewer loads per multiply-add. Small tiles are used if there would be fewer than
 /// kMinLargeBlocks large tiles, which would leave multiprocessors idle. The sizes were measured on
 /// an H200 (tests/cuda/results).
-constexpr BlockTiles kLargeTiles{128, 128, 64, 64, 2}, kSmallTiles{64, 64, 32, 64, 4};
+constexpr BlockTiles kLargeTiles{128, 128, 64, 64, 16, 2}, kSmallTiles{64, 64, 32, 64, 16, 4};
 constexpr std::int64_t kMinLargeBlocks = 512;
 
 // Applies the schedule of the last step of the tutorial gpu_matmul, where it is explained.
 Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
-  constexpr int kDepth = 16;
   Schedule s = te::create_schedule(out);
   const Caches c = caches_of(s, out, "local", "local", "local");
   const Threads t;
@@ -160,7 +155,7 @@ Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   Stage sums = s[c.sums];
   sums.compute_at(to, tj);
   const std::vector<IterVar> own = sums.op().axis();
-  auto [ko, step] = sums.split(sums.op().reduce_axis(0), kDepth);
+  auto [ko, step] = sums.split(sums.op().reduce_axis(0), tiles.depth);
   auto [kq, k] = sums.split(step, 4);
   std::vector<IterVar> order{ko, kq, k};
   order.insert(order.end(), own.begin(), own.end());
@@ -217,13 +212,8 @@ Schedule schedule_any_tiles(const Tensor& out, int each) {
 
 // ---- tensor cores -------------------------------------------------------------------------------
 
-/// The tile of a block, the tile of one of its warps, and the number of terms per step.
-struct WarpTiles {
-  int rows, columns, warp_rows, warp_columns, depth;
-};
-
-/// The candidates for warp tiles, from the largest to the smallest.
-constexpr WarpTiles kWarpTiles[] = {
+/// The candidates for tiles of tensor cores, from the largest to the smallest.
+constexpr BlockTiles kWarpTiles[] = {
     {128, 128, 64, 32, 32}, {64, 64, 32, 32, 32}, {64, 64, 32, 32, 16}};
 
 /// Returns the tile for tensor cores. Nullopt if they do not support the types or would round the
@@ -257,7 +247,7 @@ void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
 /// Schedules warps whose accumulators are tiles in fragments. The block loads the factors into
 /// shared memory. Rows there are padded by one vector, so that eight rows that are read together
 /// are in different banks.
-Schedule schedule_warp_tiles(const Tensor& out, const WarpTiles& tiles, const MatrixTile& tile) {
+Schedule schedule_warp_tiles(const Tensor& out, const BlockTiles& tiles, const MatrixTile& tile) {
   Schedule s = te::create_schedule(out);
   const Caches c = caches_of(s, out, "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator");
   const Threads t;
@@ -307,17 +297,16 @@ Schedule schedule_warp_tiles(const Tensor& out, const WarpTiles& tiles, const Ma
 std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const TargetFacts& target) {
   const std::optional<MatrixTile> tile = tile_for_tensor_cores(out, target);
   if (!tile) return std::nullopt;
-  for (const Tensor& factor : out.op().inputs())
-    if (!has_whole_vectors(factor, 16 / tile->type.bytes())) return std::nullopt;
   const int lanes = 16 / tile->type.bytes();
-  for (const WarpTiles& tiles : kWarpTiles) {
+  for (const Tensor& factor : out.op().inputs())
+    if (!has_whole_vectors(factor, lanes)) return std::nullopt;
+  for (const BlockTiles& tiles : kWarpTiles) {
     const int shared = (tiles.rows + tiles.columns) * (tiles.depth + 16) * tile->type.bytes();
-    const int warps = tiles.rows / tiles.warp_rows * (tiles.columns / tiles.warp_columns);
     // Every thread loads the same number of elements.
-    const int fetched = warps * 32 * lanes;
+    const int fetched = tiles.warps() * 32 * lanes;
     if (ProductExtents(out).are_multiples(tiles.rows, tiles.columns, tiles.depth) &&
         tiles.rows * tiles.depth % fetched == 0 && tiles.columns * tiles.depth % fetched == 0 &&
-        2 * shared <= target.max_shared_bytes && warps * 32 <= target.max_threads_per_block)
+        2 * shared <= target.max_shared_bytes && tiles.warps() * 32 <= target.max_threads_per_block)
       return schedule_warp_tiles(out, tiles, *tile);
   }
   return std::nullopt;
@@ -329,9 +318,9 @@ Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
   const ProductExtents extents(out);
   const bool is_single = out.dtype() == Float(32);
   const auto is_whole = [&](const BlockTiles& tiles) {
-    return is_single && extents.are_multiples(tiles.rows, tiles.columns, 16) &&
+    return is_single && extents.are_multiples(tiles.rows, tiles.columns, tiles.depth) &&
            target.max_threads_per_block >= tiles.warps() * 32 &&
-           target.max_shared_bytes >= (tiles.rows + tiles.columns) * 16 * 8 &&
+           target.max_shared_bytes >= (tiles.rows + tiles.columns) * tiles.depth * 8 &&
            std::ranges::all_of(out.op().inputs(), [](const Tensor& factor) {
              return factor.dtype() == Float(32) && has_whole_vectors(factor, 4);
            });
@@ -359,14 +348,10 @@ Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLoc
 
 namespace {
 
-/// The filters and positions that a block computes, and the number of channels in shared memory at
-/// a time.
-struct ConvolutionBlock {
-  int filters, rows = 8, columns = 8, channels = 4;
-};
-
-/// Returns the largest block whose window of the image and coefficients fit in shared memory.
-ConvolutionBlock block_of(const Tensor& convolution, const TargetFacts& target) {
+/// Returns the number of filters, and of rows and columns of positions, that a block computes, and
+/// the number of channels in shared memory at a time. They are the largest ones for which the
+/// window of the image and the coefficients fit in shared memory.
+std::array<int, 4> block_of(const Tensor& convolution, const TargetFacts& target) {
   const te::Operation& op = convolution.op();
   const Tensor image = op.inputs().front(), weights = op.inputs().back();
   std::vector<te::Expr> indices;
@@ -388,23 +373,22 @@ ConvolutionBlock block_of(const Tensor& convolution, const TargetFacts& target) 
     };
     return std::abs(at(results - 1, points(n) - 1) - at(0, 0)) + 1;
   };
-  const auto filters = tir::constant_int(convolution.shape()[1]);
-  ConvolutionBlock block{.filters = filters && *filters % 8 == 0 ? 8 : 1};
+  const auto all_filters = tir::constant_int(convolution.shape()[1]);
+  int filters = all_filters && *all_filters % 8 == 0 ? 8 : 1, rows = 8, columns = 8, channels = 4;
   const auto bytes = [&] {
-    const std::int64_t window = span(2, block.rows) * span(3, block.columns),
-                       coefficients = block.filters * points(2) * points(3);
-    return block.channels *
-           (window * image.dtype().bytes() + coefficients * weights.dtype().bytes());
+    const std::int64_t window = span(2, rows) * span(3, columns),
+                       coefficients = filters * points(2) * points(3);
+    return channels * (window * image.dtype().bytes() + coefficients * weights.dtype().bytes());
   };
   while (bytes() > target.max_shared_bytes) {
-    int& longest = block.channels > 1           ? block.channels
-                   : block.rows > block.columns ? block.rows
-                   : block.columns > 1          ? block.columns
-                                                : block.filters;
+    int& longest = channels > 1     ? channels
+                   : rows > columns ? rows
+                   : columns > 1    ? columns
+                                    : filters;
     if (longest == 1) break;
     longest /= 2;
   }
-  return block;
+  return {filters, rows, columns, channels};
 }
 
 }  // namespace
@@ -421,21 +405,21 @@ Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLoc
   inline_maps(s, "schedule_conv2d", out, {out.op()}, where);
   const Threads t;
   Stage to = s[out];
-  const ConvolutionBlock tile = block_of(out, target);
+  const auto [filters, rows, columns, channels] = block_of(out, target);
   const std::vector<IterVar> axes = to.op().axis();
-  auto [fo, fi] = to.split(axes[1], tile.filters);
-  auto [yo, xo, yi, xi] = to.tile(axes[2], axes[3], tile.rows, tile.columns);
+  auto [fo, fi] = to.split(axes[1], filters);
+  auto [yo, xo, yi, xi] = to.tile(axes[2], axes[3], rows, columns);
   to.reorder({axes[0], fo, yo, xo, yi, xi, fi});
   to.bind(to.fuse(axes[0], fo), t.bz).bind(yo, t.by).bind(xo, t.bx).bind(yi, t.ty).bind(xi, t.tx);
   Stage own = s[sums];
   own.compute_at(to, xi);
   const std::vector<IterVar> places = own.op().axis(), terms = own.op().reduce_axis();
-  auto [co, ci] = own.split(terms[0], tile.channels);
+  auto [co, ci] = own.split(terms[0], channels);
   own.reorder({co, ci, terms[1], terms[2], places[0], places[1], places[2], places[3]});
   own.unroll(places[1]);
   for (const Tensor& part : {window, coefficients}) {
     s[part].compute_at(own, co);
-    fetch(s[part], {{t.tx, tile.columns}, {t.ty, tile.rows}}, 1);
+    fetch(s[part], {{t.tx, columns}, {t.ty, rows}}, 1);
   }
   return s;
 }
@@ -461,8 +445,6 @@ int power_of_two(std::int64_t most, std::int64_t count) {
   return power;
 }
 
-IterVar thread(const char* tag) { return te::thread_axis(tag); }
-
 }  // namespace
 
 // ---- maps ---------------------------------------------------------------------------------------
@@ -482,7 +464,8 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
     all = vectors;
   }
   auto [block, inside] = stage.split(all, std::min(256, target.max_threads_per_block));
-  stage.bind(block, thread("blockIdx.x")).bind(inside, thread("threadIdx.x"));
+  const Threads t;
+  stage.bind(block, t.bx).bind(inside, t.tx);
   return s;
 }
 
@@ -501,21 +484,20 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
   const int rows = std::min(8, std::max(1, target.max_threads_per_block / kTile));
   auto [yo, xo, yi, xi] = to.tile(y, x, kTile, kTile);
   auto [round, row] = to.split(yi, rows);
-  const IterVar bx = thread("blockIdx.x"), by = thread("blockIdx.y"), bz = thread("blockIdx.z");
-  const IterVar tx = thread("threadIdx.x"), ty = thread("threadIdx.y");
+  const Threads t;
   std::vector<IterVar> outer(axes.begin(), axes.end() - 2);
   std::vector<IterVar> order = outer;
   order.insert(order.end(), {yo, xo, round, row, xi});
   to.reorder(order);
-  to.bind(yo, by).bind(xo, bx).bind(row, ty).bind(xi, tx);
-  if (!outer.empty()) to.bind(to.fuse(outer), bz);
+  to.bind(yo, t.by).bind(xo, t.bx).bind(row, t.ty).bind(xi, t.tx);
+  if (!outer.empty()) to.bind(to.fuse(outer), t.bz);
   Stage from = s[tile];
   from.compute_at(to, xo);
   const std::vector<IterVar> own = from.op().axis();
   auto [rest, column] = from.split(own.back(), kTile);
   auto [more, line] = from.split(own[own.size() - 2], rows);
   from.reorder({more, rest, line, column});
-  from.bind(line, ty).bind(column, tx);
+  from.bind(line, t.ty).bind(column, t.tx);
   // Pads each row by one element, so that the elements of a column are in different banks.
   from.storage_align(own[own.size() - 2], kTile, 1);
   return s;
@@ -534,9 +516,7 @@ void reduce_by_threads(const Stage& stage, int threads, const IterVar& tx) {
 }
 
 int threads_for(const te::Operation& op, int most) {
-  std::vector<te::Expr> extents;
-  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
-  return power_of_two(most, count_of(extents).value_or(most));
+  return power_of_two(most, count_of(reduced_extents(op)).value_or(most));
 }
 
 /// Returns the reduction operation of `out`. It is the operation of `out` itself or, for an argmax,
@@ -554,8 +534,7 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   Schedule s = te::create_schedule(out);
   inline_maps(s, "schedule_reduction", out, {out.op(), op}, where);
   Stage stage = s[out], sums = s[op];
-  const IterVar tx = thread("threadIdx.x"), ty = thread("threadIdx.y");
-  const IterVar bx = thread("blockIdx.x");
+  const Threads t;
   // The last dimension of the input is reduced if the last reduction axis has its name.
   const std::vector<Tensor>& inputs = op.inputs();
   const auto& name = op.reduce_axis().back().name();
@@ -564,20 +543,20 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   const int most = std::min(256, target.max_threads_per_block);
   const IterVar elements = stage.fuse(stage.op().axis());
   if (is_by_rows) {
-    stage.bind(elements, bx);
+    stage.bind(elements, t.bx);
     if (!stage.same_as(sums)) sums.compute_at(stage, elements);
-    reduce_by_threads(sums, threads_for(op, most), tx);
+    reduce_by_threads(sums, threads_for(op, most), t.tx);
     return s;
   }
   auto [block, column] = stage.split(elements, 32);
-  stage.bind(block, bx).bind(column, tx);
+  stage.bind(block, t.bx).bind(column, t.tx);
   if (!stage.same_as(sums)) {
     // The pairs of position and value are computed in a separate stage. Threads compute the pairs
     // of a block's columns together.
     sums.compute_at(stage, block).set_scope("shared");
-    sums.bind(sums.fuse(op.axis()), tx);
+    sums.bind(sums.fuse(op.axis()), t.tx);
   }
-  reduce_by_threads(sums, threads_for(op, most / 32), ty);
+  reduce_by_threads(sums, threads_for(op, most / 32), t.ty);
   return s;
 }
 
@@ -594,13 +573,14 @@ Schedule schedule_softmax(const Tensor& out, const TargetFacts& target, SourceLo
   std::vector<IterVar> axes = norm.op().axis();
   const IterVar along = axes.back();
   axes.pop_back();
-  const IterVar row = norm.fuse(axes), tx = thread("threadIdx.x");
+  const IterVar row = norm.fuse(axes);
+  const Threads t;
   const int threads = threads_for(sum, std::min(256, target.max_threads_per_block));
-  norm.bind(row, thread("blockIdx.x"));
-  norm.bind(norm.split(along, threads).inner, tx);
+  norm.bind(row, t.bx);
+  norm.bind(norm.split(along, threads).inner, t.tx);
   for (const te::Operation& op : {greatest, sum}) {
     s[op].compute_at(norm, row).set_scope("shared");
-    reduce_by_threads(s[op], threads, tx);
+    reduce_by_threads(s[op], threads, t.tx);
   }
   return s;
 }

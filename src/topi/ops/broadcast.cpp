@@ -14,27 +14,19 @@ namespace tenon::topi {
 
 namespace {
 
-/// A tensor that is broadcast to a shape. The last dimensions are aligned.
-class Repeated {
- public:
-  Repeated(const Tensor& tensor, const std::vector<Expr>& shape) : tensor_(tensor), shape_(shape) {}
-
-  Expr operator()(std::span<const Var> indices, const SourceLocation& where) const {
-    const std::vector<Expr>& extents = tensor_.shape();
-    const std::size_t missing = shape_.size() - extents.size();
-    std::vector<Expr> own;
-    for (std::size_t n = 0; n < extents.size(); ++n) {
-      const Var& index = indices[missing + n];
-      const bool repeats = !same_extent(extents[n], shape_[missing + n]);
-      own.push_back(repeats ? tir::make_int(index.dtype(), 0) : Expr(index));
-    }
-    return tensor_(own, where);
+/// Returns the element of a tensor that is broadcast to a shape. The last dimensions are aligned.
+Expr repeated(const Tensor& tensor, const std::vector<Expr>& shape, Indices indices,
+              const SourceLocation& where) {
+  const std::vector<Expr>& extents = tensor.shape();
+  const std::size_t missing = shape.size() - extents.size();
+  std::vector<Expr> own;
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    const Var& index = indices[missing + n];
+    const bool repeats = !same_extent(extents[n], shape[missing + n]);
+    own.push_back(repeats ? zero_like(index) : Expr(index));
   }
-
- private:
-  const Tensor& tensor_;
-  const std::vector<Expr>& shape_;
-};
+  return tensor(own, where);
+}
 
 std::string extent_of(const Tensor& tensor, std::size_t n) {
   return "dimension " + std::to_string(n) + " of `" + tensor.name() + "` has extent " +
@@ -80,9 +72,9 @@ std::string describe_term(const Term& term) {
 using BinaryFunction = Expr (*)(const Operand& a, const Operand& b);
 
 /// Returns the operand at the given indices: an element of the tensor, or the scalar value.
-Operand operand_at(const Term& term, const std::vector<Expr>& shape, std::span<const Var> indices) {
+Operand operand_at(const Term& term, const std::vector<Expr>& shape, Indices indices) {
   if (!term.tensor()) return *term.value();
-  return {Repeated(*term.tensor(), shape)(indices, term.where()), term.where()};
+  return {repeated(*term.tensor(), shape, indices, term.where()), term.where()};
 }
 
 Tensor binary(const std::string& function, BinaryFunction f, const Term& a, const Term& b,
@@ -93,7 +85,7 @@ Tensor binary(const std::string& function, BinaryFunction f, const Term& a, cons
   if (!x && !y) throw TypeError(what + ": at least one must be a tensor", a.where());
   const std::vector<Expr> shape =
       x && y ? common_shape(what, *x, *y, a.where()) : (x ? *x : *y).shape();
-  const auto element = [&](std::span<const Var> indices) {
+  const auto element = [&](Indices indices) {
     return f(operand_at(a, shape, indices), operand_at(b, shape, indices));
   };
   return declare(what, shape, element, std::move(name), x && y ? kBroadcast : kElementwise,
@@ -114,80 +106,40 @@ Expr divide_elements(const Operand& a, const Operand& b) {
 
 }  // namespace
 
-Tensor add(const Term& a, const Term& b, Name name) {
-  return binary("add", tir::operator+, a, b, std::move(name));
-}
-Tensor subtract(const Term& a, const Term& b, Name name) {
-  return binary("subtract", tir::operator-, a, b, std::move(name));
-}
-Tensor multiply(const Term& a, const Term& b, Name name) {
-  return binary("multiply", tir::operator*, a, b, std::move(name));
-}
-Tensor divide(const Term& a, const Term& b, Name name) {
-  return binary("divide", divide_elements, a, b, std::move(name));
-}
-Tensor floor_divide(const Term& a, const Term& b, Name name) {
-  return binary("floor_divide", tir::floordiv, a, b, std::move(name));
-}
-Tensor floor_mod(const Term& a, const Term& b, Name name) {
-  return binary("floor_mod", tir::floormod, a, b, std::move(name));
-}
-Tensor trunc_divide(const Term& a, const Term& b, Name name) {
-  return binary("trunc_divide", tir::truncdiv, a, b, std::move(name));
-}
-Tensor trunc_mod(const Term& a, const Term& b, Name name) {
-  return binary("trunc_mod", tir::truncmod, a, b, std::move(name));
-}
-Tensor power(const Term& a, const Term& b, Name name) {
-  return binary("power", tir::pow, a, b, std::move(name));
-}
-Tensor minimum(const Term& a, const Term& b, Name name) {
-  return binary("minimum", tir::min, a, b, std::move(name));
-}
-Tensor maximum(const Term& a, const Term& b, Name name) {
-  return binary("maximum", tir::max, a, b, std::move(name));
-}
+/// Defines the operator that applies `combine` to each pair of elements.
+#define TENON_BROADCAST(function, combine)                    \
+  Tensor function(const Term& a, const Term& b, Name name) {  \
+    return binary(#function, combine, a, b, std::move(name)); \
+  }
 
-Tensor less(const Term& a, const Term& b, Name name) {
-  return binary("less", tir::operator<, a, b, std::move(name));
-}
-Tensor less_equal(const Term& a, const Term& b, Name name) {
-  return binary("less_equal", tir::operator<=, a, b, std::move(name));
-}
-Tensor greater(const Term& a, const Term& b, Name name) {
-  return binary("greater", tir::operator>, a, b, std::move(name));
-}
-Tensor greater_equal(const Term& a, const Term& b, Name name) {
-  return binary("greater_equal", tir::operator>=, a, b, std::move(name));
-}
-Tensor equal(const Term& a, const Term& b, Name name) {
-  return binary("equal", tir::operator==, a, b, std::move(name));
-}
-Tensor not_equal(const Term& a, const Term& b, Name name) {
-  return binary("not_equal", tir::operator!=, a, b, std::move(name));
-}
+TENON_BROADCAST(add, tir::operator+)
+TENON_BROADCAST(subtract, tir::operator-)
+TENON_BROADCAST(multiply, tir::operator*)
+TENON_BROADCAST(divide, divide_elements)
+TENON_BROADCAST(floor_divide, tir::floordiv)
+TENON_BROADCAST(floor_mod, tir::floormod)
+TENON_BROADCAST(trunc_divide, tir::truncdiv)
+TENON_BROADCAST(trunc_mod, tir::truncmod)
+TENON_BROADCAST(power, tir::pow)
+TENON_BROADCAST(minimum, tir::min)
+TENON_BROADCAST(maximum, tir::max)
 
-Tensor logical_and(const Term& a, const Term& b, Name name) {
-  return binary("logical_and", tir::operator&&, a, b, std::move(name));
-}
-Tensor logical_or(const Term& a, const Term& b, Name name) {
-  return binary("logical_or", tir::operator||, a, b, std::move(name));
-}
-Tensor bitwise_and(const Term& a, const Term& b, Name name) {
-  return binary("bitwise_and", tir::operator&, a, b, std::move(name));
-}
-Tensor bitwise_or(const Term& a, const Term& b, Name name) {
-  return binary("bitwise_or", tir::operator|, a, b, std::move(name));
-}
-Tensor bitwise_xor(const Term& a, const Term& b, Name name) {
-  return binary("bitwise_xor", tir::operator^, a, b, std::move(name));
-}
-Tensor left_shift(const Term& a, const Term& b, Name name) {
-  return binary("left_shift", tir::operator<<, a, b, std::move(name));
-}
-Tensor right_shift(const Term& a, const Term& b, Name name) {
-  return binary("right_shift", tir::operator>>, a, b, std::move(name));
-}
+TENON_BROADCAST(less, tir::operator<)
+TENON_BROADCAST(less_equal, tir::operator<=)
+TENON_BROADCAST(greater, tir::operator>)
+TENON_BROADCAST(greater_equal, tir::operator>=)
+TENON_BROADCAST(equal, tir::operator==)
+TENON_BROADCAST(not_equal, tir::operator!=)
+
+TENON_BROADCAST(logical_and, tir::operator&&)
+TENON_BROADCAST(logical_or, tir::operator||)
+TENON_BROADCAST(bitwise_and, tir::operator&)
+TENON_BROADCAST(bitwise_or, tir::operator|)
+TENON_BROADCAST(bitwise_xor, tir::operator^)
+TENON_BROADCAST(left_shift, tir::operator<<)
+TENON_BROADCAST(right_shift, tir::operator>>)
+
+#undef TENON_BROADCAST
 
 // ---- broadcast_to -------------------------------------------------------------------------------
 
@@ -206,9 +158,7 @@ Tensor broadcast_to(const Tensor& x, std::vector<Expr> shape, Name name, SourceL
                           " of the shape " + tir::print_expr(shape[missing + n]) +
                           "; the tensor's extents must be 1 or known to be equal",
                       where);
-  const auto element = [&](std::span<const Var> indices) {
-    return Repeated(x, shape)(indices, where);
-  };
+  const auto element = [&](Indices indices) { return repeated(x, shape, indices, where); };
   return declare(what, shape, element, std::move(name), kBroadcast, where);
 }
 

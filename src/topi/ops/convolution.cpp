@@ -10,8 +10,6 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
-
 /// The inputs and options of a convolution. `what` describes it in errors.
 struct Convolution {
   const Tensor &x, &kernel;
@@ -40,20 +38,9 @@ struct Convolution {
   /// Returns the number of windows along the height (0) or the width (1).
   Expr count(std::size_t n) const { return window_count(what, window, x, n, where); }
 
-  /// Returns the sum of products of data elements and kernel elements over the axes.
-  Expr sum(const std::vector<Expr>& of_data, const std::vector<Expr>& of_kernel,
-           const std::vector<te::IterVar>& axes) const {
-    const Expr term =
-        product(source(of_data, where), kernel(of_kernel, where), options.out_dtype, where);
-    return te::sum(Operand(term, where), axes);
-  }
-
   /// The indices from which one result channel is computed: a channel of the data, and the two
   /// indices of the kernel that are not its height and width.
-  struct Channel {
-    Expr of_data;
-    std::array<Expr, 2> of_kernel;
-  };
+  using Channel = std::pair<Expr, std::array<Expr, 2>>;
 
   /// Declares the result with `extent` channels, in the layout of the image. The sum runs over
   /// `axes`.
@@ -67,7 +54,9 @@ struct Convolution {
       };
       std::vector<Expr> at{h, w};
       at.insert(layout == Layout::Nchw ? at.begin() : at.end(), of_kernel.begin(), of_kernel.end());
-      return sum(by_layout(layout, i[0], of_data, place(0, h), place(1, w)), at, axes);
+      const Expr data = source(by_layout(layout, i[0], of_data, place(0, h), place(1, w)), where);
+      const Expr term = product(data, kernel(at, where), options.out_dtype, where);
+      return te::sum(Operand(term, where), axes);
     };
     return topi::declare(what, by_layout(layout, x.shape()[0], extent, count(0), count(1)), element,
                          name, tag, where);
@@ -126,7 +115,7 @@ Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
                       where);
   check_same(c.what, x, 1, kernel, 1, where);
   const te::IterVar in = te::reduce_axis({0, x.shape()[1]}, "i", where);
-  const auto channel = [&](const Var& out) { return Convolution::Channel{in, {out, in}}; };
+  const auto channel = [&](const Var& out) { return Convolution::Channel(in, {out, in}); };
   return c.declare(kernel.shape()[0], channel, {in, c.h, c.w}, kConv2dNchw);
 }
 
@@ -160,7 +149,7 @@ Tensor group_conv2d_nchw(const Tensor& x, const Tensor& kernel, int groups,
   const auto channel = [&](const Var& out) {
     const auto of_group = static_cast<int>(std::max<std::int64_t>(outs, 1));
     const Expr first = tir::floordiv(out, of_group) * static_cast<int>(ins);
-    return Convolution::Channel{first + in, {out, in}};
+    return Convolution::Channel(first + in, {out, in});
   };
   return c.declare(kernel.shape()[0], channel, {in, c.h, c.w}, kGroupConv2dNchw);
 }
@@ -171,7 +160,7 @@ Tensor conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
                       where);
   check_same(c.what, x, 3, kernel, 2, where);
   const te::IterVar in = te::reduce_axis({0, x.shape()[3]}, "i", where);
-  const auto channel = [&](const Var& out) { return Convolution::Channel{in, {in, out}}; };
+  const auto channel = [&](const Var& out) { return Convolution::Channel(in, {in, out}); };
   return c.declare(kernel.shape()[3], channel, {c.h, c.w, in}, kConv2dNhwc);
 }
 

@@ -12,7 +12,7 @@ namespace tenon::topi {
 Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element,
                std::string name, std::string tag, const SourceLocation& where) {
   std::vector<std::string> axes = axis_names(shape.size());
-  const auto body = [&](std::span<const Var> indices) {
+  const auto body = [&](Indices indices) {
     try {
       return element(indices);
     } catch (const TypeError& error) {
@@ -83,25 +83,22 @@ void check_given(const std::string& what, const std::string& role, const std::ve
 
 namespace {
 
-/// The combined constant of a list of expressions, and the expressions that are not constant.
-struct Parts {
-  std::optional<std::int64_t> constant;
+/// Combines the constants of the list. Returns the combined constant, and the expressions that are
+/// not constant. The constant is nullopt if it needs more than 64 bits.
+ConstantAndOthers part_constants(const std::vector<Expr>& list, std::int64_t start,
+                                 bool (*combine)(std::int64_t a, std::int64_t b,
+                                                 std::int64_t* result)) {
+  std::optional<std::int64_t> constant = start;
   std::vector<Expr> others;
-};
-
-/// Combines the constants of the list. `constant` is nullopt if the result needs more than 64 bits.
-Parts part_constants(const std::vector<Expr>& list, std::int64_t start,
-                     bool (*combine)(std::int64_t a, std::int64_t b, std::int64_t* result)) {
-  Parts parts{start, {}};
   for (const Expr& e : list) {
     const std::optional<std::int64_t> value = tir::constant_int(e);
     if (!value) {
-      parts.others.push_back(e);
-    } else if (parts.constant && combine(*parts.constant, *value, &*parts.constant)) {
-      parts.constant = std::nullopt;
+      others.push_back(e);
+    } else if (constant && combine(*constant, *value, &*constant)) {
+      constant = std::nullopt;
     }
   }
-  return parts;
+  return {constant, others};
 }
 
 bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t* sum) {
@@ -111,50 +108,44 @@ bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t* product) {
   return __builtin_mul_overflow(a, b, product);
 }
 
-bool fits_int32(std::int64_t value) { return tenon::fits(value, Int(32)); }
+bool is_wide(const Expr& e) { return e.dtype().bits > 32; }
 
-/// Returns the constant as int32, or as int64 if it or an extent needs 64 bits.
-Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
-  const bool is_wide =
-      !fits_int32(value) || std::any_of(extents.begin(), extents.end(),
-                                        [](const Expr& e) { return e.dtype().bits > 32; });
-  return tir::make_int(Int(is_wide ? 64 : 32), value);
-}
-
-/// Combines the expressions that are not constant, and then the constant.
-Expr put_together(const std::string& what, const std::vector<Expr>& extents, const Parts& parts,
-                  std::int64_t neutral, Expr (*combine)(const Operand&, const Operand&),
-                  const SourceLocation& where) {
-  if (!parts.constant)
-    throw TypeError(what + ": it would have more elements than 64 bits count", where);
-  const Expr constant = typed(*parts.constant, extents);
-  if (parts.others.empty()) return constant;
-  Expr result = parts.others.front();
-  for (std::size_t n = 1; n < parts.others.size(); ++n) result = combine(result, parts.others[n]);
-  return *parts.constant == neutral ? result : combine(result, constant);
+/// Combines the expressions that are not constant, and then the constant. The constant has the type
+/// int32, or int64 if it or an extent needs 64 bits.
+Expr combined(const std::string& what, const std::vector<Expr>& extents, std::int64_t neutral,
+              bool (*combine_constants)(std::int64_t, std::int64_t, std::int64_t*),
+              Expr (*combine)(const Operand&, const Operand&), const SourceLocation& where) {
+  const auto [value, others] = part_constants(extents, neutral, combine_constants);
+  if (!value) throw TypeError(what + ": it would have more elements than 64 bits count", where);
+  const bool needs_64_bits = !tenon::fits(*value, Int(32)) || std::ranges::any_of(extents, is_wide);
+  const Expr constant = tir::make_int(Int(needs_64_bits ? 64 : 32), *value);
+  if (others.empty()) return constant;
+  Expr result = others.front();
+  for (std::size_t n = 1; n < others.size(); ++n) result = combine(result, others[n]);
+  return *value == neutral ? result : combine(result, constant);
 }
 
 }  // namespace
 
 Expr sum_of(const std::string& what, const std::vector<Expr>& extents,
             const SourceLocation& where) {
-  return put_together(what, extents, part_constants(extents, 0, add_overflows), 0, tir::operator+,
-                      where);
+  return combined(what, extents, 0, add_overflows, tir::operator+, where);
 }
 
 Expr product_of(const std::string& what, const std::vector<Expr>& extents,
                 const SourceLocation& where) {
-  const Parts parts = part_constants(extents, 1, multiply_overflows);
-  return put_together(what, extents, parts, 1, tir::operator*, where);
+  return combined(what, extents, 1, multiply_overflows, tir::operator*, where);
+}
+
+ConstantAndOthers factors_of(const std::vector<Expr>& extents) {
+  return part_constants(extents, 1, multiply_overflows);
 }
 
 DataType counting_type(const std::vector<Expr>& shape) {
-  const Parts count = part_constants(shape, 1, multiply_overflows);
-  const bool is_wide = std::any_of(shape.begin(), shape.end(),
-                                   [](const Expr& extent) { return extent.dtype().bits > 32; });
-  const bool one_variable = count.constant == 1 && count.others.size() == 1;
-  const bool is_small = count.others.empty() && count.constant && fits_int32(*count.constant);
-  return Int(!is_wide && (one_variable || is_small) ? 32 : 64);
+  const auto [constant, others] = factors_of(shape);
+  const bool one_variable = constant == 1 && others.size() == 1;
+  const bool is_small = others.empty() && constant && tenon::fits(*constant, Int(32));
+  return Int(std::ranges::none_of(shape, is_wide) && (one_variable || is_small) ? 32 : 64);
 }
 
 bool same_extent(const Expr& a, const Expr& b) {

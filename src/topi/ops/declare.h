@@ -12,8 +12,25 @@ using tir::Expr;
 using tir::Operand;
 using tir::Var;
 
+using Indices = std::span<const Var>;
 /// A function that returns the element of an operation at the given indices.
-using Element = std::function<Expr(std::span<const Var> indices)>;
+using Element = std::function<Expr(Indices indices)>;
+
+/// Returns the expressions of a list of indices, extents or axes, without expression `n`.
+template <class List>
+std::vector<Expr> without(const List& list, std::size_t n) {
+  std::vector<Expr> others(list.begin(), list.end());
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(n));
+  return others;
+}
+/// Returns the expressions of a list of indices, extents or axes, with `e` inserted as expression
+/// `n`.
+template <class List>
+std::vector<Expr> with(const List& list, std::size_t n, const Expr& e) {
+  std::vector<Expr> all(list.begin(), list.end());
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(n), e);
+  return all;
+}
 
 /// Declares an operation with axes ax0, ax1, .... `what` describes it in errors, which point to
 /// `where`.
@@ -68,6 +85,12 @@ void check_given(const std::string& what, const std::string& role, const std::ve
 Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where);
 Expr product_of(const std::string& what, const std::vector<Expr>& extents,
                 const SourceLocation& where);
+
+/// A constant, and the expressions with which it is combined.
+using ConstantAndOthers = std::pair<std::optional<std::int64_t>, std::vector<Expr>>;
+/// Returns the factors of a number of elements: the product of the constant extents, and the other
+/// extents. The constant is nullopt if it needs more than 64 bits.
+ConstantAndOthers factors_of(const std::vector<Expr>& extents);
 
 /// Returns 0 in the type of `e`.
 Expr zero_like(const Expr& e);

@@ -14,33 +14,22 @@
 
 namespace tenon::topi {
 
-namespace {
-
-using Indices = std::span<const Var>;
-
-}  // namespace
-
 // ---- products -----------------------------------------------------------------------------------
 
 namespace {
 
-struct ProductNames {
-  const char* function;
-  std::string name;
-  const char* tag;
-};
-
-/// Declares a matrix product over the last two dimensions. A preceding dimension, if any, is the
-/// batch.
-Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Tensor& b,
-                           bool transpose_a, bool transpose_b, std::optional<DataType> type,
+/// Declares a matrix product over the last two of `rank` dimensions. A preceding dimension, if any,
+/// is the batch. `function` is also the tag.
+Tensor product_of_matrices(const char* function, const std::string& name, int rank, const Tensor& a,
+                           const Tensor& b, const MatmulOptions& options,
                            const SourceLocation& where) {
-  const std::string what = describe_two(names.function, names.name, a, b);
+  const std::string what = describe_two(function, name, a, b);
+  for (const Tensor* x : {&a, &b}) check_rank(what, *x, rank, where);
   const std::size_t first = a.shape().size() - 2;
-  const std::size_t row_of_a = first + (transpose_a ? 1 : 0),
-                    k_of_a = first + (transpose_a ? 0 : 1);
-  const std::size_t k_of_b = first + (transpose_b ? 1 : 0),
-                    column_of_b = first + (transpose_b ? 0 : 1);
+  const std::size_t row_of_a = first + (options.transpose_a ? 1 : 0),
+                    k_of_a = first + (options.transpose_a ? 0 : 1);
+  const std::size_t k_of_b = first + (options.transpose_b ? 1 : 0),
+                    column_of_b = first + (options.transpose_b ? 0 : 1);
   check_same(what, a, k_of_a, b, k_of_b, where);
   const te::IterVar k = te::reduce_axis({0, a.shape()[k_of_a]}, "k", where);
   std::vector<Expr> shape;
@@ -63,34 +52,25 @@ Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Ten
   const auto element = [&](Indices indices) {
     const Expr left = read(a, one_a, first, row_of_a, k_of_a, indices);
     const Expr right = read(b, one_b, first + 1, column_of_b, k_of_b, indices);
-    return te::sum(Operand(product(left, right, type, where), where), {k});
+    return te::sum(Operand(product(left, right, options.out_dtype, where), where), {k});
   };
-  return declare(what, shape, element, names.name, names.tag, where);
+  return declare(what, shape, element, name, function, where);
 }
 
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options, SourceLocation where) {
-  const ProductNames names{"matmul", or_else(options.name, "T_matmul"), kMatmul};
-  for (const Tensor* x : {&a, &b})
-    check_rank(describe_two("matmul", names.name, a, b), *x, 2, where);
-  return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b,
-                             options.out_dtype, where);
+  return product_of_matrices(kMatmul, or_else(options.name, "T_matmul"), 2, a, b, options, where);
 }
 
 Tensor batch_matmul(const Tensor& a, const Tensor& b, MatmulOptions options, SourceLocation where) {
-  const ProductNames names{"batch_matmul", or_else(options.name, "T_batch_matmul"), kBatchMatmul};
-  for (const Tensor* x : {&a, &b})
-    check_rank(describe_two("batch_matmul", names.name, a, b), *x, 3, where);
-  return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b,
-                             options.out_dtype, where);
+  return product_of_matrices(kBatchMatmul, or_else(options.name, "T_batch_matmul"), 3, a, b,
+                             options, where);
 }
 
 Tensor dense(const Tensor& x, const Tensor& weight, DenseOptions options, SourceLocation where) {
-  const ProductNames names{"dense", options.name, kDense};
-  for (const Tensor* t : {&x, &weight})
-    check_rank(describe_two("dense", names.name, x, weight), *t, 2, where);
-  return product_of_matrices(names, x, weight, false, true, options.out_dtype, where);
+  return product_of_matrices(kDense, options.name, 2, x, weight,
+                             {.transpose_b = true, .out_dtype = options.out_dtype}, where);
 }
 
 Tensor dense(const Tensor& x, const Tensor& weight, const Tensor& bias, DenseOptions options,
@@ -109,17 +89,9 @@ Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
   const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
   if (!x.dtype().is_floating())
     throw TypeError(what + ": exp takes floats, got " + x.dtype().str(), where);
-  std::vector<Expr> rest = x.shape();
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(along));
-  const auto outside = [&](Indices indices) {
-    std::vector<Expr> others(indices.begin(), indices.end());
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(along));
-    return others;
-  };
+  const std::vector<Expr> rest = without(x.shape(), along);
   const auto inside = [&](const Tensor& t, Indices others, const te::IterVar& k) {
-    std::vector<Expr> all(others.begin(), others.end());
-    all.insert(all.begin() + static_cast<std::ptrdiff_t>(along), k);
-    return Operand(t(all, where), where);
+    return Operand(t(with(others, along, k), where), where);
   };
   const te::IterVar k = te::reduce_axis({0, x.shape()[along]}, "k", where);
   const te::IterVar l = te::reduce_axis({0, x.shape()[along]}, "k", where);
@@ -128,13 +100,13 @@ Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
       kCommReduce, where);
   const Tensor power = declare(
       what, x.shape(),
-      [&](Indices i) { return tir::exp(x(i, where) - greatest(outside(i), where)); },
+      [&](Indices i) { return tir::exp(x(i, where) - greatest(without(i, along), where)); },
       "T_softmax_exp", kElementwise, where);
   const Tensor sum = declare(
       what, rest, [&](Indices i) { return te::sum(inside(power, i, l), {l}); }, "T_softmax_expsum",
       kCommReduce, where);
   return declare(
-      what, x.shape(), [&](Indices i) { return power(i, where) / sum(outside(i), where); },
+      what, x.shape(), [&](Indices i) { return power(i, where) / sum(without(i, along), where); },
       std::move(name), kSoftmaxOutput, where);
 }
 
@@ -147,13 +119,13 @@ Window pooling_window(const std::string& what, const Tensor& x, const std::array
   check_rank(what, x, 4, where);
   const Window window{{size[0], size[1]}, options.stride, {1, 1}, options.padding, options.layout};
   check_window(what, window, where);
-  for (std::size_t n = 0; n < 2; ++n)
-    if (std::max(options.padding[n], options.padding[2 + n]) >= size[n])
-      throw TypeError(what + ": a padding of " +
-                          std::to_string(std::max(options.padding[n], options.padding[2 + n])) +
-                          " would leave windows of " + std::to_string(size[n]) +
-                          " without any element",
+  for (std::size_t n = 0; n < 2; ++n) {
+    const int most = std::max(options.padding[n], options.padding[2 + n]);
+    if (most >= size[n])
+      throw TypeError(what + ": a padding of " + std::to_string(most) + " would leave windows of " +
+                          std::to_string(size[n]) + " without any element",
                       where);
+  }
   return window;
 }
 

@@ -10,8 +10,6 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
-
 std::int64_t constant_extent(const std::string& what, const Tensor& x, std::size_t n,
                              const SourceLocation& where) {
   if (const std::optional<std::int64_t> extent = tir::constant_int(x.shape()[n])) return *extent;
@@ -85,12 +83,10 @@ Tensor stack(std::vector<Tensor> tensors, int axis, Name name, SourceLocation wh
   const std::string what = describe_all("stack", name, tensors, where);
   const std::size_t along = dimension_of(what, axis, tensors.front().shape().size() + 1, where);
   check_alike(what, tensors, std::nullopt, where);
-  const auto place = static_cast<std::ptrdiff_t>(along);
-  std::vector<Expr> shape = tensors.front().shape();
-  shape.insert(shape.begin() + place, static_cast<int>(tensors.size()));
+  const std::vector<Expr> shape =
+      with(tensors.front().shape(), along, static_cast<int>(tensors.size()));
   const auto element = [&](Indices indices) {
-    std::vector<Expr> own(indices.begin(), indices.end());
-    own.erase(own.begin() + place);
+    const std::vector<Expr> own = without(indices, along);
     Expr value = tensors.back()(own, where);
     for (std::size_t k = tensors.size() - 1; k-- > 0;)
       value =
@@ -104,17 +100,23 @@ Tensor stack(std::vector<Tensor> tensors, int axis, Name name, SourceLocation wh
 
 namespace {
 
-/// Declares the slice of dimension `along` that starts at `begin`.
-Tensor part(const std::string& what, const Tensor& x, std::size_t along, const Expr& begin,
-            const Expr& extent, std::string name, const SourceLocation& where) {
-  std::vector<Expr> shape = x.shape();
-  shape[along] = extent;
-  const auto element = [&](Indices indices) {
-    std::vector<Expr> read(indices.begin(), indices.end());
-    read[along] = read[along] + begin;
-    return x(read, where);
-  };
-  return declare_injective(what, shape, element, std::move(name), where);
+/// Declares the slices of dimension `along` between adjacent borders.
+std::vector<Tensor> parts_between(const std::string& what, const Tensor& x, std::size_t along,
+                                  const std::vector<std::int64_t>& borders, const std::string& name,
+                                  const SourceLocation& where) {
+  const DataType type = x.shape()[along].dtype();
+  std::vector<Tensor> parts;
+  for (std::size_t k = 0; k + 1 < borders.size(); ++k) {
+    std::vector<Expr> shape = x.shape();
+    shape[along] = tir::make_int(type, borders[k + 1] - borders[k]);
+    const auto element = [&](Indices indices) {
+      std::vector<Expr> read(indices.begin(), indices.end());
+      read[along] = read[along] + tir::make_int(type, borders[k]);
+      return x(read, where);
+    };
+    parts.push_back(declare_injective(what, shape, element, name, where));
+  }
+  return parts;
 }
 
 }  // namespace
@@ -131,12 +133,7 @@ std::vector<Tensor> split(const Tensor& x, std::vector<int> at, int axis, Name n
     throw TypeError(what + ": the places must rise from 0 to the extent of dimension " +
                         std::to_string(along) + ", " + std::to_string(end),
                     where);
-  const DataType type = x.shape()[along].dtype();
-  std::vector<Tensor> parts;
-  for (std::size_t k = 0; k + 1 < borders.size(); ++k)
-    parts.push_back(part(what, x, along, tir::make_int(type, borders[k]),
-                         tir::make_int(type, borders[k + 1] - borders[k]), name, where));
-  return parts;
+  return parts_between(what, x, along, borders, name, where);
 }
 
 std::vector<Tensor> split_sections(const Tensor& x, int sections, int axis, Name name,
@@ -148,22 +145,17 @@ std::vector<Tensor> split_sections(const Tensor& x, int sections, int axis, Name
     throw TypeError(what + ": " + std::to_string(sections) + " parts do not divide dimension " +
                         std::to_string(along) + ", of extent " + std::to_string(extent),
                     where);
-  const DataType type = x.shape()[along].dtype();
-  std::vector<Tensor> parts;
-  for (int k = 0; k < sections; ++k)
-    parts.push_back(part(what, x, along, tir::make_int(type, extent / sections * k),
-                         tir::make_int(type, extent / sections), name, where));
-  return parts;
+  std::vector<std::int64_t> borders;
+  for (std::int64_t k = 0; k <= sections; ++k) borders.push_back(extent / sections * k);
+  return parts_between(what, x, along, borders, name, where);
 }
 
 namespace {
 
-struct SliceOf {
-  std::int64_t begin, stride, count;
-};
-
-/// Returns a slice of a dimension of constant extent, as Python defines it.
-SliceOf slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t stride) {
+/// Returns the first index and the number of elements of a slice of a dimension of constant extent,
+/// as Python defines it.
+std::pair<std::int64_t, std::int64_t> slice_of(std::int64_t extent, std::int64_t begin,
+                                               std::int64_t end, std::int64_t stride) {
   // A slice with a negative stride may end at -1, before the first element.
   const std::int64_t least = stride > 0 ? 0 : -1, greatest = stride > 0 ? extent : extent - 1;
   const auto place = [&](std::int64_t at) {
@@ -172,7 +164,7 @@ SliceOf slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std:
   const std::int64_t from = place(begin), to = place(end),
                      length = stride > 0 ? to - from : from - to;
   const std::int64_t step = std::abs(stride);
-  return {from, stride, length > 0 ? (length + step - 1) / step : 0};
+  return {from, length > 0 ? (length + step - 1) / step : 0};
 }
 
 }  // namespace
@@ -187,20 +179,21 @@ Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> e
                         " strides",
                     where);
   strides.resize(begin.size(), 1);
-  std::vector<SliceOf> slices;
+  std::vector<std::int64_t> firsts;
   std::vector<Expr> shape = x.shape();
   for (std::size_t n = 0; n < begin.size(); ++n) {
     if (strides[n] == 0)
       throw TypeError(what + ": the stride of dimension " + std::to_string(n) + " is 0", where);
-    slices.push_back(slice_of(constant_extent(what, x, n, where), begin[n], end[n], strides[n]));
-    shape[n] = tir::make_int(shape[n].dtype(), slices[n].count);
+    const auto [first, count] =
+        slice_of(constant_extent(what, x, n, where), begin[n], end[n], strides[n]);
+    firsts.push_back(first);
+    shape[n] = tir::make_int(shape[n].dtype(), count);
   }
   const auto element = [&](Indices indices) {
     std::vector<Expr> read(indices.begin(), indices.end());
-    for (std::size_t n = 0; n < slices.size(); ++n) {
+    for (std::size_t n = 0; n < firsts.size(); ++n) {
       const DataType type = read[n].dtype();
-      read[n] =
-          read[n] * tir::make_int(type, slices[n].stride) + tir::make_int(type, slices[n].begin);
+      read[n] = read[n] * tir::make_int(type, strides[n]) + tir::make_int(type, firsts[n]);
     }
     return x(read, where);
   };
@@ -233,8 +226,7 @@ Tensor take(const Tensor& x, const Tensor& indices, int axis, Name name, SourceL
   if (tir::is_zero(x.shape()[along]))
     throw TypeError(what + ": dimension " + std::to_string(along) + " has no elements to take",
                     where);
-  std::vector<Expr> shape = x.shape();
-  shape.erase(shape.begin() + place);
+  std::vector<Expr> shape = without(x.shape(), along);
   shape.insert(shape.begin() + place, indices.shape().begin(), indices.shape().end());
   const auto element = [&](Indices all) {
     const Expr index = indices(all.subspan(along, indices.shape().size()), where);

@@ -13,6 +13,7 @@
 #include "tenon/tir/walk.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/nn.h"
+#include "topi/ops/declare.h"
 
 namespace tenon::topi {
 
@@ -27,15 +28,24 @@ const tir::ReduceNode* reduction_of(const Operation& op) {
   return compute ? compute->reduction() : nullptr;
 }
 
-std::vector<Expr> without(const std::vector<IterVar>& axes, std::size_t along) {
-  std::vector<Expr> indices(axes.begin(), axes.end());
-  indices.erase(indices.begin() + static_cast<std::ptrdiff_t>(along));
-  return indices;
-}
-
 bool is_axis(const Expr& index, const IterVar& axis) { return index.same_as(axis.var()); }
 
 }  // namespace
+
+void refuse(const char* function, const Tensor& out, const std::string& why,
+            const SourceLocation& where) {
+  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
+}
+
+bool is_one_of(const Operation& op, const std::vector<Operation>& all) {
+  return std::ranges::any_of(all, [&](const Operation& other) { return other.same_as(op); });
+}
+
+std::vector<Expr> reduced_extents(const Operation& op) {
+  std::vector<Expr> extents;
+  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
+  return extents;
+}
 
 bool has_free_terms(const Operation& op) {
   const tir::ReduceNode* reduction = reduction_of(op);
@@ -151,10 +161,9 @@ std::optional<Softmax> find_softmax(const Tensor& out) {
       const tir::ReduceNode* reduction = reduction_of(t.op());
       if (!reduction || reduction->source.size() != 1 || !reduction->init.empty()) return false;
       const tir::Binary* combine = reduction->combiner->result[0].as<tir::Binary>();
-      std::vector<Expr> row = all(t);
-      row.insert(row.begin() + static_cast<std::ptrdiff_t>(along), t.op().reduce_axis()[0]);
       return combine && combine->op == op && tir::is_true(reduction->condition) &&
-             tir::structural_equal(reduction->source[0], source(row));
+             tir::structural_equal(reduction->source[0],
+                                   source(with(t.op().axis(), along, t.op().reduce_axis()[0])));
     };
     if (is_map(out, power(all(out)) / sum(rest(out))) &&
         is_map(power, tir::exp(x(all(power)) - greatest(rest(power)))) &&
@@ -184,7 +193,7 @@ std::optional<Permutation> find_permutation(const Operation& op) {
 }
 
 bool is_reshape(const Operation& op) {
-  if (!te::is_injective(op) || op.inputs().size() != 1 || op.num_outputs() != 1) return false;
+  if (!te::is_injective(op) || op.inputs().size() != 1) return false;
   const tir::ProducerLoad* read = op.body().front().as<tir::ProducerLoad>();
   if (!read) return false;
   const auto place = [](const std::vector<Expr>& indices, const std::vector<Expr>& shape) {

@@ -1,5 +1,5 @@
-// Recognition of operators for schedules. The operations are checked in addition to their tags,
-// because users may set the same tags.
+// Recognition of operators for schedules on all targets. The operations are checked in addition to
+// their tags, because users may set the same tags.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,15 @@
 namespace tenon::topi {
 
 using te::Tensor;
+
+/// Throws the ScheduleError of a schedule function that does not apply to `out`.
+[[noreturn]] void refuse(const char* function, const Tensor& out, const std::string& why,
+                         const SourceLocation& where);
+
+bool is_one_of(const te::Operation& op, const std::vector<te::Operation>& all);
+
+/// Returns the extents of the reduction axes. Empty if the operation is not a reduction.
+std::vector<te::Expr> reduced_extents(const te::Operation& op);
 
 /// Whether the operation is a reduction whose terms may be combined in any order and grouping. Its
 /// axes must be independent, and no counterexample to the laws of its reducer may be found.

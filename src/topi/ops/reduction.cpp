@@ -1,7 +1,6 @@
 #include "tenon/topi/reduction.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "tenon/te/reduce.h"
 #include "tenon/tir/expr.h"
@@ -25,13 +24,9 @@ class Reduction {
         reduced_(x.shape().size(), std::nullopt) {
     if (x.ndim() == 0)
       throw TypeError(what_ + ": a tensor of rank 0 has no dimension to reduce", where);
-    std::vector<std::size_t> dimensions = dimensions_of(what_, axes, reduced_.size(), where);
-    if (axes.empty()) {
-      dimensions.resize(reduced_.size());
-      std::iota(dimensions.begin(), dimensions.end(), std::size_t{0});
-    }
-    std::sort(dimensions.begin(), dimensions.end());
-    for (std::size_t n : dimensions) {
+    const std::vector<std::size_t> listed = dimensions_of(what_, axes, reduced_.size(), where);
+    for (std::size_t n = 0; n < reduced_.size(); ++n) {
+      if (!axes.empty() && std::ranges::find(listed, n) == listed.end()) continue;
       axes_.push_back(te::reduce_axis({0, x.shape()[n]}, "k" + std::to_string(n), where));
       reduced_[n] = axes_.back();
     }
@@ -79,8 +74,7 @@ class Reduction {
   std::vector<te::IterVar> axes_;
 };
 
-using Reducer = Expr (*)(const Operand& e, std::vector<te::IterVar> axis,
-                         te::ReduceOptions options);
+/// The type of te::max and similar functions, which are overloaded.
 using ConstReducer = Expr (*)(const Operand& e, const std::vector<te::IterVar>& axis,
                               te::ReduceOptions options);
 
@@ -88,7 +82,7 @@ template <class F>
 Tensor reduce(const std::string& function, F f, const Tensor& x, const std::vector<int>& axes,
               const ReductionOptions& options, const SourceLocation& where) {
   const Reduction reduction(function, x, axes, options, where);
-  const auto element = [&](std::span<const Var> indices) {
+  const auto element = [&](Indices indices) {
     return f(Operand(reduction.term(indices, where), where), reduction.axes(), te::ReduceOptions());
   };
   return declare(reduction.what(), reduction.shape(), element, reduction.name(), kCommReduce,
@@ -123,7 +117,7 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
     throw TypeError(reduction.what() + ": the terms must be numbers, got " + x.dtype().str(),
                     where);
   const std::vector<Expr> shape = reduction.shape();
-  const auto pairs = [&](std::span<const Var> indices) {
+  const auto pairs = [&](Indices indices) {
     return best({reduction.position(), reduction.term(indices, where)}, reduction.axes(), {},
                 where);
   };
@@ -131,7 +125,7 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
       te::compute_multi(shape, axis_names(shape.size()), pairs, reduction.name() + "_temp",
                         {.tag = kCommReduceIndex}, where)
           .front();
-  const auto element = [&](std::span<const Var> indices) {
+  const auto element = [&](Indices indices) {
     const Expr position = found(indices, where);
     // The position is still that of the identity if there are no values or all values are NaN.
     return tir::select(position == tir::max_value(position.dtype()), 0, position);
@@ -142,11 +136,11 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
 }  // namespace
 
 Tensor sum(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
-  return reduce("sum", Reducer{te::sum}, x, axes, options, where);
+  return reduce("sum", te::sum, x, axes, options, where);
 }
 Tensor prod(const Tensor& x, std::vector<int> axes, ReductionOptions options,
             SourceLocation where) {
-  return reduce("prod", Reducer{te::prod}, x, axes, options, where);
+  return reduce("prod", te::prod, x, axes, options, where);
 }
 Tensor max(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
   return reduce("max", ConstReducer{te::max}, x, axes, options, where);

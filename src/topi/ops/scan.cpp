@@ -1,7 +1,5 @@
 #include "tenon/topi/scan.h"
 
-#include <algorithm>
-
 #include "tenon/te/reduce.h"
 #include "tenon/tir/expr.h"
 #include "topi/ops/declare.h"
@@ -10,14 +8,10 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
-
-/// Returns the indices with that of the scanned dimension moved to the front.
-std::vector<Expr> with_time_first(Indices i, std::size_t axis) {
-  std::vector<Expr> at(i.begin(), i.end());
-  std::rotate(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(axis),
-              at.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
-  return at;
+/// Returns the indices or extents with that of the scanned dimension moved to the front.
+template <class List>
+std::vector<Expr> with_time_first(const List& list, std::size_t along) {
+  return with(without(list, along), 0, list[along]);
 }
 
 struct ScanFunction {
@@ -31,16 +25,13 @@ Tensor one_after_another(const ScanFunction& function, const Tensor& x, std::siz
                          const CumulativeOptions& options, const std::string& name,
                          const std::string& what, const SourceLocation& where) {
   const DataType type = options.dtype.value_or(x.dtype());
-  std::vector<Expr> shape = x.shape();
-  std::rotate(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(along),
-              shape.begin() + static_cast<std::ptrdiff_t>(along) + 1);
+  const std::vector<Expr> shape = with_time_first(x.shape(), along);
   std::vector<Expr> first = shape;
   first[0] = tir::min(shape[0], 1);
 
   // Returns the element `steps` steps before the indices `i`. The first index is the time.
   const auto element = [&](Indices i, int steps) {
-    std::vector<Expr> at(i.begin() + 1, i.end());
-    at.insert(at.begin() + static_cast<std::ptrdiff_t>(along), Expr(i[0]) - steps);
+    const std::vector<Expr> at = with(i.subspan(1), along, i[0] - steps);
     return tir::cast(type, Operand(x(at, where), where));
   };
   const int before = options.exclusive ? 1 : 0;
@@ -66,125 +57,78 @@ Tensor one_after_another(const ScanFunction& function, const Tensor& x, std::siz
       where);
 }
 
-/// A scan of one dimension, divided into blocks (a blocked prefix sum).
-class Blocks {
- public:
-  Blocks(const ScanFunction& function, const Tensor& x, std::size_t along,
-         const CumulativeOptions& options, std::string name, std::string what,
-         const SourceLocation& where)
-      : function_(function),
-        x_(x),
-        along_(along),
-        options_(options),
-        name_(std::move(name)),
-        what_(std::move(what)),
-        where_(where),
-        type_(options.dtype.value_or(x.dtype())),
-        size_(checked_size()) {}
+/// Declares a scan that is divided into blocks of the scanned dimension (a blocked prefix sum).
+Tensor block_by_block(const ScanFunction& function, const Tensor& x, std::size_t along,
+                      const CumulativeOptions& options, const std::string& name,
+                      const std::string& what, const SourceLocation& where) {
+  constexpr int kMax = 1 << 20;
+  const int size = *options.block;
+  if (size < 1 || size > kMax)
+    throw TypeError(what + ": blocks are of 1 to 2^20 elements, got " + std::to_string(size),
+                    where);
+  const DataType type = options.dtype.value_or(x.dtype());
+  const auto part = [&](const std::vector<Expr>& shape, const Element& element,
+                        const char* suffix) {
+    return declare(what, shape, element, name + suffix, "", where);
+  };
 
-  Tensor running() const {
-    const Tensor blocks = in_blocks(), all_before = before(blocks),
-                 within = one_after_another(function_, blocks, along_ + 1, {}, name_ + "_within",
-                                            what_, where_);
-    const Tensor result = declare(
-        blocks.shape(),
-        [&](Indices i) {
-          return function_.combine(all_before(without(i, along_ + 1), where_), within(i, where_));
-        },
-        "_of_blocks");
-    return topi::declare(
-        what_, x_.shape(),
-        [&](Indices i) {
-          std::vector<Expr> at(i.begin(), i.end());
-          at[along_] = tir::floordiv(i[along_], size_);
-          at.insert(at.begin() + place(1), tir::floormod(i[along_], size_));
-          return result(at, where_);
-        },
-        name_, kCumulativeBlocks, where_);
-  }
+  // The input with the scanned dimension split into blocks: {.., block, element, ..}. For an
+  // exclusive sum, it is shifted by one element and starts with the identity.
+  const Expr& extent = x.shape()[along];
+  const std::optional<std::int64_t> known = tir::constant_int(extent);
+  const bool is_whole = known && *known % size == 0;
+  std::vector<Expr> shape = with(x.shape(), along + 1, size);
+  shape[along] = tir::floordiv(sum_of(what, {extent, size - 1}, where), size);
+  const Tensor blocks = part(
+      shape,
+      [&](Indices i) {
+        const int earlier = options.exclusive ? 1 : 0;
+        std::vector<Expr> at = without(i, along + 1);
+        at[along] = i[along] * size + i[along + 1] - earlier;
+        const Expr element = tir::cast(type, Operand(x(at, where), where));
+        Expr inside = tir::make_true();
+        if (options.exclusive) inside = inside && at[along] >= 0;
+        if (!is_whole) inside = inside && at[along] < extent;
+        if (tir::is_one(inside)) return element;
+        return tir::if_then_else(inside, element, tir::make_const(type, function.first));
+      },
+      "_blocks");
 
- private:
-  int checked_size() const {
-    constexpr int kMax = 1 << 20;
-    if (*options_.block < 1 || *options_.block > kMax)
-      throw TypeError(
-          what_ + ": blocks are of 1 to 2^20 elements, got " + std::to_string(*options_.block),
-          where_);
-    return *options_.block;
-  }
-
-  Tensor declare(const std::vector<Expr>& shape, const Element& element, const char* suffix) const {
-    return topi::declare(what_, shape, element, name_ + suffix, "", where_);
-  }
-
-  std::ptrdiff_t place(int behind = 0) const {
-    return static_cast<std::ptrdiff_t>(along_) + behind;
-  }
-  static std::vector<Expr> without(Indices i, std::size_t n) {
-    std::vector<Expr> at(i.begin(), i.end());
-    at.erase(at.begin() + static_cast<std::ptrdiff_t>(n));
-    return at;
-  }
-
-  /// Returns the input with the scanned dimension split into blocks: {.., block, element, ..}. For
-  /// an exclusive sum, it is shifted by one element and starts with the identity.
-  Tensor in_blocks() const {
-    const Expr& extent = x_.shape()[along_];
-    const std::optional<std::int64_t> known = tir::constant_int(extent);
-    const bool is_whole = known && *known % size_ == 0;
-    std::vector<Expr> shape = x_.shape();
-    shape[along_] = tir::floordiv(sum_of(what_, {extent, size_ - 1}, where_), size_);
-    shape.insert(shape.begin() + place(1), size_);
-    return declare(
-        shape,
-        [&](Indices i) {
-          const int earlier = options_.exclusive ? 1 : 0;
-          std::vector<Expr> at = without(i, along_ + 1);
-          at[along_] = i[along_] * size_ + i[along_ + 1] - earlier;
-          const Expr element = tir::cast(type_, Operand(x_(at, where_), where_));
-          Expr inside = tir::make_true();
-          if (options_.exclusive) inside = inside && at[along_] >= 0;
-          if (!is_whole) inside = inside && at[along_] < extent;
-          if (tir::is_one(inside)) return element;
-          return tir::if_then_else(inside, element, tir::make_const(type_, function_.first));
-        },
-        "_blocks");
-  }
-
-  /// Returns, for each block, the sum of all preceding blocks.
-  Tensor before(const Tensor& blocks) const {
-    const te::IterVar element = te::reduce_axis({0, size_}, "k", where_);
-    std::vector<Expr> shape = blocks.shape();
-    shape.erase(shape.begin() + place(1));
-    const Tensor sums = declare(
-        shape,
-        [&](Indices i) {
-          std::vector<Expr> at(i.begin(), i.end());
-          at.insert(at.begin() + place(1), element);
-          return function_.reduce(Operand(blocks(at, where_), where_), {element}, {});
-        },
-        "_sums");
-    const std::string name = name_ + "_before";
-    return one_after_another(function_, sums, along_, {.exclusive = true}, name, what_, where_);
-  }
-
-  const ScanFunction& function_;
-  const Tensor& x_;
-  const std::size_t along_;
-  const CumulativeOptions& options_;
-  const std::string name_, what_;
-  const SourceLocation& where_;
-  const DataType type_;
-  const int size_;
-};
+  // The sum of each block, and for each block the sum of all preceding blocks.
+  const te::IterVar k = te::reduce_axis({0, size}, "k", where);
+  const Tensor sums = part(
+      without(blocks.shape(), along + 1),
+      [&](Indices i) {
+        return function.reduce(Operand(blocks(with(i, along + 1, k), where), where), {k}, {});
+      },
+      "_sums");
+  const Tensor before =
+      one_after_another(function, sums, along, {.exclusive = true}, name + "_before", what, where);
+  const Tensor within =
+      one_after_another(function, blocks, along + 1, {}, name + "_within", what, where);
+  const Tensor result = part(
+      blocks.shape(),
+      [&](Indices i) {
+        return function.combine(before(without(i, along + 1), where), within(i, where));
+      },
+      "_of_blocks");
+  return declare(
+      what, x.shape(),
+      [&](Indices i) {
+        std::vector<Expr> at = with(i, along + 1, tir::floormod(i[along], size));
+        at[along] = tir::floordiv(i[along], size);
+        return result(at, where);
+      },
+      name, kCumulativeBlocks, where);
+}
 
 Tensor cumulative(const ScanFunction& function, const Tensor& x, int axis,
                   const CumulativeOptions& options, const SourceLocation& where) {
   const std::string name = or_else(options.name, (std::string("T_") + function.name).c_str());
   const std::string what = describe(function.name, name, x);
   const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
-  if (options.block) return Blocks(function, x, along, options, name, what, where).running();
-  return one_after_another(function, x, along, options, name, what, where);
+  const auto declare_scan = options.block ? block_by_block : one_after_another;
+  return declare_scan(function, x, along, options, name, what, where);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "tenon/topi/tensor_intrinsics.h"
 
+#include <array>
+
 #include "tenon/te/reduce.h"
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/ops.h"
@@ -16,10 +18,8 @@ namespace {
 
 using Buffers = std::span<const Buffer>;
 
-/// The extents of a matrix product: m x k by k x n.
-struct Extents {
-  int m, n, k;
-};
+/// The extents m, n and k of a matrix product, m x k by k x n.
+using Extents = std::array<int, 3>;
 
 /// Returns a buffer for the tensor whose row stride, in elements, is the variable `row`.
 Buffer in_rows(const std::string& name, const Tensor& tensor, const std::string& scope) {
@@ -37,7 +37,8 @@ Expr tile_number(const Buffer& tile) {
 }
 
 std::vector<Expr> tile_arguments(const Buffer& fragment, const Extents& tile) {
-  return {fragment->data, tile.m, tile.n, tile.k, tile_number(fragment)};
+  const auto [m, n, k] = tile;
+  return {fragment->data, m, n, k, tile_number(fragment)};
 }
 
 Stmt call(Intrin intrin, std::vector<Expr> args) {
@@ -60,8 +61,7 @@ struct Copy {
 TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, const Extents& tile,
                           const SourceLocation& where) {
   const bool is_load = intrin == Intrin::tvm_load_matrix_sync;
-  const std::string layout = copy.layout;
-  const bool in_groups = layout == "vnni";
+  const bool in_groups = copy.layout == "vnni";
   const int group = in_groups ? 4 / copy.type.bytes() : 1;
   const int rows = copy.shape[0], columns = copy.shape[1];
   const Tensor from = te::placeholder({rows / group, columns * group}, "from", copy.type);
@@ -71,7 +71,7 @@ TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, con
   const Tensor to = te::compute(
       {copy.is_turned ? columns : rows, copy.is_turned ? rows : columns}, {"i", "j"},
       [&](Var i, Var j) { return copy.is_turned ? element(j, i) : element(i, j); }, "to");
-  const auto body = [=](Buffers ins, Buffers outs) -> TensorIntrinBody {
+  const auto body = [=, layout = copy.layout](Buffers ins, Buffers outs) -> TensorIntrinBody {
     const Buffer &fragment = is_load ? outs[0] : ins[0], &memory = is_load ? ins[0] : outs[0];
     std::vector<Expr> args = tile_arguments(fragment, tile);
     args.push_back(memory.access_ptr(is_load ? "r" : "w"));
@@ -86,31 +86,27 @@ TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, con
                                 where);
 }
 
-/// The types and layouts of the factors, and the type of the accumulator.
-struct Factors {
-  DataType a, b, sum;
-  bool transpose_a = false, transpose_b = false, transpose_c = false;
-};
-
 /// Declares the multiply-accumulate of tiles: the product of a tile of a and a tile of b is added
-/// to a tile of the accumulator.
-TensorIntrin product_of_tiles(const char* name, const Extents& tile, const Factors& factors,
-                              const SourceLocation& where) {
+/// to a tile of the accumulator c. `types` and `transposed` are those of a, b and c.
+TensorIntrin product_of_tiles(const char* name, const Extents& tile,
+                              const std::array<DataType, 3>& types,
+                              const std::array<bool, 3>& transposed, const SourceLocation& where) {
   const auto [m, n, length] = tile;
-  const auto [type_a, type_b, sum, transpose_a, transpose_b, transpose_c] = factors;
+  const auto& [type_a, type_b, sum] = types;
+  const auto& [transpose_a, transpose_b, transpose_c] = transposed;
   const Tensor a =
       te::placeholder({transpose_a ? length : m, transpose_a ? m : length}, "a", type_a);
   const Tensor b =
       te::placeholder({transpose_b ? n : length, transpose_b ? length : n}, "b", type_b);
   const te::IterVar k = te::reduce_axis({0, length}, "k");
   const auto element = [&](const Var& i, const Var& j) {
-    const Expr x = factors.transpose_a ? a(k, i) : a(i, k);
-    const Expr y = factors.transpose_b ? b(j, k) : b(k, j);
-    return te::sum(cast(factors.sum, x) * cast(factors.sum, y), {k});
+    const Expr x = transpose_a ? a(k, i) : a(i, k);
+    const Expr y = transpose_b ? b(j, k) : b(k, j);
+    return te::sum(cast(sum, x) * cast(sum, y), {k});
   };
   const Tensor c = te::compute(
       {transpose_c ? n : m, transpose_c ? m : n}, {"i", "j"},
-      [&](Var i, Var j) { return factors.transpose_c ? element(j, i) : element(i, j); }, "c");
+      [&](Var i, Var j) { return transpose_c ? element(j, i) : element(i, j); }, "c");
   const auto body = [tile, zero = make_const(sum, 0)](Buffers ins,
                                                       Buffers outs) -> TensorIntrinBody {
     const Buffer &x = ins[0], &y = ins[1], &z = outs[0];
@@ -136,7 +132,8 @@ namespace gpu {
 
 namespace {
 
-void check_tile(const char* function, const MatrixTile& tile, const SourceLocation& where) {
+/// Returns the extents of the tile. Throws TypeError if tensor cores do not support it.
+Extents checked(const char* function, const MatrixTile& tile, const SourceLocation& where) {
   const auto is = [&](int m, int n) { return tile.m == m && tile.n == n && tile.k == 16; };
   const std::string what = std::string(function) + ": ";
   if (!is(16, 16) && !is(32, 8) && !is(8, 32))
@@ -154,6 +151,7 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
                         "; there are those of float16 in float32 or float16, of bfloat16 in "
                         "float32, of int8 and uint8 in int32",
                     where);
+  return {tile.m, tile.n, tile.k};
 }
 
 /// Declares the load of a tile of rows x columns. If `is_by_columns`, the tensor is transposed and
@@ -161,12 +159,11 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
 TensorIntrin load_matrix(const char* name, const char* fragment, int rows, int columns,
                          bool is_by_columns, const std::string& scope, const MatrixTile& tile,
                          const SourceLocation& where) {
-  check_tile(name, tile, where);
   if (is_by_columns) std::swap(rows, columns);
   const char* layout = is_by_columns ? "col_major" : "row_major";
   return copy_of_tile(name, Intrin::tvm_load_matrix_sync,
                       {{rows, columns}, tile.type, scope, fragment, layout},
-                      {tile.m, tile.n, tile.k}, where);
+                      checked(name, tile, where), where);
 }
 
 }  // namespace
@@ -182,17 +179,15 @@ TensorIntrin load_matrix_b(const std::string& scope, const MatrixTile& tile, Sou
 }
 
 TensorIntrin store_matrix(const std::string& scope, const MatrixTile& tile, SourceLocation where) {
-  check_tile("store_matrix", tile, where);
   return copy_of_tile("store_matrix", Intrin::tvm_store_matrix_sync,
                       {{tile.m, tile.n}, tile.sum, "wmma.accumulator", scope, "row_major"},
-                      {tile.m, tile.n, tile.k}, where);
+                      checked("store_matrix", tile, where), where);
 }
 
 TensorIntrin multiply_matrices(const MatrixTile& tile, SourceLocation where) {
-  check_tile("multiply_matrices", tile, where);
-  return product_of_tiles("multiply_matrices", {tile.m, tile.n, tile.k},
-                          {tile.type, tile.type, tile.sum, tile.transpose_a, tile.transpose_b},
-                          where);
+  return product_of_tiles("multiply_matrices", checked("multiply_matrices", tile, where),
+                          {tile.type, tile.type, tile.sum},
+                          {tile.transpose_a, tile.transpose_b, false}, where);
 }
 
 TensorIntrin dot_product_of_four(DataType a_type, DataType b_type, SourceLocation where) {
@@ -270,9 +265,9 @@ TensorIntrin load_tile_b(const std::string& scope, const RegisterTile& tile, Sou
 }
 
 TensorIntrin multiply_tiles(const RegisterTile& tile, SourceLocation where) {
-  return product_of_tiles(
-      "multiply_tiles", checked("multiply_tiles", tile, where),
-      {tile.a, tile.b, tile.sum(), tile.transpose_a, tile.transpose_b, tile.transpose_c}, where);
+  return product_of_tiles("multiply_tiles", checked("multiply_tiles", tile, where),
+                          {tile.a, tile.b, tile.sum()},
+                          {tile.transpose_a, tile.transpose_b, tile.transpose_c}, where);
 }
 
 TensorIntrin store_tile(const std::string& scope, const RegisterTile& tile, SourceLocation where) {

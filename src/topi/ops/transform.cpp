@@ -9,12 +9,6 @@
 
 namespace tenon::topi {
 
-namespace {
-
-using Indices = std::span<const Var>;
-
-}  // namespace
-
 // ---- order --------------------------------------------------------------------------------------
 
 Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocation where) {
@@ -43,29 +37,13 @@ Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocati
 
 namespace {
 
-/// A number of elements: the product of a constant and expressions. The constant is nullopt if it
-/// needs more than 64 bits.
-struct Count {
-  std::optional<std::int64_t> constant = 1;
-  std::vector<Expr> factors;
-
-  explicit Count(const std::vector<Expr>& shape) {
-    for (const Expr& extent : shape) {
-      const std::optional<std::int64_t> value = tir::constant_int(extent);
-      if (!value) factors.push_back(extent);
-      if (value && constant && __builtin_mul_overflow(*constant, *value, &*constant))
-        constant = std::nullopt;
-    }
-  }
-};
-
 /// Whether the numbers of elements are provably equal: either both are 0, or they have equal
 /// constants and the same expressions in any order.
 bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  const Count x(a), y(b);
-  if (x.constant == 0 && y.constant == 0) return true;
-  return x.constant && x.constant == y.constant && x.factors.size() == y.factors.size() &&
-         std::is_permutation(x.factors.begin(), x.factors.end(), y.factors.begin(), same_extent);
+  const auto [x, factors_of_a] = factors_of(a);
+  const auto [y, factors_of_b] = factors_of(b);
+  if (x == 0 && y == 0) return true;
+  return x && x == y && std::ranges::is_permutation(factors_of_a, factors_of_b, same_extent);
 }
 
 /// Returns the row-major position of an element.
@@ -91,30 +69,29 @@ std::vector<Expr> indices_at(Expr place, const std::vector<Expr>& shape) {
 /// extents, which may be symbolic.
 std::vector<Expr> reshaped_indices(const std::vector<Expr>& indices, const std::vector<Expr>& from,
                                    const std::vector<Expr>& to) {
-  const std::size_t shorter = std::min(from.size(), to.size());
-  std::size_t first = 0, last = 0;
-  while (first < shorter && same_extent(from[first], to[first])) ++first;
-  while (first + last < shorter &&
-         same_extent(from[from.size() - 1 - last], to[to.size() - 1 - last]))
-    ++last;
+  // The numbers of leading and trailing dimensions.
+  const std::ptrdiff_t first =
+      std::mismatch(from.begin(), from.end(), to.begin(), to.end(), same_extent).first -
+      from.begin();
+  const std::ptrdiff_t last =
+      std::mismatch(from.rbegin(), from.rend() - first, to.rbegin(), to.rend() - first, same_extent)
+          .first -
+      from.rbegin();
   const auto inner = [&](const std::vector<Expr>& list) {
-    const std::span<const Expr> all = list;
-    const auto part = all.subspan(first, all.size() - last - first);
-    return std::vector<Expr>(part.begin(), part.end());
+    return std::vector<Expr>(list.begin() + first, list.end() - last);
   };
   const std::vector<Expr> own = inner(from);
-  const std::span<const Expr> all = indices;
-  std::vector<Expr> result(all.begin(), all.subspan(first).begin());
+  std::vector<Expr> result(indices.begin(), indices.begin() + first);
   const std::vector<Expr> middle =
       indices_at(place_of(inner(indices), own, counting_type(own)), inner(to));
   result.insert(result.end(), middle.begin(), middle.end());
-  result.insert(result.end(), all.subspan(all.size() - last).begin(), all.end());
+  result.insert(result.end(), indices.end() - last, indices.end());
   return result;
 }
 
 Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shape, std::string name,
                 const SourceLocation& where) {
-  const bool is_empty = Count(x.shape()).constant == 0;
+  const bool is_empty = factors_of(x.shape()).first == 0;
   const auto element = [&](Indices indices) {
     // An empty tensor has no elements to read. Computing their indices would divide by 0.
     if (is_empty) return tir::make_const(x.dtype(), 0);
@@ -171,29 +148,25 @@ Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocati
 Tensor squeeze(const Tensor& x, std::vector<int> axes, Name name, SourceLocation where) {
   const std::string what = describe("squeeze", name, x);
   const std::size_t rank = x.shape().size();
-  std::vector<std::size_t> removed = dimensions_of(what, axes, rank, where);
+  std::vector<bool> is_removed(rank, false);
+  for (std::size_t n : dimensions_of(what, axes, rank, where)) is_removed[n] = true;
   for (std::size_t n = 0; n < rank; ++n) {
-    const bool is_listed = std::find(removed.begin(), removed.end(), n) != removed.end();
     const bool is_one = tir::is_one(x.shape()[n]);
-    if (is_listed && !is_one)
+    if (is_removed[n] && !is_one)
       throw TypeError(what + ": dimension " + std::to_string(n) + " has extent " +
                           tir::print_expr(x.shape()[n]) +
                           "; only a dimension of extent 1 can be removed",
                       where);
-    if (axes.empty() && is_one) removed.push_back(n);
+    if (axes.empty()) is_removed[n] = is_one;
   }
-  std::sort(removed.begin(), removed.end());
-  const auto is_removed = [&](std::size_t n) {
-    return std::binary_search(removed.begin(), removed.end(), n);
-  };
   std::vector<Expr> shape;
   for (std::size_t n = 0; n < rank; ++n)
-    if (!is_removed(n)) shape.push_back(x.shape()[n]);
+    if (!is_removed[n]) shape.push_back(x.shape()[n]);
   const auto element = [&](Indices indices) {
     std::vector<Expr> read;
     std::size_t next = 0;
     for (std::size_t n = 0; n < rank; ++n)
-      read.push_back(is_removed(n) ? zero_like(x.shape()[n]) : Expr(indices[next++]));
+      read.push_back(is_removed[n] ? zero_like(x.shape()[n]) : Expr(indices[next++]));
     return x(read, where);
   };
   return declare_injective(what, shape, element, std::move(name), where);

@@ -13,8 +13,6 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
-
 void check_floats(const std::string& what, const Tensor& x, const SourceLocation& where) {
   if (!x.dtype().is_floating())
     throw TypeError(what + ": `" + x.name() + "` must hold floats, holds " + x.dtype().str(),
@@ -23,53 +21,37 @@ void check_floats(const std::string& what, const Tensor& x, const SourceLocation
 
 Expr constant(const Tensor& like, double value) { return tir::make_const(like.dtype(), value); }
 
-/// A tensor that is normalized along its last dimension.
-class Rows {
- public:
-  Rows(std::string what, const Tensor& x, const SourceLocation& where)
-      : what_(std::move(what)), x_(x), where_(where) {
-    if (x.ndim() == 0) throw TypeError(what_ + ": a tensor of rank 0 has no dimension", where);
-    check_floats(what_, x, where);
+/// Throws unless `x` can be normalized along its last dimension, and each weight or bias has one
+/// value for each element of a row.
+void check_rows(const std::string& what, const Tensor& x,
+                std::initializer_list<const Tensor*> weights, const SourceLocation& where) {
+  if (x.ndim() == 0) throw TypeError(what + ": a tensor of rank 0 has no dimension", where);
+  check_floats(what, x, where);
+  for (const Tensor* weight : weights) {
+    if (weight->ndim() != 1 || weight->dtype() != x.dtype())
+      throw TypeError(what + ": `" + weight->name() + "` must have one dimension and elements of " +
+                          x.dtype().str(),
+                      where);
+    check_same(what, x, x.shape().size() - 1, *weight, 0, where);
   }
+}
 
-  /// Throws unless the weight or bias has one value for each element of a row.
-  void check_weight(const Tensor& weight) const {
-    if (weight.ndim() != 1 || weight.dtype() != x_.dtype())
-      throw TypeError(what_ + ": `" + weight.name() + "` must have one dimension and elements of " +
-                          x_.dtype().str(),
-                      where_);
-    check_same(what_, x_, x_.shape().size() - 1, weight, 0, where_);
-  }
+/// Declares the sum of `term` over each row of `x`.
+Tensor sum_of_rows(const std::string& what, const Tensor& x, const std::string& name,
+                   const std::function<Expr(const Expr& x, Indices row)>& term,
+                   const SourceLocation& where) {
+  const std::vector<Expr> rows(x.shape().begin(), x.shape().end() - 1);
+  const te::IterVar k = te::reduce_axis({0, x.shape().back()}, "k", where);
+  const auto element = [&](Indices row) {
+    return te::sum(Operand(term(x(with(row, row.size(), k), where), row), where), {k});
+  };
+  return declare(what, rows, element, name, kCommReduce, where);
+}
 
-  /// Declares the sum of `term` over each row.
-  Tensor sum(const std::string& name, const std::function<Expr(const Expr& x, Indices row)>& term) {
-    const std::vector<Expr> rows(x_.shape().begin(), x_.shape().end() - 1);
-    const te::IterVar k = te::reduce_axis({0, x_.shape().back()}, "k", where_);
-    const auto element = [&](Indices row) {
-      std::vector<Expr> at(row.begin(), row.end());
-      at.push_back(k);
-      return te::sum(Operand(term(x_(at, where_), row), where_), {k});
-    };
-    return declare(what_, rows, element, name, kCommReduce, where_);
-  }
-
-  Expr mean(const Tensor& sum, Indices row) const {
-    return sum(row, where_) / tir::cast(x_.dtype(), x_.shape().back());
-  }
-
-  Tensor map(const std::string& name, const char* tag,
-             const std::function<Expr(const Expr& x, Indices row, const Expr& column)>& element) {
-    const auto of = [&](Indices all) {
-      return element(x_(all, where_), all.first(all.size() - 1), all.back());
-    };
-    return declare(what_, x_.shape(), of, name, tag, where_);
-  }
-
- private:
-  std::string what_;
-  const Tensor& x_;
-  const SourceLocation& where_;
-};
+/// Returns the mean of a row of `x`, given the sums of the rows.
+Expr mean_of_row(const Tensor& x, const Tensor& sums, Indices row, const SourceLocation& where) {
+  return sums(row, where) / tir::cast(x.dtype(), x.shape().back());
+}
 
 }  // namespace
 
@@ -86,31 +68,39 @@ Tensor gelu(const Tensor& x, Name name, SourceLocation where) {
 
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon,
                   Name name, SourceLocation where) {
-  Rows rows(describe("layer_norm", name, x), x, where);
-  rows.check_weight(gamma);
-  rows.check_weight(beta);
-  const std::string prefix = name;
-  const Tensor sum = rows.sum(prefix + "_sum", [](const Expr& e, Indices) { return e; });
-  const Tensor squares = rows.sum(prefix + "_squares", [&](const Expr& e, Indices row) {
-    const Expr distance = e - rows.mean(sum, row);
-    return distance * distance;
-  });
-  return rows.map(prefix, kLayerNorm, [&](const Expr& e, Indices row, const Expr& column) {
-    const Expr width = tir::rsqrt(rows.mean(squares, row) + constant(x, epsilon));
-    return (e - rows.mean(sum, row)) * width * gamma(column) + beta(column);
-  });
+  const std::string what = describe("layer_norm", name, x), prefix = name;
+  check_rows(what, x, {&gamma, &beta}, where);
+  const Tensor sum = sum_of_rows(
+      what, x, prefix + "_sum", [](const Expr& e, Indices) { return e; }, where);
+  const auto distance = [&](const Expr& e, Indices row) {
+    return e - mean_of_row(x, sum, row, where);
+  };
+  const Tensor squares = sum_of_rows(
+      what, x, prefix + "_squares",
+      [&](const Expr& e, Indices row) {
+        const Expr d = distance(e, row);
+        return d * d;
+      },
+      where);
+  const auto element = [&](Indices i) {
+    const Indices row = i.first(i.size() - 1);
+    const Expr width = tir::rsqrt(mean_of_row(x, squares, row, where) + constant(x, epsilon));
+    return distance(x(i, where), row) * width * gamma(i.back()) + beta(i.back());
+  };
+  return declare(what, x.shape(), element, prefix, kLayerNorm, where);
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& gamma, double epsilon, Name name,
                 SourceLocation where) {
-  Rows rows(describe("rms_norm", name, x), x, where);
-  rows.check_weight(gamma);
-  const std::string prefix = name;
-  const Tensor squares =
-      rows.sum(prefix + "_squares", [](const Expr& e, Indices) { return e * e; });
-  return rows.map(prefix, kRmsNorm, [&](const Expr& e, Indices row, const Expr& column) {
-    return e * tir::rsqrt(rows.mean(squares, row) + constant(x, epsilon)) * gamma(column);
-  });
+  const std::string what = describe("rms_norm", name, x), prefix = name;
+  check_rows(what, x, {&gamma}, where);
+  const Tensor squares = sum_of_rows(
+      what, x, prefix + "_squares", [](const Expr& e, Indices) { return e * e; }, where);
+  const auto element = [&](Indices i) {
+    const Expr mean = mean_of_row(x, squares, i.first(i.size() - 1), where);
+    return x(i, where) * tir::rsqrt(mean + constant(x, epsilon)) * gamma(i.back());
+  };
+  return declare(what, x.shape(), element, prefix, kRmsNorm, where);
 }
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
@@ -119,10 +109,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
   const std::string what =
       describe("attention", prefix, q) + ", " + describe(k) + " and " + describe(v);
   for (const Tensor* x : {&q, &k, &v}) {
-    if (x->ndim() != 3)
-      throw TypeError(
-          what + ": `" + x->name() + "` must have 3 dimensions, has " + std::to_string(x->ndim()),
-          where);
+    check_rank(what, *x, 3, where);
     check_floats(what, *x, where);
     if (x->dtype() != q.dtype())
       throw TypeError(what + ": the tensors must have the same type", where);

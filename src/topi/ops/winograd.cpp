@@ -13,78 +13,71 @@ namespace tenon::topi {
 
 namespace {
 
-using Indices = std::span<const Var>;
 using Row = std::vector<double>;
 using Matrix = std::vector<Row>;
 
 constexpr int kKernel = 3, kPlaces = kKernel * kKernel;
 
-/// The matrices of F(m x m, 3 x 3). Filters g, inputs d and products M are transformed to G g G^T,
-/// B^T d B and A^T M A. The interpolation points are 0, 1, -1, infinity, and for m = 4 also 2 and
-/// -2, as in Lavin and Gray.
-struct Transforms {
-  Matrix filters, inputs, results;
-};
+// The matrices of F(m x m, 3 x 3). Filters g, inputs d and products M are transformed to G g G^T,
+// B^T d B and A^T M A. The interpolation points are 0, 1, -1, infinity, and for m = 4 also 2 and
+// -2, as in Lavin and Gray.
 
-Transforms transforms_of(int tile) {
-  if (tile == 2)
-    return {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
-            {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
-            {{1, 1, 1, 0}, {0, 1, -1, -1}}};
-  return {{{1.0 / 4, 0, 0},
-           {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-           {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-           {1.0 / 24, 1.0 / 12, 1.0 / 6},
-           {1.0 / 24, -1.0 / 12, 1.0 / 6},
-           {0, 0, 1}},
-          {{4, 0, -5, 0, 1, 0},
-           {0, -4, -4, 1, 1, 0},
-           {0, 4, -4, -1, 1, 0},
-           {0, -2, -1, 2, 1, 0},
-           {0, 2, -1, -2, 1, 0},
-           {0, 4, 0, -5, 0, 1}},
-          {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
+/// Returns G, the transform of filters.
+Matrix filter_matrix(int tile) {
+  if (tile == 2) return {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+  return {{1.0 / 4, 0, 0},
+          {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+          {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+          {1.0 / 24, 1.0 / 12, 1.0 / 6},
+          {1.0 / 24, -1.0 / 12, 1.0 / 6},
+          {0, 0, 1}};
+}
+
+/// Returns B^T, the transform of inputs.
+Matrix input_matrix(int tile) {
+  if (tile == 2) return {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
+  return {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},
+          {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+}
+
+/// Returns A^T, the transform of products.
+Matrix result_matrix(int tile) {
+  if (tile == 2) return {{1, 1, 1, 0}, {0, 1, -1, -1}};
+  return {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
 }
 
 /// A function that returns element `n` of the vector by which a matrix row is multiplied.
 using Part = std::function<Expr(int n)>;
 
-/// A sum of scaled terms, initially empty. Negative factors subtract the term.
-class Sum {
- public:
-  void add(double factor, const Expr& e) {
-    if (factor == 0) return;
-    const auto times = [&](double size) {
-      return size == 1 ? e : e * tir::make_const(e.dtype(), size);
-    };
-    if (!sum_)
-      sum_ = times(factor);
-    else
-      sum_ = factor < 0 ? *sum_ - times(-factor) : *sum_ + times(factor);
-  }
-  const std::optional<Expr>& value() const { return sum_; }
-
- private:
-  std::optional<Expr> sum_;
-};
+/// Adds a scaled term to a sum, which is nullopt as long as it has no terms. Negative factors
+/// subtract the term.
+void add_term(std::optional<Expr>& sum, double factor, const Expr& e) {
+  if (factor == 0) return;
+  const auto times = [&](double size) {
+    return size == 1 ? e : e * tir::make_const(e.dtype(), size);
+  };
+  if (!sum)
+    sum = times(factor);
+  else
+    sum = factor < 0 ? *sum - times(-factor) : *sum + times(factor);
+}
 
 /// Sums the even and the odd powers of a row separately. The rows for the points p and -p have the
 /// same factors for even powers, and opposite factors for odd powers. Both rows therefore use the
 /// same two sums, which are computed once.
 Expr sum_by_parity(const Row& row, const Part& part) {
-  std::array<Sum, 2> sums;
+  std::optional<Expr> even, odd;
   double sign = 0;
   for (int n = 0; n < static_cast<int>(row.size()); ++n) {
     const double factor = row[static_cast<std::size_t>(n)];
     if (factor == 0) continue;
     if (n % 2 == 0) {
-      sums[0].add(factor, part(n));
+      add_term(even, factor, part(n));
       continue;
     }
     if (sign == 0) sign = factor < 0 ? -1 : 1;
-    sums[1].add(sign * factor, part(n));
+    add_term(odd, sign * factor, part(n));
   }
-  const auto &even = sums[0].value(), &odd = sums[1].value();
   if (!odd) return *even;
   if (!even) return sign < 0 ? -*odd : *odd;
   return sign < 0 ? *even - *odd : *even + *odd;
@@ -94,15 +87,15 @@ Expr sum_by_parity(const Row& row, const Part& part) {
 /// their factors are equal or opposite in each row. The sum and the difference of their elements
 /// therefore serve all rows.
 Expr sum_by_pairs(const Row& row, const Part& part) {
-  Sum sum;
+  std::optional<Expr> sum;
   const std::size_t last = row.size() - 1;
-  sum.add(row[0], part(0));
+  add_term(sum, row[0], part(0));
   for (std::size_t n = 1; n < last; n += 2) {
     const Expr a = part(static_cast<int>(n)), b = part(static_cast<int>(n) + 1);
-    sum.add(row[n], row[n] == row[n + 1] ? a + b : a - b);
+    add_term(sum, row[n], row[n] == row[n + 1] ? a + b : a - b);
   }
-  sum.add(row[last], part(static_cast<int>(last)));
-  return *sum.value();
+  add_term(sum, row[last], part(static_cast<int>(last)));
+  return *sum;
 }
 
 using SumOfRow = Expr (*)(const Row& row, const Part& part);
@@ -123,7 +116,6 @@ class Winograd {
   Winograd(const char* function, Layout layout, const Tensor& x, const Tensor& kernel,
            const WinogradOptions& options, const SourceLocation& where)
       : layout_(layout),
-        of_kernel_(layout == Layout::Nchw ? KernelDimensions{0, 1, 2} : KernelDimensions{3, 2, 0}),
         x_(x),
         kernel_(kernel),
         options_(options),
@@ -131,14 +123,12 @@ class Winograd {
         name_(or_else(options.name, "T_conv2d_winograd")),
         what_(describe_two(function, name_, x, kernel)),
         extents_(checked_extents()),
-        transforms_(transforms_of(options.tile)),
         tiles_{tiles_along(0), tiles_along(1)} {}
 
   Tensor convolution(const char* tag) const {
     const Tensor images = results(products(inputs(source()), filters()));
-    const std::vector<Expr> shape =
-        by_layout(layout_, x_.shape()[0], kernel_.shape()[of_kernel_.filters], number(extents_[0]),
-                  number(extents_[1]));
+    const std::vector<Expr> shape = by_layout(layout_, x_.shape()[0], given_filters(),
+                                              number(extents_[0]), number(extents_[1]));
     const std::size_t y = height_of(layout_);
     const auto element = [&](Indices i) {
       return images({i[0], i[y], i[y + 1], i[channels_of(layout_)]}, where_);
@@ -147,12 +137,8 @@ class Winograd {
   }
 
  private:
-  /// The positions of filters, channels and the height among the kernel's dimensions. The width
-  /// follows the height.
-  struct KernelDimensions {
-    std::size_t filters, channels, height;
-  };
-
+  /// Returns the number of filters.
+  const Expr& given_filters() const { return kernel_.shape()[layout_ == Layout::Nchw ? 0 : 3]; }
   const Expr& channels() const { return x_.shape()[channels_of(layout_)]; }
 
   Tensor declare(const std::string& suffix, const std::vector<Expr>& shape, const Element& element,
@@ -169,8 +155,10 @@ class Winograd {
     for (const Tensor* t : {&x_, &kernel_}) check_rank(what_, *t, 4, where_);
     check_options();
     check_type();
-    check_same(what_, x_, channels_of(layout_), kernel_, of_kernel_.channels, where_);
-    const std::size_t height = of_kernel_.height;
+    const bool is_nchw = layout_ == Layout::Nchw;
+    check_same(what_, x_, channels_of(layout_), kernel_, is_nchw ? 1 : 2, where_);
+    // The position of the height among the kernel's dimensions. The width follows it.
+    const std::size_t height = is_nchw ? 2 : 0;
     const Window window{{kernel_.shape()[height], kernel_.shape()[height + 1]},
                         {1, 1},
                         {1, 1},
@@ -283,17 +271,17 @@ class Winograd {
                               y * options_.tile + row, x * options_.tile + column),
                     where_);
     };
-    const Tensor first = by_rows("_input_rows", transforms_.inputs,
+    const Tensor first = by_rows("_input_rows", input_matrix(options_.tile),
                                  {count, source.shape()[channels_of(layout_)]}, sum_by_parity, at);
-    return by_columns("_inputs", transforms_.inputs, first, sum_by_parity);
+    return by_columns("_inputs", input_matrix(options_.tile), first, sum_by_parity);
   }
 
   /// Returns an element of the kernel, or 0 for a filter that was added to fill a vector.
   Expr weight(const Expr& filter, const std::vector<Expr>& at) const {
-    const Expr& given = kernel_.shape()[of_kernel_.filters];
     const Expr element = kernel_(at, where_);
-    if (same_extent(filled_up(given), given)) return element;
-    return tir::if_then_else(filter < given, element, tir::make_const(element.dtype(), 0));
+    if (same_extent(filled_up(given_filters()), given_filters())) return element;
+    return tir::if_then_else(filter < given_filters(), element,
+                             tir::make_const(element.dtype(), 0));
   }
 
   /// Declares the kernels of Layout::Nchw as a matrix with one row per filter, so that a schedule
@@ -310,16 +298,16 @@ class Winograd {
   }
 
   Tensor filters() const {
-    const Expr count = filled_up(kernel_.shape()[of_kernel_.filters]);
+    const Expr count = filled_up(given_filters());
     const std::optional<Tensor> matrix =
         layout_ == Layout::Nchw ? std::optional(kernel_matrix(count)) : std::nullopt;
     const auto at = [&](int row, const Expr& column, Indices i) {
       if (matrix) return (*matrix)({i[1], i[0] * kPlaces + (row * kKernel + column)}, where_);
       return weight(i[1], {row, column, i[0], i[1]});
     };
-    const Tensor first =
-        by_rows("_filter_rows", transforms_.filters, {channels(), count}, sum_by_parity, at);
-    return by_columns("_filters", transforms_.filters, first, sum_by_parity);
+    const Tensor first = by_rows("_filter_rows", filter_matrix(options_.tile), {channels(), count},
+                                 sum_by_parity, at);
+    return by_columns("_filters", filter_matrix(options_.tile), first, sum_by_parity);
   }
 
   /// Declares one matrix product for each position of a tile. It multiplies tiles x channels by
@@ -341,7 +329,7 @@ class Winograd {
     const auto at = [&](int row, const Expr& column, Indices i) {
       return products({row, column, i[0], i[1]}, where_);
     };
-    const Tensor first = by_rows("_result_rows", transforms_.results,
+    const Tensor first = by_rows("_result_rows", result_matrix(options_.tile),
                                  {products.shape()[2], products.shape()[3]}, sum_by_pairs, at);
     const std::vector<Expr> shape{x_.shape()[0], product_of(what_, {tiles_[0], tile}, where_),
                                   product_of(what_, {tiles_[1], tile}, where_),
@@ -352,19 +340,18 @@ class Winograd {
       const auto part = [&](int n) {
         return first({tir::floormod(i[1], tile), n, which, i[3]}, where_);
       };
-      return multiplied(transforms_.results, tir::floormod(i[2], tile), part, sum_by_pairs);
+      return multiplied(result_matrix(options_.tile), tir::floormod(i[2], tile), part,
+                        sum_by_pairs);
     });
   }
 
   const Layout layout_;
-  const KernelDimensions of_kernel_;
   const Tensor &x_, &kernel_;
   const WinogradOptions& options_;
   const SourceLocation& where_;
   const std::string name_, what_;
   /// The height and width of the results.
   const std::array<std::int64_t, 2> extents_;
-  const Transforms transforms_;
   /// The number of tiles of an image along the height and the width.
   const std::array<Expr, 2> tiles_;
 };
