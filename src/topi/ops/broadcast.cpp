@@ -106,40 +106,80 @@ Expr divide_elements(const Operand& a, const Operand& b) {
 
 }  // namespace
 
-/// Defines the operator that applies `combine` to each pair of elements.
-#define TENON_BROADCAST(function, combine)                    \
-  Tensor function(const Term& a, const Term& b, Name name) {  \
-    return binary(#function, combine, a, b, std::move(name)); \
-  }
+Tensor add(const Term& a, const Term& b, Name name) {
+  return binary("add", tir::operator+, a, b, std::move(name));
+}
+Tensor subtract(const Term& a, const Term& b, Name name) {
+  return binary("subtract", tir::operator-, a, b, std::move(name));
+}
+Tensor multiply(const Term& a, const Term& b, Name name) {
+  return binary("multiply", tir::operator*, a, b, std::move(name));
+}
+Tensor divide(const Term& a, const Term& b, Name name) {
+  return binary("divide", divide_elements, a, b, std::move(name));
+}
+Tensor floor_divide(const Term& a, const Term& b, Name name) {
+  return binary("floor_divide", tir::floordiv, a, b, std::move(name));
+}
+Tensor floor_mod(const Term& a, const Term& b, Name name) {
+  return binary("floor_mod", tir::floormod, a, b, std::move(name));
+}
+Tensor trunc_divide(const Term& a, const Term& b, Name name) {
+  return binary("trunc_divide", tir::truncdiv, a, b, std::move(name));
+}
+Tensor trunc_mod(const Term& a, const Term& b, Name name) {
+  return binary("trunc_mod", tir::truncmod, a, b, std::move(name));
+}
+Tensor power(const Term& a, const Term& b, Name name) {
+  return binary("power", tir::pow, a, b, std::move(name));
+}
+Tensor minimum(const Term& a, const Term& b, Name name) {
+  return binary("minimum", tir::min, a, b, std::move(name));
+}
+Tensor maximum(const Term& a, const Term& b, Name name) {
+  return binary("maximum", tir::max, a, b, std::move(name));
+}
 
-TENON_BROADCAST(add, tir::operator+)
-TENON_BROADCAST(subtract, tir::operator-)
-TENON_BROADCAST(multiply, tir::operator*)
-TENON_BROADCAST(divide, divide_elements)
-TENON_BROADCAST(floor_divide, tir::floordiv)
-TENON_BROADCAST(floor_mod, tir::floormod)
-TENON_BROADCAST(trunc_divide, tir::truncdiv)
-TENON_BROADCAST(trunc_mod, tir::truncmod)
-TENON_BROADCAST(power, tir::pow)
-TENON_BROADCAST(minimum, tir::min)
-TENON_BROADCAST(maximum, tir::max)
+Tensor less(const Term& a, const Term& b, Name name) {
+  return binary("less", tir::operator<, a, b, std::move(name));
+}
+Tensor less_equal(const Term& a, const Term& b, Name name) {
+  return binary("less_equal", tir::operator<=, a, b, std::move(name));
+}
+Tensor greater(const Term& a, const Term& b, Name name) {
+  return binary("greater", tir::operator>, a, b, std::move(name));
+}
+Tensor greater_equal(const Term& a, const Term& b, Name name) {
+  return binary("greater_equal", tir::operator>=, a, b, std::move(name));
+}
+Tensor equal(const Term& a, const Term& b, Name name) {
+  return binary("equal", tir::operator==, a, b, std::move(name));
+}
+Tensor not_equal(const Term& a, const Term& b, Name name) {
+  return binary("not_equal", tir::operator!=, a, b, std::move(name));
+}
 
-TENON_BROADCAST(less, tir::operator<)
-TENON_BROADCAST(less_equal, tir::operator<=)
-TENON_BROADCAST(greater, tir::operator>)
-TENON_BROADCAST(greater_equal, tir::operator>=)
-TENON_BROADCAST(equal, tir::operator==)
-TENON_BROADCAST(not_equal, tir::operator!=)
-
-TENON_BROADCAST(logical_and, tir::operator&&)
-TENON_BROADCAST(logical_or, tir::operator||)
-TENON_BROADCAST(bitwise_and, tir::operator&)
-TENON_BROADCAST(bitwise_or, tir::operator|)
-TENON_BROADCAST(bitwise_xor, tir::operator^)
-TENON_BROADCAST(left_shift, tir::operator<<)
-TENON_BROADCAST(right_shift, tir::operator>>)
-
-#undef TENON_BROADCAST
+Tensor logical_and(const Term& a, const Term& b, Name name) {
+  return binary("logical_and", tir::operator&&, a, b, std::move(name));
+}
+Tensor logical_or(const Term& a, const Term& b, Name name) {
+  return binary("logical_or", tir::operator||, a, b, std::move(name));
+}
+Tensor bitwise_and(const Term& a, const Term& b, Name name) {
+  return binary("bitwise_and", tir::operator&, a, b, std::move(name));
+}
+Tensor bitwise_or(const Term& a, const Term& b, Name name) {
+  return binary("bitwise_or", tir::operator|, a, b, std::move(name));
+}
+Tensor bitwise_xor(const Term& a, const Term& b, Name name) {
+  return binary("bitwise_xor", tir::operator^, a, b, std::move(name));
+}
+Tensor left_shift(const Term& a, const Term& b, Name name) {
+  return binary("left_shift", tir::operator<<, a, b, std::move(name));
+}
+Tensor right_shift(const Term& a, const Term& b, Name name) {
+  return binary("right_shift", tir::operator>>, a, b, std::move(name));
+}
 
 // ---- broadcast_to -------------------------------------------------------------------------------
 

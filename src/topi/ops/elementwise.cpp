@@ -32,52 +32,105 @@ Expr sign_of(const Operand& operand) {
 
 }  // namespace
 
-/// Defines the operator that applies the function of the same name to each element.
-#define TENON_ELEMENTWISE(function)                                    \
-  Tensor function(const Tensor& x, Name name, SourceLocation where) {  \
-    return unary(#function, tir::function, x, std::move(name), where); \
-  }
-
-TENON_ELEMENTWISE(abs)
-TENON_ELEMENTWISE(exp)
-TENON_ELEMENTWISE(exp2)
-TENON_ELEMENTWISE(exp10)
-TENON_ELEMENTWISE(log)
-TENON_ELEMENTWISE(log2)
-TENON_ELEMENTWISE(log10)
-TENON_ELEMENTWISE(log1p)
-TENON_ELEMENTWISE(sqrt)
-TENON_ELEMENTWISE(rsqrt)
-TENON_ELEMENTWISE(erf)
-TENON_ELEMENTWISE(sigmoid)
-TENON_ELEMENTWISE(sin)
-TENON_ELEMENTWISE(cos)
-TENON_ELEMENTWISE(tan)
-TENON_ELEMENTWISE(asin)
-TENON_ELEMENTWISE(acos)
-TENON_ELEMENTWISE(atan)
-TENON_ELEMENTWISE(sinh)
-TENON_ELEMENTWISE(cosh)
-TENON_ELEMENTWISE(tanh)
-TENON_ELEMENTWISE(asinh)
-TENON_ELEMENTWISE(acosh)
-TENON_ELEMENTWISE(atanh)
-TENON_ELEMENTWISE(floor)
-TENON_ELEMENTWISE(ceil)
-TENON_ELEMENTWISE(trunc)
-TENON_ELEMENTWISE(round)
-TENON_ELEMENTWISE(isnan)
-TENON_ELEMENTWISE(isinf)
-TENON_ELEMENTWISE(isfinite)
-
-#undef TENON_ELEMENTWISE
-
+Tensor abs(const Tensor& x, Name name, SourceLocation where) {
+  return unary("abs", tir::abs, x, std::move(name), where);
+}
 Tensor negative(const Tensor& x, Name name, SourceLocation where) {
   return unary(
       "negative", [](const Operand& e) { return -e; }, x, std::move(name), where);
 }
 Tensor sign(const Tensor& x, Name name, SourceLocation where) {
   return unary("sign", sign_of, x, std::move(name), where);
+}
+Tensor exp(const Tensor& x, Name name, SourceLocation where) {
+  return unary("exp", tir::exp, x, std::move(name), where);
+}
+Tensor exp2(const Tensor& x, Name name, SourceLocation where) {
+  return unary("exp2", tir::exp2, x, std::move(name), where);
+}
+Tensor exp10(const Tensor& x, Name name, SourceLocation where) {
+  return unary("exp10", tir::exp10, x, std::move(name), where);
+}
+Tensor log(const Tensor& x, Name name, SourceLocation where) {
+  return unary("log", tir::log, x, std::move(name), where);
+}
+Tensor log2(const Tensor& x, Name name, SourceLocation where) {
+  return unary("log2", tir::log2, x, std::move(name), where);
+}
+Tensor log10(const Tensor& x, Name name, SourceLocation where) {
+  return unary("log10", tir::log10, x, std::move(name), where);
+}
+Tensor log1p(const Tensor& x, Name name, SourceLocation where) {
+  return unary("log1p", tir::log1p, x, std::move(name), where);
+}
+Tensor sqrt(const Tensor& x, Name name, SourceLocation where) {
+  return unary("sqrt", tir::sqrt, x, std::move(name), where);
+}
+Tensor rsqrt(const Tensor& x, Name name, SourceLocation where) {
+  return unary("rsqrt", tir::rsqrt, x, std::move(name), where);
+}
+Tensor erf(const Tensor& x, Name name, SourceLocation where) {
+  return unary("erf", tir::erf, x, std::move(name), where);
+}
+Tensor sigmoid(const Tensor& x, Name name, SourceLocation where) {
+  return unary("sigmoid", tir::sigmoid, x, std::move(name), where);
+}
+Tensor sin(const Tensor& x, Name name, SourceLocation where) {
+  return unary("sin", tir::sin, x, std::move(name), where);
+}
+Tensor cos(const Tensor& x, Name name, SourceLocation where) {
+  return unary("cos", tir::cos, x, std::move(name), where);
+}
+Tensor tan(const Tensor& x, Name name, SourceLocation where) {
+  return unary("tan", tir::tan, x, std::move(name), where);
+}
+Tensor asin(const Tensor& x, Name name, SourceLocation where) {
+  return unary("asin", tir::asin, x, std::move(name), where);
+}
+Tensor acos(const Tensor& x, Name name, SourceLocation where) {
+  return unary("acos", tir::acos, x, std::move(name), where);
+}
+Tensor atan(const Tensor& x, Name name, SourceLocation where) {
+  return unary("atan", tir::atan, x, std::move(name), where);
+}
+Tensor sinh(const Tensor& x, Name name, SourceLocation where) {
+  return unary("sinh", tir::sinh, x, std::move(name), where);
+}
+Tensor cosh(const Tensor& x, Name name, SourceLocation where) {
+  return unary("cosh", tir::cosh, x, std::move(name), where);
+}
+Tensor tanh(const Tensor& x, Name name, SourceLocation where) {
+  return unary("tanh", tir::tanh, x, std::move(name), where);
+}
+Tensor asinh(const Tensor& x, Name name, SourceLocation where) {
+  return unary("asinh", tir::asinh, x, std::move(name), where);
+}
+Tensor acosh(const Tensor& x, Name name, SourceLocation where) {
+  return unary("acosh", tir::acosh, x, std::move(name), where);
+}
+Tensor atanh(const Tensor& x, Name name, SourceLocation where) {
+  return unary("atanh", tir::atanh, x, std::move(name), where);
+}
+Tensor floor(const Tensor& x, Name name, SourceLocation where) {
+  return unary("floor", tir::floor, x, std::move(name), where);
+}
+Tensor ceil(const Tensor& x, Name name, SourceLocation where) {
+  return unary("ceil", tir::ceil, x, std::move(name), where);
+}
+Tensor trunc(const Tensor& x, Name name, SourceLocation where) {
+  return unary("trunc", tir::trunc, x, std::move(name), where);
+}
+Tensor round(const Tensor& x, Name name, SourceLocation where) {
+  return unary("round", tir::round, x, std::move(name), where);
+}
+Tensor isnan(const Tensor& x, Name name, SourceLocation where) {
+  return unary("isnan", tir::isnan, x, std::move(name), where);
+}
+Tensor isinf(const Tensor& x, Name name, SourceLocation where) {
+  return unary("isinf", tir::isinf, x, std::move(name), where);
+}
+Tensor isfinite(const Tensor& x, Name name, SourceLocation where) {
+  return unary("isfinite", tir::isfinite, x, std::move(name), where);
 }
 Tensor logical_not(const Tensor& x, Name name, SourceLocation where) {
   return unary(
