@@ -1,6 +1,5 @@
 #include "tenon/tooling/check_functions.h"
 
-#include <limits>
 #include <set>
 
 #include "tenon/driver/build.h"
@@ -50,12 +49,8 @@ std::vector<CallArgument> arguments_of(const tir::PrimFunc& func,
       shape.push_back(tir::evaluate_int(size, [&](const tir::Var&) { return options.size; }));
     const DataType dtype = array->declared->dtype;
     const bool is_output = written.contains(array->buffer.get());
-    const double start = dtype.is_floating() ? std::numeric_limits<double>::quiet_NaN()
-                         : dtype.is_bool()   ? 1
-                                             : 77;
-    result.push_back(
-        {array->declared->name, is_output,
-         is_output ? NDArray::full(shape, dtype, start, cpu(0)) : input_of(shape, dtype, ++seed)});
+    result.push_back({array->declared->name, is_output,
+                      is_output ? unwritten_array(shape, dtype) : input_of(shape, dtype, ++seed)});
   }
   return result;
 }
