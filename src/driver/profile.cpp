@@ -1,11 +1,11 @@
 #include "tenon/driver/profile.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "driver/stage_probes.h"
+#include "tenon/driver/text.h"
 #include "tenon/runtime/module_impl.h"
 
 namespace tenon {
@@ -140,54 +140,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string number(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 /// Serializes JSON. Names may be arbitrary bytes; invalid UTF-8 is replaced.
 std::string text_of(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// A text table. Each column is as wide as its widest entry. The first `texts` columns are
-/// left-aligned, the others are right-aligned.
-class Table {
- public:
-  Table(std::size_t texts, std::vector<std::string> heads) : texts_(texts) {
-    add(std::move(heads));
-  }
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// Adds a line of text without columns below the rows that were added before.
-  void note(std::string text) { rows_.push_back({std::move(text)}); }
-
-  void print(std::ostream& out) const {
-    std::vector<std::size_t> widths(rows_.front().size());
-    for (const auto& row : rows_)
-      for (std::size_t n = 0; row.size() > 1 && n < row.size(); ++n)
-        widths[n] = std::max(widths[n], row[n].size());
-    for (const auto& row : rows_) {
-      std::string line;
-      for (std::size_t n = 0; n < row.size(); ++n) {
-        const std::string padding(row.size() > 1 ? widths[n] - row[n].size() : 0, ' ');
-        line += (n == 0 ? "" : "  ") + (n < texts_ ? row[n] + padding : padding + row[n]);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      out << line << '\n';
-    }
-  }
-
- private:
-  std::size_t texts_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
 /// Returns the time of each thread in milliseconds, as "0.84+0.79".
 std::string threads_text(const StageProfile& stage) {
   std::string text;
   for (const StageProfile::OnThread& each : stage.threads)
-    text += (text.empty() ? "" : "+") + number("%.3g", each.seconds * 1e3);
+    text += (text.empty() ? "" : "+") + formatted("%.3g", each.seconds * 1e3);
   return text;
 }
 
@@ -201,7 +163,7 @@ double calls_of(const Profile& profile, const std::string& function) {
 /// of the stage per call.
 std::string rate(const Profile& profile, const StageProfile& stage, double per_call) {
   if (stage.elapsed <= 0) return "-";
-  return number("%.1f", per_call * calls_of(profile, stage.function) / stage.elapsed / 1e9);
+  return formatted("%.1f", per_call * calls_of(profile, stage.function) / stage.elapsed / 1e9);
 }
 
 std::vector<std::string> row_of(const Profile& profile, const StageProfile& stage) {
@@ -209,16 +171,18 @@ std::vector<std::string> row_of(const Profile& profile, const StageProfile& stag
   if (stage.counted_in) {
     row.insert(row.end(), {"-", "in " + *stage.counted_in, "-", "-", "-", "-", "-"});
   } else {
-    row.insert(row.end(), {std::to_string(stage.calls), number("%.4g", stage.seconds * 1e3),
-                           number("%.1f %%", stage.share * 100),
-                           number("%.4g", stage.elapsed * 1e3), number("%.3g", stage.waiting * 1e3),
-                           stage.work ? rate(profile, stage, stage.work->operations) : "-",
-                           stage.work ? rate(profile, stage,
-                                             stage.work->bytes_read + stage.work->bytes_written)
-                                      : "-"});
+    row.insert(
+        row.end(),
+        {std::to_string(stage.calls), formatted("%.4g", stage.seconds * 1e3),
+         formatted("%.1f %%", stage.share * 100), formatted("%.4g", stage.elapsed * 1e3),
+         formatted("%.3g", stage.waiting * 1e3),
+         stage.work ? rate(profile, stage, stage.work->operations) : "-",
+         stage.work ? rate(profile, stage, stage.work->bytes_read + stage.work->bytes_written)
+                    : "-"});
   }
-  row.push_back(stage.work && stage.work->recomputation ? number("%.2f", *stage.work->recomputation)
-                                                        : "-");
+  row.push_back(stage.work && stage.work->recomputation
+                    ? formatted("%.2f", *stage.work->recomputation)
+                    : "-");
   row.push_back(stage.threads.size() > 1 ? threads_text(stage) : "");
   return row;
 }
@@ -300,20 +264,21 @@ std::string Profile::chrome_trace() const {
 }
 
 std::ostream& operator<<(std::ostream& out, const Profile& profile) {
-  Table table(2, {"stage", "where", "calls", "ms", "share", "elapsed", "waiting", "Gop/s", "GB/s",
-                  "computed", "ms on each thread"});
+  std::vector<std::vector<std::string>> table = {{"stage", "where", "calls", "ms", "share",
+                                                  "elapsed", "waiting", "Gop/s", "GB/s", "computed",
+                                                  "ms on each thread"}};
   double total = 0;
   for (const FunctionProfile& each : profile.functions) total += each.other_seconds;
   for (const StageProfile& each : profile.stages) total += each.seconds;
   for (const FunctionProfile& function : profile.functions) {
     for (const StageProfile& stage : profile.stages)
-      if (stage.function == function.name) table.add(row_of(profile, stage));
-    table.add({function.name, "beside stages", std::to_string(function.calls),
-               number("%.4g", function.other_seconds * 1e3),
-               number("%.1f %%", total > 0 ? function.other_seconds / total * 100 : 0),
-               number("%.4g", function.elapsed * 1e3), "-", "-", "-", "-", ""});
+      if (stage.function == function.name) table.push_back(row_of(profile, stage));
+    table.push_back({function.name, "beside stages", std::to_string(function.calls),
+                     formatted("%.4g", function.other_seconds * 1e3),
+                     formatted("%.1f %%", total > 0 ? function.other_seconds / total * 100 : 0),
+                     formatted("%.4g", function.elapsed * 1e3), "-", "-", "-", "-", ""});
   }
-  table.print(out);
+  print_table(out, table, 2);
   out << "temporaries: " << profile.peak_workspace
       << " bytes at the peak, in addition to those on the stack\n";
   return out;

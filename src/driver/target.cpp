@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tenon/codegen/llvm/processor.h"
+#include "tenon/driver/text.h"
 #include "tenon/support/similar_name.h"
 
 namespace tenon {
@@ -165,10 +166,8 @@ std::string similar(const std::string& given, std::vector<std::string> known) {
   std::ranges::stable_sort(known, {}, [&](const std::string& other) {
     return std::pair(-common_prefix(other), spelling_distance(name, other));
   });
-  std::string text;
-  for (std::size_t n = 0; n < std::min(known.size(), kShown); ++n)
-    text += (text.empty() ? "" : ", ") + known[n];
-  return text;
+  known.resize(std::min(known.size(), kShown));
+  return joined(known, ", ");
 }
 
 /// Returns the cache sizes that the system reports. Sizes that it does not report get common

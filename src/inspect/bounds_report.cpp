@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iomanip>
 #include <numeric>
 #include <ostream>
 #include <unordered_set>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/driver/text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/float16.h"
 #include "tenon/te/freeze.h"
@@ -377,55 +377,36 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
 
 namespace {
 
-std::string join(const std::vector<std::string>& parts, const char* between) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
-}
-
 std::string required_text(const BoundsReport::Row& row) {
   std::vector<std::string> parts;
   std::vector<Expr> extents;
   for (const BoundsReport::Dimension& dimension : row.dimensions) {
-    const std::string readers = join(dimension.decided_by, " and ");
+    const std::string readers = joined(dimension.decided_by, " and ");
     parts.push_back(print_expr(dimension.required.extent) + (readers.empty() ? "" : " by ") +
                     readers);
     extents.push_back(dimension.required.extent);
   }
-  return "[" + join(parts, ", ") + "] = " + plain_text(wide_product(1, extents));
+  return "[" + joined(parts, ", ") + "] = " + plain_text(wide_product(1, extents));
 }
 
 std::string allocated_text(const BoundsReport::Row& row) {
   std::vector<std::string> parts;
   for (const BoundsReport::Dimension& dimension : row.dimensions)
     parts.push_back(print_expr(dimension.allocated.extent));
-  return "[" + join(parts, ", ") + "]";
-}
-
-std::string hundredths(double value) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(2) << value;
-  return out.str();
+  return "[" + joined(parts, ", ") + "]";
 }
 
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const BoundsReport& report) {
-  std::vector<std::array<std::string, 8>> lines = {
+  std::vector<std::vector<std::string>> lines = {
       {"stage", "scope", "computed at", "required", "allocated", "bytes", "used", "computed"}};
   for (const BoundsReport::Row& row : report.rows)
     lines.push_back({row.stage, std::string(to_string(row.scope)), row.place, required_text(row),
                      allocated_text(row), plain_text(row.bytes),
-                     row.counts ? hundredths(row.counts->used()) : "-",
-                     row.counts ? hundredths(row.counts->computed()) : "-"});
-  std::array<std::size_t, 7> widths = {};
-  for (const auto& line : lines)
-    for (std::size_t n = 0; n < widths.size(); ++n) widths[n] = std::max(widths[n], line[n].size());
-  for (const auto& line : lines) {
-    for (std::size_t n = 0; n < widths.size(); ++n)
-      out << std::left << std::setw(static_cast<int>(widths[n]) + 2) << line[n];
-    out << line.back() << '\n';
-  }
+                     row.counts ? formatted("%.2f", row.counts->used()) : "-",
+                     row.counts ? formatted("%.2f", row.counts->computed()) : "-"});
+  print_table(out, lines, lines.front().size());
   if (!report.not_counted.empty()) out << "not counted: " << report.not_counted << '\n';
   return out;
 }

@@ -1,10 +1,9 @@
 #include "tenon/inspect/buffer_sizes.h"
 
-#include <array>
-#include <iomanip>
-#include <ostream>
+#include <algorithm>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/driver/text.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -106,12 +105,10 @@ class BufferWatch {
 };
 
 std::string box(const std::vector<Expr>& extents) {
-  std::string text = "[";
-  for (const Expr& extent : extents)
-    text.append(text.size() > 1 ? ", " : "").append(tir::print_expr(extent));
-  text += "]";
-  if (extents.size() > 1) text.append(" = ").append(tir::print_expr(product(extents)));
-  return text;
+  std::vector<std::string> texts;
+  for (const Expr& extent : extents) texts.push_back(tir::print_expr(extent));
+  const std::string shape = "[" + joined(texts, ", ") + "]";
+  return extents.size() > 1 ? shape + " = " + tir::print_expr(product(extents)) : shape;
 }
 
 }  // namespace
@@ -130,18 +127,11 @@ std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
 }
 
 std::ostream& operator<<(std::ostream& out, const std::vector<BufferSize>& sizes) {
-  std::vector<std::array<std::string, 4>> rows = {{"buffer", "scope", "required", "allocated"}};
+  std::vector<std::vector<std::string>> rows = {{"buffer", "scope", "required", "allocated"}};
   for (const BufferSize& size : sizes)
     rows.push_back({size.buffer, std::string(to_string(size.scope)), box(size.required),
                     tir::print_expr(size.allocated)});
-  std::array<std::size_t, 3> widths = {};
-  for (const auto& row : rows)
-    for (std::size_t n = 0; n < widths.size(); ++n) widths[n] = std::max(widths[n], row[n].size());
-  for (const auto& row : rows) {
-    for (std::size_t n = 0; n < widths.size(); ++n)
-      out << std::left << std::setw(static_cast<int>(widths[n]) + 2) << row[n];
-    out << row.back() << '\n';
-  }
+  print_table(out, rows, rows.front().size());
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <boost/graph/graphviz.hpp>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/driver/text.h"
 #include "tenon/support/error.h"
 #include "tenon/te/axis_map.h"
 #include "tenon/te/freeze.h"
@@ -17,10 +18,9 @@ namespace {
 using tir::print_expr;
 
 std::string shape_text(const Tensor& tensor) {
-  std::string text = tensor.dtype().str() + "[";
-  for (const Expr& extent : tensor.shape())
-    text += (text.back() == '[' ? "" : ", ") + print_expr(extent);
-  return text + "]";
+  std::vector<std::string> extents;
+  for (const Expr& extent : tensor.shape()) extents.push_back(print_expr(extent));
+  return tensor.dtype().str() + "[" + joined(extents, ", ") + "]";
 }
 
 std::string range_text(const Range& range) {

@@ -11,6 +11,7 @@
 #include "tenon/codegen/assembler_listing.h"
 #include "tenon/codegen/source_listing.h"
 #include "tenon/driver/build_watcher.h"
+#include "tenon/driver/text.h"
 #include "tenon/inspect/bounds_report.h"
 #include "tenon/inspect/buffer_sizes.h"
 #include "tenon/inspect/draw.h"
@@ -87,12 +88,6 @@ tir::PrimFunc ListedBuild::listed(const tir::PrimFunc& func) {
 std::string text_of(const Expr& e) {
   const std::optional<std::int64_t> number = tir::constant_int(e);
   return number ? std::to_string(*number) : tir::print_expr(e);
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
 }
 
 std::string shape_text(const std::vector<Expr>& extents) {

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <variant>
 
+#include "tenon/driver/text.h"
 #include "tenon/runtime/threads.h"
 
 namespace tenon {
@@ -36,12 +37,6 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 struct HelpWanted {};
-
-std::string joined(const std::vector<std::string>& words, std::string_view separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : std::string(separator)) + word;
-  return text;
-}
 
 enum class Takes { Nothing, Value, ValueOrNothing, Values };
 

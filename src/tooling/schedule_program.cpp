@@ -1,9 +1,9 @@
 #include "tenon/tooling/schedule_program.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
+#include "tenon/driver/text.h"
 #include "tenon/inspect/draw.h"
 #include "tenon/runtime/threads.h"
 #include "tenon/te/warnings.h"
@@ -14,12 +14,6 @@
 namespace tenon {
 
 namespace {
-
-std::string printed(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 std::string counted(std::int64_t elements) {
   return std::to_string(elements) + (elements == 1 ? " element" : " elements");
@@ -133,8 +127,8 @@ void ScheduleProgram::check(const std::string& name, const te::Schedule& schedul
                                              .on_step = reports_.steps()},
                                             where);
   const std::string what = counted(report.worst.elements) + " of " + report.argument +
-                           ", largest error " + printed("%.2g", report.worst.largest_error) + " (" +
-                           way_of(report, target()) + ")";
+                           ", largest error " + formatted("%.2g", report.worst.largest_error) +
+                           " (" + way_of(report, target()) + ")";
   if (report.fine()) {
     out_ << "check " << name << ": right; " << what << std::endl;
   } else {
@@ -188,11 +182,11 @@ void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule
       module["main"]
           .time_evaluator(device, {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where)
           .evaluate(as_call(call));
-  out_ << "time " << name << ": " << printed("%.4g", timing.median * 1e3) << " ms"
+  out_ << "time " << name << ": " << formatted("%.4g", timing.median * 1e3) << " ms"
        << (options.operations > 0
-               ? printed(", %.1f GFLOPS", options.operations / timing.median / 1e9)
+               ? formatted(", %.1f GFLOPS", options.operations / timing.median / 1e9)
                : "")
-       << " (least " << printed("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads()
+       << " (least " << formatted("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads()
        << " thread" << (runtime::num_threads() == 1 ? "" : "s") << ", " << target().describe()
        << ")" << std::endl;
 }
