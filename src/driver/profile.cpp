@@ -69,7 +69,8 @@ void add(const ProfiledFunction& function, const StageProfiler& profiler, double
 }
 
 void add_events(const StageProfiler& profiler, double tick, Profile& profile) {
-  std::vector<std::string> names;  // of the regions
+  // The names of the regions, which are numbered in this order.
+  std::vector<std::string> names;
   for (const ProfiledFunction& function : profiler.functions) {
     for (const tir::NotedStage& stage : function.stages) names.push_back(stage.name);
     names.push_back(function.name);
