@@ -216,7 +216,7 @@ void store_code(const std::string& key, const codegen::Artifact& code) {
 /// Precondition: the target is a GPU.
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments,
-                                BuildWatcher* watcher) {
+                                const BuildWatcher* watcher) {
   // The host code only launches kernels, so it is compiled for a generic processor. A saved module
   // then runs on other hosts, too.
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm -mcpu=generic").facts()};
@@ -249,7 +249,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
   }
   unit.kernels = codegen::emit_kernels(
       kernels, target,
-      {.stage_comments = stage_comments, .lines = watcher ? watcher->lines() : nullptr});
+      {.stage_comments = stage_comments, .lines = watcher ? watcher->lines : nullptr});
   return unit;
 }
 
@@ -266,7 +266,7 @@ void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocatio
 /// Runs the passes for host code on the result of `lower`, and prepares the module for code
 /// generation.
 tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
-                       const tir::TargetFacts& target, BuildWatcher* watcher) {
+                       const tir::TargetFacts& target, const BuildWatcher* watcher) {
   lowering::PassOptions passes = options;
   if (!passes.vector_registers) passes.vector_registers = target.vector_registers;
   passes.has_dp4a = target.kind == tir::TargetKind::Llvm;
@@ -359,7 +359,7 @@ void check_options(const std::vector<TargetedModule>& modules, const BuildOption
 /// Compiles functions that have been lowered.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where,
-                                  BuildWatcher* watcher) {
+                                  const BuildWatcher* watcher) {
   check_options(modules, options, where);
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
@@ -377,7 +377,8 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         }
       }
       codegen::CompileOptions how = codegen_options(options);
-      if (watcher) watcher->set_up(how);
+      if (watcher) how.lines = watcher->lines;
+      if (watcher && watcher->profiling) how.profiling = watcher->profiling();
       return modules.front().target.facts().kind == tir::TargetKind::C
                  ? codegen::compile_to_c(units, how)
                  : codegen::compile(units, how);
@@ -521,8 +522,8 @@ Code compile_first_tier(const std::vector<TargetedModule>& modules, const BuildO
 /// lower the modules, compiles the result and stores it.
 template <class Lowered>
 Code compile_once(std::string_view flow, const std::vector<TargetedModule>& modules,
-                  const BuildOptions& options, const SourceLocation& where, BuildWatcher* watcher,
-                  const Lowered& lowered) {
+                  const BuildOptions& options, const SourceLocation& where,
+                  const BuildWatcher* watcher, const Lowered& lowered) {
   const std::optional<std::string> key = watcher ? std::nullopt : code_key(flow, modules, options);
   if (key) {
     std::vector<tir::TargetFacts> targets;
@@ -548,7 +549,7 @@ runtime::Module load(const Code& code, const BuildOptions& options, const Source
 }
 
 Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOptions& options,
-                     const SourceLocation& where, BuildWatcher* watcher) {
+                     const SourceLocation& where, const BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   check_names(modules, where);
   return compile_once("modules", modules, options, where, watcher, [&] {
@@ -590,7 +591,7 @@ constexpr ScheduleCheck kScheduleChecks[] = {
 
 Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, BuildOptions options, const SourceLocation& where,
-                      BuildWatcher* watcher) {
+                      const BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   options.simple_mode = false;
   return with_user_line(where, [&] {
@@ -637,7 +638,8 @@ runtime::Module compile_and_load(const BuildOptions& options, const SourceLocati
   if (!options.profile) return load(compile(options, nullptr), options, where);
   ProfiledBuild profiled;
   const BuildOptions watched = profiled.watch(options);
-  runtime::Module module = load(compile(watched, &profiled), watched, where);
+  const BuildWatcher watcher = profiled.watcher();
+  runtime::Module module = load(compile(watched, &watcher), watched, where);
   profiled.finish();
   return module;
 }
@@ -652,13 +654,13 @@ codegen::Artifact compile(const std::vector<TargetedModule>& modules, const Buil
 codegen::Artifact compile_watched(const te::Schedule& schedule,
                                   const std::vector<LowerArgument>& args, const Target& target,
                                   const BuildOptions& options, const SourceLocation& where,
-                                  BuildWatcher& watcher) {
+                                  const BuildWatcher& watcher) {
   return compile_schedule(schedule, args, target, options, where, &watcher).artifact;
 }
 
 codegen::Artifact compile_watched(const tir::IRModule& module, const Target& target,
                                   const BuildOptions& options, const SourceLocation& where,
-                                  BuildWatcher& watcher) {
+                                  const BuildWatcher& watcher) {
   return compile_modules({{module, target}}, options, where, &watcher).artifact;
 }
 
@@ -680,9 +682,10 @@ runtime::Module build(const tir::IRModule& module, const Target& target,
 
 runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options,
                       SourceLocation where) {
-  return compile_and_load(options, where, [&](const BuildOptions& how, BuildWatcher* watcher) {
-    return compile_modules(modules, how, where, watcher);
-  });
+  return compile_and_load(options, where,
+                          [&](const BuildOptions& how, const BuildWatcher* watcher) {
+                            return compile_modules(modules, how, where, watcher);
+                          });
 }
 
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target,
@@ -694,9 +697,10 @@ runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& t
 
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, const BuildOptions& options, SourceLocation where) {
-  return compile_and_load(options, where, [&](const BuildOptions& how, BuildWatcher* watcher) {
-    return compile_schedule(schedule, args, target, how, where, watcher);
-  });
+  return compile_and_load(options, where,
+                          [&](const BuildOptions& how, const BuildWatcher* watcher) {
+                            return compile_schedule(schedule, args, target, how, where, watcher);
+                          });
 }
 
 }  // namespace tenon

@@ -65,8 +65,7 @@ std::vector<std::optional<StageProfile::Work>> stage_work(const tir::PrimFunc& f
 //
 //    ProfiledBuild profiled;
 //    const BuildOptions watched = profiled.watch(options);         // records the compiler's steps
-//    ready = profiled.add(lowered, ready);                         // probes around stages' loops
-//    profiled.set_up(compile_options);
+//    const BuildWatcher watcher = profiled.watcher();              // adds the probes
 
 /// A profiler, with the functions that its regions belong to and the steps of the compiler.
 struct StageProfiler : runtime::Profiler {
@@ -77,19 +76,23 @@ struct StageProfiler : runtime::Profiler {
   std::vector<CompileStep> steps;
 };
 
-class ProfiledBuild : public BuildWatcher {
+class ProfiledBuild {
  public:
   /// Returns the options with listeners that record the steps and passes of the compiler. The
   /// listeners refer to this object.
   BuildOptions watch(BuildOptions options);
-  /// Returns `ready` with probes. `ready` is the function that is compiled. The work of its stages
-  /// is counted in `lowered`, an earlier form of it.
-  tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) override;
-  void set_up(codegen::CompileOptions& options) override { options.profiling = profiling(); }
+  /// Returns an observer that adds probes. It refers to this object.
+  BuildWatcher watcher() {
+    return {.add = std::bind_front(&ProfiledBuild::add, this),
+            .profiling = std::bind_front(&ProfiledBuild::profiling, this)};
+  }
   /// Completes the record. Called after the last step of the compiler.
   void finish();
 
  private:
+  /// Returns `ready` with probes. `ready` is the function that is compiled. The work of its stages
+  /// is counted in `lowered`, an earlier form of it.
+  tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready);
   codegen::Profiling profiling();
   void note(std::string_view step, double seconds);
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <unordered_map>
 
 #include "inspect/instruction_places.h"
 #include "tenon/arith/simplify.h"
@@ -29,58 +27,20 @@ using tir::Expr;
 
 namespace {
 
-// A build that lists the compiled functions as lines of text. The debug lines of the code are line
-// numbers of that text.
-
-/// The concatenated listings of several functions.
-struct ListedProgram {
-  struct Part {
-    tir::Listing listing;
-    /// The number of lines that precede the part in the whole text.
-    int lines_before;
-  };
-  std::vector<std::string> lines;
-  std::vector<Part> parts;
-
-  /// Appends the listing of a function. Its name precedes it as a heading if `has_heading`.
-  const Part& add(const tir::PrimFunc& func, bool has_heading);
-};
-
-class ListedBuild : public BuildWatcher {
- public:
-  /// `has_headings`: whether function names precede the listings. True if there are several
-  /// functions or kernels.
-  explicit ListedBuild(bool has_headings) : has_headings_(has_headings) {}
-
-  tir::PrimFunc add(const tir::PrimFunc&, const tir::PrimFunc& ready) override {
-    return listed(ready);
+/// Appends the listing of a function. Its lines are numbered in the text that consists of all
+/// listings. The function's name precedes it as a heading if `has_heading`.
+const tir::Listing& add_listing(const tir::PrimFunc& func, bool has_heading,
+                                std::vector<tir::Listing>& program) {
+  tir::Listing listing = tir::list_statements(func);
+  int lines_before = has_heading ? 1 : 0;
+  for (const tir::Listing& each : program) lines_before += static_cast<int>(each.lines.size());
+  for (tir::ListedStmt& each : listing.stmts) {
+    each.first += lines_before;
+    each.last += lines_before;
   }
-  tir::PrimFunc add_kernel(const tir::PrimFunc& kernel) override { return listed(kernel); }
-  void set_up(codegen::CompileOptions& options) override { options.lines = &lines_; }
-  const codegen::StatementLines* lines() const override { return &lines_; }
-
-  ListedProgram program;
-
- private:
-  tir::PrimFunc listed(const tir::PrimFunc& func);
-
-  bool has_headings_;
-  codegen::StatementLines lines_;
-};
-
-const ListedProgram::Part& ListedProgram::add(const tir::PrimFunc& func, bool has_heading) {
-  if (has_heading) lines.push_back("@" + func.attrs.global_symbol + ":");
-  parts.push_back({tir::list_statements(func), static_cast<int>(lines.size())});
-  const std::vector<std::string>& own = parts.back().listing.lines;
-  lines.insert(lines.end(), own.begin(), own.end());
-  return parts.back();
-}
-
-tir::PrimFunc ListedBuild::listed(const tir::PrimFunc& func) {
-  const ListedProgram::Part& part = program.add(func, has_headings_);
-  for (const tir::ListedStmt& each : part.listing.stmts)
-    lines_.emplace(&each.stmt.node(), part.lines_before + each.first);
-  return part.listing.func;
+  if (has_heading)
+    listing.lines.insert(listing.lines.begin(), "@" + func.attrs.global_symbol + ":");
+  return program.emplace_back(std::move(listing));
 }
 
 // The buffers that a page shows for a schedule, with their required and allocated sizes.
@@ -244,97 +204,64 @@ std::string source_line(const SourceLocation& where) {
              : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// Returns the source lines of the user's declarations. A key is the name and location: "C,
-/// matmul.cpp:14".
-std::map<std::string, std::string> source_lines(const te::StageGraph& graph) {
-  std::map<std::string, std::string> lines;
-  for (const te::StageId id : graph.ids()) {
-    const te::Operation& op = graph.stage(id).op;
-    lines.emplace(op.name() + ", " + to_string(op.where()), source_line(op.where()));
-  }
-  return lines;
+/// Returns the number of a stage in the view. If several functions compute parts of a stage, they
+/// share its number.
+int number_of(const tir::NotedStage& noted, LoopView& view) {
+  const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
+    return each.name == noted.name && each.line == noted.line;
+  });
+  if (known != view.stages.end()) return static_cast<int>(known - view.stages.begin());
+  view.stages.push_back({noted.name, noted.line, ""});
+  return static_cast<int>(view.stages.size()) - 1;
 }
 
-class Viewer {
- public:
-  explicit Viewer(const std::optional<Profile>& profile) : profile_(profile) {}
-
-  /// Reads the source lines of the stages' declarations.
-  void read_sources(const te::Schedule& schedule, const SourceLocation& where) {
-    sources_ = source_lines(te::freeze(schedule, where));
+void show(const tir::Listing& listing, LoopView& view) {
+  view.lines.insert(view.lines.end(), listing.lines.begin(), listing.lines.end());
+  tir::StoredStages stored(listing.func);
+  std::vector<int> numbers;
+  for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
+  // StoredStages requires that its first query is for the outermost statement.
+  stored.of(listing.func.body);
+  const int before = static_cast<int>(view.stmts.size());
+  for (const tir::ListedStmt& each : listing.stmts) {
+    const std::vector<int>& stages = stored.of(each.stmt);
+    const int parent = each.parent < 0 ? -1 : before + each.parent;
+    const int around = parent < 0 ? -1 : view.stmts[static_cast<std::size_t>(parent)].stage;
+    const Kind kind = kind_of(each.stmt);
+    // An allocation that several stages use, or a condition around several stages, does not belong
+    // to a single stage.
+    const bool is_shared = kind == Kind::Other && stages.size() > 1;
+    const int stage = is_shared        ? -1
+                      : stages.empty() ? around
+                                       : numbers[static_cast<std::size_t>(stages.back())];
+    view.stmts.push_back({kind, each.first, each.last, parent, stage});
   }
+}
 
-  void show(const ListedProgram& program, LoopView& view) const {
-    view.lines = program.lines;
-    for (const ListedProgram::Part& part : program.parts) show(part, view);
-  }
-
- private:
-  void show(const ListedProgram::Part& part, LoopView& view) const {
-    tir::StoredStages stored(part.listing.func);
-    std::vector<int> numbers;
-    for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
-    // StoredStages requires that its first query is for the outermost statement.
-    stored.of(part.listing.func.body);
-    const int before = static_cast<int>(view.stmts.size());
-    for (const tir::ListedStmt& each : part.listing.stmts) {
-      const std::vector<int>& stages = stored.of(each.stmt);
-      const int parent = each.parent < 0 ? -1 : before + each.parent;
-      const int around = parent < 0 ? -1 : view.stmts[static_cast<std::size_t>(parent)].stage;
-      const Kind kind = kind_of(each.stmt);
-      // An allocation that several stages use, or a condition around several stages, does not
-      // belong to a single stage.
-      const bool is_shared = kind == Kind::Other && stages.size() > 1;
-      const int stage = is_shared        ? -1
-                        : stages.empty() ? around
-                                         : numbers[static_cast<std::size_t>(stages.back())];
-      view.stmts.push_back(
-          {kind, part.lines_before + each.first, part.lines_before + each.last, parent, stage});
+void add_sources(const te::StageGraph& graph, std::vector<LoopView::Stage>& stages) {
+  for (LoopView::Stage& stage : stages)
+    for (const te::StageId id : graph.ids()) {
+      const te::Operation& op = graph.stage(id).op;
+      if (op.name() + ", " + to_string(op.where()) != stage.name + ", " + stage.line) continue;
+      stage.source = source_line(op.where());
+      break;
     }
-  }
+}
 
-  /// Returns the number of a stage in the view. If several functions compute parts of a stage, they
-  /// share its number.
-  int number_of(const tir::NotedStage& noted, LoopView& view) const {
-    const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
-      return each.name == noted.name && each.line == noted.line;
-    });
-    if (known != view.stages.end()) return static_cast<int>(known - view.stages.begin());
-    view.stages.push_back(stage_of(noted));
-    return static_cast<int>(view.stages.size()) - 1;
-  }
-
-  LoopView::Stage stage_of(const tir::NotedStage& noted) const {
-    LoopView::Stage stage{noted.name, noted.line, ""};
-    const auto source = sources_.find(noted.name + ", " + noted.line);
-    if (source != sources_.end()) stage.source = source->second;
-    if (!profile_) return stage;
-    for (const StageProfile& each : profile_->stages) {
+void add_times(const Profile& profile, std::vector<LoopView::Stage>& stages) {
+  const auto calls_of = [&](const std::string& function) {
+    for (const FunctionProfile& each : profile.functions)
+      if (each.name == function) return static_cast<double>(std::max<std::int64_t>(each.calls, 1));
+    return 1.0;
+  };
+  for (LoopView::Stage& stage : stages)
+    for (const StageProfile& each : profile.stages) {
       if (each.name != stage.name || each.line != stage.line) continue;
       stage.counted_in = each.counted_in;
-      if (!each.counted_in) {
-        stage.seconds = each.seconds / calls_of(each.function);
-        stage.share = each.share;
-      }
+      if (each.counted_in) continue;
+      stage.seconds = each.seconds / calls_of(each.function);
+      stage.share = each.share;
     }
-    return stage;
-  }
-
-  double calls_of(const std::string& function) const {
-    for (const FunctionProfile& each : profile_->functions)
-      if (each.name == function) return static_cast<double>(std::max<std::int64_t>(each.calls, 1));
-    return 1;
-  }
-
-  const std::optional<Profile>& profile_;
-  std::map<std::string, std::string> sources_ = {};
-};
-
-/// Returns the listing of lowered functions. Used if the module does not compile.
-ListedProgram listed(const tir::IRModule& module) {
-  ListedProgram program;
-  for (const auto& [name, func] : module.functions) program.add(func, module.functions.size() > 1);
-  return program;
 }
 
 /// Records the stages of the function as notes, if it has none. Otherwise, buffers that later
@@ -350,42 +277,36 @@ tir::PrimFunc with_stages(tir::PrimFunc func) {
   return func;
 }
 
-/// Returns the lines of generated source code. Each line has the statement to which the mark in it
-/// (`//@3`) refers.
-std::vector<LoopView::Instruction> place_source(std::string_view text,
-                                                const std::vector<LoopView::Stmt>& stmts) {
-  // If several statements begin on one line, the code of that line belongs to the last one, which
-  // is the innermost.
-  std::unordered_map<int, int> by_line;
-  for (std::size_t n = 0; n < stmts.size(); ++n) by_line[stmts[n].first] = static_cast<int>(n);
-  std::vector<LoopView::Instruction> code;
-  for (codegen::SourceLine& line : codegen::list_source(text)) {
-    const auto found = by_line.find(line.line);
-    code.push_back({LoopView::Instruction::Kind::Instruction, std::move(line.text),
-                    found == by_line.end() ? -1 : found->second, false});
-  }
-  return code;
-}
-
-/// Fills the view with the compiled code. `compile` compiles with the given options and lists the
-/// functions in the given build. If it throws, the view shows the error and the result of
-/// `lower_only`.
+/// Fills the view with the compiled code. `compile` compiles with the given options and observer.
+/// If it throws, the view shows the error and the result of `lower_only`. `has_headings`: whether
+/// function names precede the listings.
 template <class Compile, class LowerOnly>
-void view_code(LoopView& view, const Target& target, const BuildOptions& options,
-               const Viewer& viewer, bool has_headings, const Compile& compile,
-               const LowerOnly& lower_only) {
+void view_code(LoopView& view, const Target& target, const BuildOptions& options, bool has_headings,
+               const Compile& compile, const LowerOnly& lower_only) {
   BuildOptions how = options;
   how.profile = false;
   how.on_step = {};
   const bool is_llvm = target.facts().kind == tir::TargetKind::Llvm;
-  ListedBuild build(has_headings || target.facts().is_gpu());
+  const bool has_kernels = target.facts().is_gpu();
+  // Lists the compiled functions. The debug lines of the code are line numbers of the listing.
+  std::vector<tir::Listing> program;
+  codegen::StatementLines lines;
+  const auto listed = [&](const tir::PrimFunc& func) {
+    const tir::Listing& listing = add_listing(func, has_headings || has_kernels, program);
+    for (const tir::ListedStmt& each : listing.stmts) lines.emplace(&each.stmt.node(), each.first);
+    return listing.func;
+  };
+  const BuildWatcher watcher{
+      .add = [&](const tir::PrimFunc&, const tir::PrimFunc& ready) { return listed(ready); },
+      .add_kernel = listed,
+      .lines = &lines};
   try {
-    const codegen::Artifact artifact = compile(how, build);
+    const codegen::Artifact artifact = compile(how, watcher);
     view.language = is_llvm ? "asm" : artifact.source_kinds().front();
-    viewer.show(build.program, view);
+    for (const tir::Listing& listing : program) show(listing, view);
     const std::string text = artifact.source(view.language);
     view.code = is_llvm ? place_instructions(codegen::list_assembler(text), view.stmts)
-                        : place_source(text, view.stmts);
+                        : place_source(codegen::list_source(text), view.stmts);
     return;
   } catch (const InternalError&) {
     throw;
@@ -393,7 +314,11 @@ void view_code(LoopView& view, const Target& target, const BuildOptions& options
     view.refused = error.what();
   }
   how.passes.on_pass = {};  // the build has already called it
-  viewer.show(listed(lower_only(how)), view);
+  const tir::IRModule lowered = lower_only(how);
+  program.clear();
+  view.lines.clear();
+  for (const auto& [name, func] : lowered.functions)
+    show(add_listing(func, lowered.functions.size() > 1, program), view);
 }
 
 }  // namespace
@@ -406,14 +331,14 @@ LoopView view_loops(const te::Schedule& schedule, const std::vector<LowerArgumen
   view.target = target.describe();
   view.outline = schedule.print_loops(where);
   view.buffers = view_buffers(schedule, args, options, where);
-  Viewer viewer(profile);
-  viewer.read_sources(schedule, where);
   view_code(
-      view, target, options, viewer, false,
-      [&](const BuildOptions& how, BuildWatcher& watcher) {
+      view, target, options, false,
+      [&](const BuildOptions& how, const BuildWatcher& watcher) {
         return compile_watched(schedule, args, target, how, where, watcher);
       },
       [&](const BuildOptions& how) { return lower(schedule, args, how, where); });
+  add_sources(te::freeze(schedule, where), view.stages);
+  if (profile) add_times(*profile, view.stages);
   return view;
 }
 
@@ -436,11 +361,12 @@ LoopView view_loops(const tir::IRModule& module, const Target& target, const Bui
     view_buffers(lowered.functions.at(name), view.buffers);
   }
   view_code(
-      view, target, options, Viewer(profile), module.functions.size() > 1,
-      [&](const BuildOptions& how, BuildWatcher& watcher) {
+      view, target, options, module.functions.size() > 1,
+      [&](const BuildOptions& how, const BuildWatcher& watcher) {
         return compile_watched(lowered, target, how, where, watcher);
       },
       [&](const BuildOptions&) { return lowered; });
+  if (profile) add_times(*profile, view.stages);
   return view;
 }
 
