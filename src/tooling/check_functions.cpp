@@ -70,14 +70,8 @@ CheckReport check_functions(const tir::PrimFunc& before, const tir::PrimFunc& af
   if (options.target) {
     tir::PrimFunc func = after;
     func.attrs.global_symbol = "main";
-    const runtime::Module module = build(tir::IRModule{{{"main", func}}}, *options.target);
-    if (options.target->facts().is_gpu()) {
-      const std::vector<CallArgument> there = copied_to(device_of(*options.target, where), actual);
-      module["main"].call(as_call(there));
-      copy_back(there, actual);
-    } else {
-      module["main"].call(as_call(actual));
-    }
+    run_main(build(tir::IRModule{{{"main", func}}}, *options.target), *options.target, actual,
+             where);
   } else {
     tir::evaluate(after, as_host_values(actual));
   }
