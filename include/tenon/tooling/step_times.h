@@ -18,11 +18,8 @@ class StepTimes {
   void print(std::ostream& out) const;
 
  private:
-  struct Row {
-    std::string step;
-    double seconds;
-  };
-  std::vector<Row> rows_;
+  /// The steps and their seconds, in order of first occurrence.
+  std::vector<std::pair<std::string, double>> steps_;
 };
 
 /// Whether LLVM performs this step of a build.
