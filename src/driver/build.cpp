@@ -25,6 +25,7 @@
 #include "tenon/driver/checks.h"
 #include "tenon/driver/compilation.h"
 #include "tenon/driver/target.h"
+#include "tenon/driver/text.h"
 #include "tenon/driver/user_line.h"
 #include "tenon/lower/checks.h"
 #include "tenon/lower/pipeline.h"
@@ -91,23 +92,16 @@ bool contains(const dl_phdr_info& file, const void* address) {
 /// Returns the build ids of LLVM's library and of the file that contains this code. Empty if one of
 /// them has no build id.
 std::string compiler_identity() {
-  struct Search {
-    std::string ids;
-    bool is_known = true;
-  } search;
+  std::vector<std::string> ids;
   ::dl_iterate_phdr(
       [](dl_phdr_info* file, std::size_t, void* data) {
-        if (!contains(*file, &kMaxBytes) &&
-            std::string_view(file->dlpi_name).find("libLLVM") == std::string_view::npos)
-          return 0;
-        auto& [ids, is_known] = *static_cast<Search*>(data);
-        const std::string_view id = build_id(*file);
-        ids += id;
-        is_known = is_known && !id.empty();
+        if (contains(*file, &kMaxBytes) ||
+            std::string_view(file->dlpi_name).find("libLLVM") != std::string_view::npos)
+          static_cast<std::vector<std::string>*>(data)->emplace_back(build_id(*file));
         return 0;
       },
-      &search);
-  return search.is_known ? search.ids : "";
+      &ids);
+  return std::ranges::find(ids, "") == ids.end() ? joined(ids, "") : "";
 }
 
 void put(ByteWriter& out, const tir::VectorRegisters& registers) {
