@@ -556,32 +556,20 @@ Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOpti
   });
 }
 
-/// A check for compilation. Throws for a schedule that must not be compiled, although `lower`
-/// accepts it.
-using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
-
-/// The checks, in the order in which they run. The first failure throws. Checks share intermediate
-/// results through the Compilation. One entry emits the warnings, so that the user sees them even
-/// if a later check throws.
-constexpr ScheduleCheck kScheduleChecks[] = {
-    [](Compilation& c, const Target&) {
-      if (!c.options().allow_parallel_reduction_race) refuse_races(c.graph());
-    },
-    [](Compilation& c, const Target& target) {
-      if (!target.facts().is_gpu()) refuse_device_threads(c.graph());
-    },
-    [](Compilation& c, const Target&) {
-      refuse_unbound_outputs(c.graph(), c.args(), c.options().binds, c.where());
-    },
-    [](Compilation& c, const Target&) {
-      refuse_partial_arguments(c.graph(), c.bounds(), c.args(), c.options().binds, c.where());
-    },
-    [](Compilation& c, const Target&) { c.emit_warnings(); },
-    [](Compilation& c, const Target&) { c.read_conditions(); },
-    [](Compilation& c, const Target&) {
-      if (!c.options().allow_parallel_reduction_race) refuse_conflicts(c.loops());
-    },
-};
+/// Throws for a schedule that must not be compiled, although `lower` accepts it. The warnings are
+/// emitted in between, so that the user sees them even if a later check throws.
+void refuse_schedule(Compilation& compilation, const Target& target) {
+  const te::StageGraph& graph = compilation.graph();
+  const std::vector<LowerArgument>& args = compilation.args();
+  const BuildOptions& options = compilation.options();
+  if (!options.allow_parallel_reduction_race) refuse_races(graph);
+  if (!target.facts().is_gpu()) refuse_device_threads(graph);
+  refuse_unbound_outputs(graph, args, options.binds, compilation.where());
+  refuse_partial_arguments(graph, compilation.bounds(), args, options.binds, compilation.where());
+  compilation.emit_warnings();
+  compilation.read_conditions();
+  if (!options.allow_parallel_reduction_race) refuse_conflicts(compilation.loops());
+}
 
 Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, BuildOptions options, const SourceLocation& where,
@@ -591,7 +579,7 @@ Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgum
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       Compilation compilation(schedule, args, options, where);
-      for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
+      refuse_schedule(compilation, target);
       const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
       // The function that computes the constants does not depend on sizes, so it needs no size
       // checks.
