@@ -113,21 +113,17 @@ Request parse(const std::string& text, const SourceLocation& where) {
     throw TargetError(
         "target kind `" + name + "` is unknown; the kinds are " + known + did_you_mean(name, names),
         where);
+  const std::vector<std::string_view> keys = keys_of(*kind);
   Request request{.kind = kind->kind};
   for (std::size_t n = 1; n < words.size(); ++n) {
     if (words[n].starts_with("--")) words[n].erase(0, 1);
     const std::size_t equals = words[n].find('=');
     const std::string key = words[n].substr(0, equals);
     if (says_nothing(key, where)) continue;
-    const bool is_known =
-        (", " + std::string(kind->keys) + ",").find(", " + key + ",") != std::string::npos;
-    if (!is_known || !key.starts_with('-')) {
-      const std::string keys =
-          kind->keys.empty() ? "it has none" : "the keys are " + std::string(kind->keys);
-      throw TargetError("target `" + name + "` has no key `" + key + "`; " + keys +
-                            did_you_mean(key, keys_of(*kind)),
+    if (std::ranges::find(keys, key) == keys.end())
+      throw TargetError("target `" + name + "` has no key `" + key + "`; the keys are " +
+                            std::string(kind->keys) + did_you_mean(key, keys),
                         where);
-    }
     for (std::size_t m = 1; m < n; ++m)
       if (words[m].substr(0, words[m].find('=')) == key)
         throw TargetError("target `" + name + "`: key `" + key + "` is given twice", where);
