@@ -124,6 +124,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+template <class T>
+Json optional(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 /// Serializes JSON. Names may be arbitrary bytes; invalid UTF-8 is replaced.
 std::string text_of(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -176,26 +181,22 @@ Json json_of(const StageProfile& stage) {
   for (const StageProfile::OnThread& each : stage.threads)
     threads.push_back({{"thread", each.thread}, {"seconds", each.seconds}, {"runs", each.runs}});
   Json work = nullptr;
-  if (stage.work) {
+  if (stage.work)
     work = {{"operations", stage.work->operations},
             {"bytes_read", stage.work->bytes_read},
             {"bytes_written", stage.work->bytes_written},
-            {"recomputation", nullptr}};
-    if (stage.work->recomputation) work["recomputation"] = *stage.work->recomputation;
-  }
-  Json result = {{"function", stage.function},
-                 {"name", stage.name},
-                 {"line", stage.line},
-                 {"counted_in", nullptr},
-                 {"calls", stage.calls},
-                 {"seconds", stage.seconds},
-                 {"share", stage.share},
-                 {"elapsed", stage.elapsed},
-                 {"waiting", stage.waiting},
-                 {"threads", threads},
-                 {"work", work}};
-  if (stage.counted_in) result["counted_in"] = *stage.counted_in;
-  return result;
+            {"recomputation", optional(stage.work->recomputation)}};
+  return {{"function", stage.function},
+          {"name", stage.name},
+          {"line", stage.line},
+          {"counted_in", optional(stage.counted_in)},
+          {"calls", stage.calls},
+          {"seconds", stage.seconds},
+          {"share", stage.share},
+          {"elapsed", stage.elapsed},
+          {"waiting", stage.waiting},
+          {"threads", threads},
+          {"work", work}};
 }
 
 /// Returns the event that names a process or thread.

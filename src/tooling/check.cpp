@@ -37,11 +37,9 @@ void interpret(const tir::IRModule& module, const std::vector<CallArgument>& cal
 }
 
 bool calls_c_functions(const tir::IRModule& module) {
-  bool found = false;
-  tir::walk(module.functions.begin()->second.body, [&](const tir::Call& call) {
-    found |= std::holds_alternative<tir::ExternCallee>(call.callee);
+  return tir::any_node(module.functions.begin()->second.body, [](const tir::Call& call) {
+    return std::holds_alternative<tir::ExternCallee>(call.callee);
   });
-  return found;
 }
 
 /// Returns the expected values of all arguments after the run, from each available source: the
