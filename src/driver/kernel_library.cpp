@@ -75,9 +75,9 @@ std::pair<std::vector<TargetedModule>, std::vector<std::string>> make_variants(
 
 /// Returns the specifications of the functions that programs call. They combine those of all
 /// variants, which may require different alignments of arrays.
-std::vector<FunctionSpec> joined(const std::vector<FunctionSpec>& compiled,
-                                 const std::vector<std::string>& names,
-                                 const KernelLibraryOptions& options) {
+std::vector<FunctionSpec> joined_specs(const std::vector<FunctionSpec>& compiled,
+                                       const std::vector<std::string>& names,
+                                       const KernelLibraryOptions& options) {
   std::vector<FunctionSpec> result;
   for (std::size_t f = 0; f < names.size(); ++f) {
     FunctionSpec spec = compiled[f];
@@ -110,7 +110,7 @@ void write_kernel_library(const KernelMaker& make, const KernelLibraryOptions& o
   const auto [modules, names] = make_variants(make, options);
   const codegen::Artifact artifact = compile(modules, options.build);
   const std::vector<FunctionSpec>& compiled = artifact.functions();
-  const std::vector<FunctionSpec> functions = joined(compiled, names, options);
+  const std::vector<FunctionSpec> functions = joined_specs(compiled, names, options);
   std::vector<Variant> choice;
   for (std::size_t v = 0; v < options.targets.size(); ++v) {
     Variant variant{options.targets[v].str(), {}, {}};
