@@ -27,27 +27,29 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// A shared library. Opens the first of several files that exists.
-class Library {
- public:
-  explicit Library(std::initializer_list<const char*> files, const char* prefix = "")
-      : prefix_(prefix) {
-    if (!kIsAllowed) return;
-    for (const char* file : files)
-      if ((handle_ = dlopen(file, kHow))) return;
-  }
-  explicit operator bool() const { return handle_ != nullptr; }
+/// Opens the first of several files that exists. Null if none exists.
+void* open_library(std::initializer_list<const char*> files) {
+  void* handle = nullptr;
+  for (const char* file : files)
+    if (kIsAllowed && !handle) handle = dlopen(file, kHow);
+  return handle;
+}
+
+/// An open library, and the functions that configure and call it.
+struct Library {
+  const char* name;
+  void* handle;
+  /// The prefix of all symbols of the library.
+  std::string prefix;
+  void (*set_threads)(const Library& library, int threads);
+  std::function<void()> (*product)(const Library& library, const MatrixProduct& p);
+  MatrixLibrary (*describe)(const Library& library);  // null for oneDNN
 
   /// Returns the function with this name; null if the library does not have it.
   template <class F>
   F* find(const std::string& symbol) const {
-    if (!handle_) return nullptr;
-    return reinterpret_cast<F*>(dlsym(handle_, (prefix_ + symbol).c_str()));
+    return reinterpret_cast<F*>(dlsym(handle, (prefix + symbol).c_str()));
   }
-
- private:
-  void* handle_ = nullptr;
-  std::string prefix_;
 };
 
 constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112, kPacked = 151, kBMatrix = 162;
@@ -198,23 +200,13 @@ std::string text_of(const Library& library, const char* symbol) {
 
 // ---- the libraries ------------------------------------------------------------------------------
 
-/// The functions that open, configure and call a library. `open` prefers the newest version.
-struct Entry {
-  const char* name;
-  Library (*open)();
-  void (*set_threads)(const Library& library, int threads);
-  std::function<void()> (*product)(const Library& library, const MatrixProduct& p);
-  MatrixLibrary (*describe)(const Library& library);  // null for oneDNN
-};
-
 template <class Count>
 void set_threads_by(const Library& library, const char* symbol, int threads) {
   if (auto* set = library.find<void(Count)>(symbol)) set(static_cast<Count>(threads));
 }
 
-Library open_openblas() {
-  const Library newest({"libscipy_openblas.so"}, "scipy_");
-  return newest ? newest : Library({"libopenblas.so.0"});
+void set_openblas_threads(const Library& library, int threads) {
+  set_threads_by<int>(library, "openblas_set_num_threads", threads);
 }
 
 /// Parses a text such as "OpenBLAS 0.3.34 DYNAMIC_ARCH NO_AFFINITY SkylakeX MAX_THREADS=64".
@@ -261,6 +253,10 @@ MatrixLibrary describe_mkl(const Library& library) {
   return {"MKL", version, mkl_kernels(library)};
 }
 
+void set_blis_threads(const Library& library, int threads) {
+  set_threads_by<long>(library, "bli_thread_set_num_threads", threads);
+}
+
 MatrixLibrary describe_blis(const Library& library) {
   auto* arch = library.find<int()>("bli_arch_query_id");
   auto* name = library.find<const char*(int)>("bli_arch_string");
@@ -281,34 +277,25 @@ std::function<void()> onednn_product(const Library& library, const MatrixProduct
 void set_onednn_threads(const Library&, int threads) {
   // Debian's oneDNN uses OpenMP, so the number of threads is set there. PyPI's oneDNN uses oneTBB,
   // whose threads are limited elsewhere.
-  set_threads_by<int>(Library({"libgomp.so.1"}), "omp_set_num_threads", threads);
+  void* openmp = open_library({"libgomp.so.1"});
+  if (!openmp) return;
+  if (void* set = dlsym(openmp, "omp_set_num_threads"))
+    reinterpret_cast<void (*)(int)>(set)(threads);
 }
 
-const std::vector<std::pair<Entry, Library>>& installed() {
-  static const std::vector<std::pair<Entry, Library>> found = [] {
-    std::vector<std::pair<Entry, Library>> all;
-    for (const Entry& entry : {Entry{"OpenBLAS", open_openblas,
-                                     [](const Library&l, int threads) {
-                                       set_threads_by<int>(l, "openblas_set_num_threads", threads);
-                                     },
-                                     cblas, describe_openblas},
-                               Entry{"MKL",
-                                     [] {
-                                       return Library({"libmkl_rt.so.3", "libmkl_rt.so.2"});
-                                     },
-                                     set_mkl_threads, cblas, describe_mkl},
-                               Entry{"BLIS", [] { return Library({"libblis.so.4"}); },
-                                     [](const Library&l, int threads) {
-                                       set_threads_by<long>(l, "bli_thread_set_num_threads",
-                                                            threads);
-                                     },
-                                     cblas, describe_blis},
-                               Entry{"oneDNN",
-                                     [] {
-                                       return Library({"libdnnl.so.3", "libdnnl.so.2"});
-                                     },
-                                     set_onednn_threads, onednn_product, nullptr}})
-      if (const Library library = entry.open()) all.emplace_back(entry, library);
+/// Returns the libraries that are installed, each in its newest version.
+const std::vector<Library>& installed() {
+  static const std::vector<Library> found = [] {
+    void* scipy_openblas = open_library({"libscipy_openblas.so"});
+    std::vector<Library> all = {
+        {"OpenBLAS", scipy_openblas ? scipy_openblas : open_library({"libopenblas.so.0"}),
+         scipy_openblas ? "scipy_" : "", set_openblas_threads, cblas, describe_openblas},
+        {"MKL", open_library({"libmkl_rt.so.3", "libmkl_rt.so.2"}), "", set_mkl_threads, cblas,
+         describe_mkl},
+        {"BLIS", open_library({"libblis.so.4"}), "", set_blis_threads, cblas, describe_blis},
+        {"oneDNN", open_library({"libdnnl.so.3", "libdnnl.so.2"}), "", set_onednn_threads,
+         onednn_product, nullptr}};
+    std::erase_if(all, [](const Library& library) { return !library.handle; });
     return all;
   }();
   return found;
@@ -318,10 +305,10 @@ const std::vector<std::pair<Entry, Library>>& installed() {
 
 std::vector<LibraryProduct> library_products(const MatrixProduct& product, int threads) {
   std::vector<LibraryProduct> products;
-  for (const auto& [entry, library] : installed()) {
-    entry.set_threads(library, threads);
-    if (std::function<void()> run = entry.product(library, product))
-      products.push_back({entry.name, std::move(run)});
+  for (const Library& library : installed()) {
+    library.set_threads(library, threads);
+    if (std::function<void()> run = library.product(library, product))
+      products.push_back({library.name, std::move(run)});
   }
   return products;
 }
@@ -331,13 +318,13 @@ std::vector<LibraryProduct> library_transposes(int rows, int columns, const floa
   using Mkl = void(char, char, std::size_t, std::size_t, float, const float*, std::size_t, float*,
                    std::size_t);
   std::vector<LibraryProduct> found;
-  for (const auto& [entry, library] : installed()) {
+  for (const Library& library : installed()) {
     if (auto* copy = library.find<Cblas>("cblas_somatcopy"))
-      found.push_back({entry.name, [=] {
+      found.push_back({library.name, [=] {
                          copy(kRowMajor, kTransposed, rows, columns, 1.0f, x, columns, y, rows);
                        }});
     if (auto* copy = library.find<Mkl>("MKL_Somatcopy"))
-      found.push_back({entry.name, [=] {
+      found.push_back({library.name, [=] {
                          copy('R', 'T', static_cast<std::size_t>(rows),
                               static_cast<std::size_t>(columns), 1.0f, x,
                               static_cast<std::size_t>(columns), y, static_cast<std::size_t>(rows));
@@ -348,21 +335,21 @@ std::vector<LibraryProduct> library_transposes(int rows, int columns, const floa
 
 std::vector<LibraryFunction> library_functions(const std::string& symbol, int threads) {
   std::vector<LibraryFunction> found;
-  for (const auto& [entry, library] : installed()) {
-    if (!entry.describe) continue;
-    entry.set_threads(library, threads);
+  for (const Library& library : installed()) {
+    if (!library.describe) continue;
+    library.set_threads(library, threads);
     if (auto* function = library.find<void()>(symbol))
-      found.push_back({entry.name, reinterpret_cast<void*>(function)});
+      found.push_back({library.name, reinterpret_cast<void*>(function)});
   }
   return found;
 }
 
 std::vector<MatrixLibrary> matrix_libraries(int threads) {
   std::vector<MatrixLibrary> libraries;
-  for (const auto& [entry, library] : installed()) {
-    if (!entry.describe) continue;
-    entry.set_threads(library, threads);
-    libraries.push_back(entry.describe(library));
+  for (const Library& library : installed()) {
+    if (!library.describe) continue;
+    library.set_threads(library, threads);
+    libraries.push_back(library.describe(library));
   }
   return libraries;
 }
