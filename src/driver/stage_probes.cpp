@@ -178,17 +178,17 @@ namespace {
 
 // Counts the loop iterations that satisfy guards, by enumerating the iterations.
 //
-//    guarded_iterations({{i, 0, 8}, {j, 0, 8}}, {i * 8 + j < 61}, {})         // 61
-
-struct CountedLoop {
-  tir::Var var;
-  std::int64_t begin, extent;
-};
+//    for i in 0..8, for j in 0..8, if i * 8 + j < 61         // 61 iterations
 
 /// A variable that is bound to a value by a let.
 using NamedValue = std::pair<tir::Var, tir::Expr>;
 
 constexpr double kMaxTries = 1 << 16;
+
+/// Precondition: the extent is constant.
+double trip_count(const For& loop) {
+  return static_cast<double>(std::max<std::int64_t>(*constant_int(loop.extent), 0));
+}
 
 using Assignment = std::unordered_map<const ExprNode*, std::int64_t>;
 
@@ -230,22 +230,22 @@ std::vector<NamedValue> needed_values(const std::vector<Expr>& guards,
   return needed;
 }
 
-/// Returns the number of iterations that satisfy all guards. Guards may use the loop variables and
-/// `values`. A value may use earlier values. Returns nullopt if the guards use other variables or
-/// operations other than integer arithmetic, or if there are too many iterations to enumerate.
-std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
+/// Returns the number of iterations that satisfy all guards. The loops have constant bounds. Guards
+/// may use the loop variables and `values`. A value may use earlier values. Returns nullopt if the
+/// guards use other variables or operations other than integer arithmetic, or if there are too many
+/// iterations to enumerate.
+std::optional<double> guarded_iterations(const std::vector<const For*>& loops,
                                          const std::vector<Expr>& guards,
                                          const std::vector<NamedValue>& values) {
   const std::vector<NamedValue> needed = needed_values(guards, values);
-  std::vector<CountedLoop> tried;
+  std::vector<const For*> tried;
   double others = 1, tries = 1;
-  for (const CountedLoop& loop : loops) {
-    const auto uses = [&](const Expr& e) { return uses_var(e, loop.var); };
+  for (const For* loop : loops) {
+    const auto uses = [&](const Expr& e) { return uses_var(e, loop->var); };
     const bool matters =
         std::ranges::any_of(guards, uses) ||
         std::ranges::any_of(needed, [&](const NamedValue& v) { return uses(v.second); });
-    const auto extent = static_cast<double>(std::max<std::int64_t>(loop.extent, 0));
-    (matters ? tries : others) *= extent;
+    (matters ? tries : others) *= trip_count(*loop);
     if (matters) tried.push_back(loop);
   }
   if (tries > kMaxTries) return std::nullopt;
@@ -254,9 +254,10 @@ std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
   const auto tries_total = static_cast<std::int64_t>(tries);
   for (std::int64_t n = 0; n < tries_total; ++n) {
     std::int64_t rest = n;
-    for (const CountedLoop& loop : tried) {
-      now[&loop.var.node()] = loop.begin + rest % loop.extent;
-      rest /= loop.extent;
+    for (const For* loop : tried) {
+      const std::int64_t extent = *constant_int(loop->extent);
+      now[&loop->var.node()] = *constant_int(loop->min) + rest % extent;
+      rest /= extent;
     }
     for (const auto& [var, expr] : needed) {
       const auto value = value_of(expr, now);
@@ -370,9 +371,8 @@ class Counter {
   }
 
   void loop(const For& n) {
-    const auto begin = constant_int(n.min), extent = constant_int(n.extent);
-    const bool is_known = begin && extent;
-    if (is_known) loops_.push_back({n.var, *begin, *extent});
+    const bool is_known = constant_int(n.min) && constant_int(n.extent);
+    if (is_known) loops_.push_back(&n);
     unknown_ += is_known ? 0 : 1;
     stmt(n.body);
     unknown_ -= is_known ? 0 : 1;
@@ -426,8 +426,7 @@ class Counter {
       if (const auto counted = guarded_iterations(loops_, guards_, values_)) return counted;
     }
     double times = 1;
-    for (const CountedLoop& loop : loops_)
-      times *= static_cast<double>(std::max<std::int64_t>(loop.extent, 0));
+    for (const For* loop : loops_) times *= trip_count(*loop);
     return times;
   }
 
@@ -436,7 +435,8 @@ class Counter {
   /// The number of elements stored to each stage's first buffer.
   std::vector<double> stores_;
   std::vector<bool> is_stored_;
-  std::vector<CountedLoop> loops_;
+  /// The enclosing loops whose bounds are constant.
+  std::vector<const For*> loops_;
   std::vector<Expr> guards_;
   std::vector<NamedValue> values_;
   /// The number of enclosing loops with unknown trip counts.
