@@ -247,7 +247,7 @@ lowering::PassOptions PassReports::watch(lowering::PassOptions passes, std::stri
                     title = std::move(title)](const lowering::PassOptions::PassReport& report) {
     const std::string pass(report.pass);
     ran_.insert(pass);
-    if (options_.time_passes) times_.add(report.pass, report.seconds);
+    if (options_.time_passes) add_step(times_, report.pass, report.seconds);
     if (std::ranges::find(options_.dump_after, pass) == options_.dump_after.end()) return;
     err_ << "=== " << title << " after " << pass << " ===\n"
          << tir::IRModule{{{"main", report.after}}};
@@ -257,7 +257,7 @@ lowering::PassOptions PassReports::watch(lowering::PassOptions passes, std::stri
 
 StepListener PassReports::steps() {
   if (!options_.time_passes) return {};
-  return [this](std::string_view step, double seconds) { times_.add(step, seconds); };
+  return [this](std::string_view step, double seconds) { add_step(times_, step, seconds); };
 }
 
 tir::IRModule PassReports::lower(const std::string& title, const te::Schedule& schedule,
@@ -306,7 +306,7 @@ tir::IRModule PassReports::final_loops(const std::string& title, const te::Sched
 }
 
 void PassReports::finish() {
-  if (options_.time_passes) times_.print(err_);
+  if (options_.time_passes) print_steps(err_, times_);
   std::vector<std::string> idle;
   for (const std::string& pass : options_.dump_after)
     if (!ran_.contains(pass)) idle.push_back(pass);

@@ -9,18 +9,18 @@
 
 namespace tenon {
 
-void StepTimes::add(std::string_view step, double seconds) {
-  const auto known = std::ranges::find(steps_, step, &std::pair<std::string, double>::first);
-  if (known == steps_.end()) {
-    steps_.emplace_back(step, seconds);
+void add_step(StepTimes& times, std::string_view step, double seconds) {
+  const auto known = std::ranges::find(times, step, &StepTimes::value_type::first);
+  if (known == times.end()) {
+    times.emplace_back(step, seconds);
   } else {
     known->second += seconds;
   }
 }
 
-void StepTimes::print(std::ostream& out) const {
-  std::vector<std::pair<std::string, double>> sorted = steps_;
-  std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, double>::second);
+void print_steps(std::ostream& out, const StepTimes& times) {
+  StepTimes sorted = times;
+  std::ranges::stable_sort(sorted, std::greater(), &StepTimes::value_type::second);
   double sum = 0;
   for (const auto& [step, seconds] : sorted) sum += seconds;
   auto line = [&](const std::string& name, double seconds) {
