@@ -17,10 +17,6 @@ namespace {
 using codegen::Variant;
 using runtime::FunctionSpec;
 
-/// Returns the symbol of the function that programs call. It calls the variant for the processor
-/// that it runs on.
-std::string symbol_of(const std::string& function) { return function + "_packed"; }
-
 void check(const KernelLibraryOptions& options) {
   if (!codegen::is_c_name(options.name))
     throw LowerError("the name of a kernel library must be a C identifier, got `" + options.name +
@@ -82,7 +78,8 @@ std::vector<FunctionSpec> joined_specs(const std::vector<FunctionSpec>& compiled
   for (std::size_t f = 0; f < names.size(); ++f) {
     FunctionSpec spec = compiled[f];
     spec.name = names[f];
-    spec.symbol = symbol_of(names[f]);
+    // The function calls the variant for the processor that it runs on.
+    spec.symbol = names[f] + "_packed";
     spec.features.clear();
     for (std::size_t v = 1; v < options.targets.size(); ++v) {
       FunctionSpec other = compiled[v * names.size() + f];

@@ -101,18 +101,15 @@ bool says_nothing(const std::string& key, const SourceLocation& where) {
 Request parse(const std::string& text, const SourceLocation& where) {
   std::vector<std::string> words = split(text, ' ');
   const std::string name = words.empty() ? "" : words.front();
-  const Kind* kind = nullptr;
-  std::string known;
-  std::vector<std::string_view> names;
-  for (const Kind& k : kKinds) {
-    if (k.name == name) kind = &k;
-    known += (known.empty() ? "" : ", ") + std::string(k.name);
-    names.push_back(k.name);
-  }
-  if (!kind)
+  const Kind* kind = std::ranges::find(kKinds, name, &Kind::name);
+  if (kind == kKinds.end()) {
+    std::vector<std::string> names;
+    for (const Kind& known : kKinds) names.emplace_back(known.name);
     throw TargetError(
-        "target kind `" + name + "` is unknown; the kinds are " + known + did_you_mean(name, names),
+        "target kind `" + name + "` is unknown; the kinds are " + joined(names, ", ") +
+            did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())),
         where);
+  }
   const std::vector<std::string_view> keys = keys_of(*kind);
   Request request{.kind = kind->kind};
   for (std::size_t n = 1; n < words.size(); ++n) {
