@@ -230,8 +230,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
   in_kernels.has_dp4a =
       target.kind == tir::TargetKind::Cuda && lowering::compute_capability(target) >= 61;
   for (const auto& [name, func] : module.functions) {
-    tir::PrimFunc whole = func;
-    if (target.fast_math) whole = run(lowering::fast_math_passes(), whole);
+    const tir::PrimFunc whole = target.fast_math ? run(lowering::fast_math_passes(), func) : func;
     lowering::DeviceProgram program =
         lowering::split_kernels(run(lowering::device_passes(), whole), target);
     unit.module.functions.emplace(name, run(lowering::host_passes(), program.host));
@@ -264,20 +263,20 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
   lowering::PassOptions passes = options;
   if (!passes.vector_registers) passes.vector_registers = target.vector_registers;
   passes.has_dp4a = target.kind == tir::TargetKind::Llvm;
+  const auto run = [&](std::span<const lowering::Pass> list, const tir::PrimFunc& func) {
+    return lowering::run_passes(list, func, {.passes = passes});
+  };
   tir::IRModule ready;
   for (const auto& [name, func] : module.functions) {
-    tir::PrimFunc result = func;
-    if (target.fast_math)
-      result =
-          lowering::run_passes(lowering::fast_math_passes(), std::move(result), {.passes = passes});
-    result = lowering::run_passes(lowering::host_passes(), std::move(result), {.passes = passes});
+    tir::PrimFunc result = target.fast_math ? run(lowering::fast_math_passes(), func) : func;
+    result = run(lowering::host_passes(), result);
     if (watcher) result = watcher->add(func, result);
     ready.functions.emplace(name, std::move(result));
   }
   return ready;
 }
 
-/// Lowers the functions that are not lowered yet: block programs and multi-dimensional functions.
+/// Lowers the functions that are not lowered yet.
 tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
                       const SourceLocation& where) {
   tir::IRModule result;
@@ -287,8 +286,7 @@ tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
     named.attrs.global_symbol = name;
     const LowerOptions passes = {
         .name = name, .instrument_bounds = options.instrument_bounds, .passes = options.passes};
-    if (named.form == tir::Form::MultiDimensional || named.form == tir::Form::Blocks)
-      named = lower(named, passes, where).functions.at(name);
+    if (is_unlowered(named)) named = lower(named, passes, where).functions.at(name);
     if (!options.allow_parallel_reduction_race) refuse_conflicts(named);
     result.functions.emplace(name, std::move(named));
   }
@@ -533,13 +531,12 @@ Code compile_once(std::string_view flow, const std::vector<TargetedModule>& modu
 }
 
 runtime::Module load(const Code& code, const BuildOptions& options, const SourceLocation& where) {
-  const auto start = std::chrono::steady_clock::now();
-  runtime::Module module = with_user_line(where, [&] { return codegen::load(code.artifact); });
-  if (code.optimize)
-    module = runtime::Module(std::make_shared<TieredModule>(module, code.optimize));
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (options.on_step) options.on_step("load", time.count());
-  return module;
+  return timed(options.on_step, "load", [&] {
+    const runtime::Module module =
+        with_user_line(where, [&] { return codegen::load(code.artifact); });
+    return code.optimize ? runtime::Module(std::make_shared<TieredModule>(module, code.optimize))
+                         : module;
+  });
 }
 
 Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOptions& options,

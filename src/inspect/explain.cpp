@@ -111,7 +111,7 @@ Explanation explain(const PrimFunc& func, const LowerOptions& options, SourceLoc
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       check_function(func, func.attrs.global_symbol);
-      if (func.form != Form::MultiDimensional && func.form != Form::Blocks)
+      if (!is_unlowered(func))
         throw LowerError("explain: function `" + func.attrs.global_symbol +
                          "` has been lowered already");
       const PrimFunc loops =

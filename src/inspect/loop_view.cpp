@@ -9,6 +9,7 @@
 #include "tenon/codegen/assembler_listing.h"
 #include "tenon/codegen/source_listing.h"
 #include "tenon/driver/build_watcher.h"
+#include "tenon/driver/checks.h"
 #include "tenon/driver/text.h"
 #include "tenon/inspect/bounds_report.h"
 #include "tenon/inspect/buffer_sizes.h"
@@ -349,15 +350,10 @@ LoopView view_loops(const tir::IRModule& module, const Target& target, const Bui
   view.target = target.describe();
   tir::IRModule lowered;
   for (const auto& [name, func] : module.functions) {
-    const bool is_done = func.form != tir::Form::MultiDimensional && func.form != tir::Form::Blocks;
+    const LowerOptions how{
+        .name = name, .instrument_bounds = options.instrument_bounds, .passes = options.passes};
     lowered.functions.emplace(
-        name, with_stages(is_done ? func
-                                  : lower(func,
-                                          {.name = name,
-                                           .instrument_bounds = options.instrument_bounds,
-                                           .passes = options.passes},
-                                          where)
-                                        .functions.at(name)));
+        name, with_stages(is_unlowered(func) ? lower(func, how, where).functions.at(name) : func));
     view_buffers(lowered.functions.at(name), view.buffers);
   }
   view_code(
