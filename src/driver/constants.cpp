@@ -124,8 +124,8 @@ class Separation {
     if (shared_.empty()) return {func_};
     PrimFunc rest = func_, prepared = func_;
     prepared.attrs.global_symbol += "_constants";
-    prepared.body = *with_shared(part(func_.body, true));
-    rest.body = *with_shared(part(func_.body, false));
+    prepared.body = with_shared(*part(func_.body, true));
+    rest.body = with_shared(*part(func_.body, false));
     for (PrimFunc* one : {&rest, &prepared}) keep_used_parameters(*one, one == &prepared);
     return {rest, prepared};
   }
@@ -196,8 +196,8 @@ class Separation {
     return moves(step_of(s)) == moved ? std::optional(s) : std::nullopt;
   }
 
-  std::optional<Stmt> with_shared(const std::optional<Stmt>& s) const {
-    if (!s) return s;
+  /// Replaces the accesses to intermediate buffers that became parameters.
+  Stmt with_shared(const Stmt& s) const {
     const auto replaced = [&](const Buffer& buffer) -> const Buffer* {
       const auto found = replaced_.find(memory_of(buffer));
       return found == replaced_.end() ? nullptr : &found->second;
@@ -212,7 +212,7 @@ class Separation {
       return std::vector{flat};
     };
     return tir::rewrite(
-        *s,
+        s,
         [&](const tir::Load& load, const Expr&) -> std::optional<Expr> {
           const Buffer* to = replaced(load.buffer);
           if (!to) return std::nullopt;

@@ -284,21 +284,11 @@ double bytes_of(DataType type) { return type.element().bytes() * static_cast<dou
 
 /// Returns the number of arithmetic operations that a call counts as.
 double operations_of(const Call& call) {
-  if (const Intrin* intrin = std::get_if<Intrin>(&call.callee)) {
-    switch (*intrin) {
-      case Intrin::if_then_else:
-      case Intrin::likely:
-      case Intrin::reinterpret:
-        return 0;
-      case Intrin::fma:
-        return 2;
-      case Intrin::dp4a:
-        return 2 * call.args[0].dtype().lanes;
-      default:
-        return 1;
-    }
-  }
-  return 1;
+  if (call.is(Intrin::fma)) return 2;
+  if (call.is(Intrin::dp4a)) return 2 * call.args[0].dtype().lanes;
+  const bool is_free =
+      call.is(Intrin::if_then_else) || call.is(Intrin::likely) || call.is(Intrin::reinterpret);
+  return is_free ? 0 : 1;
 }
 
 /// Adds the work of evaluating an expression once. Returns false if the work is unknown, because
@@ -356,13 +346,13 @@ class Counter {
       return;
     }
     if (const If* n = s.as<If>()) {
-      guards_.push_back(n->condition);
-      stmt(n->then_case);
-      guards_.pop_back();
-      if (!n->else_case) return;
-      guards_.push_back(make_not(n->condition));
-      stmt(*n->else_case);
-      guards_.pop_back();
+      const auto guarded = [&](const Expr& guard, const Stmt& body) {
+        guards_.push_back(guard);
+        stmt(body);
+        guards_.pop_back();
+      };
+      guarded(n->condition, n->then_case);
+      if (n->else_case) guarded(make_not(n->condition), *n->else_case);
       return;
     }
     if (const Let* n = s.as<Let>()) return let(*n);
