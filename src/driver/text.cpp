@@ -4,12 +4,26 @@
 #include <cstdio>
 #include <ostream>
 
+#include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
+
 namespace tenon {
 
 std::string formatted(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
   return text;
+}
+
+std::string plain_text(const tir::Expr& e) {
+  const std::optional<std::int64_t> value = tir::constant_int(e);
+  return value ? std::to_string(*value) : tir::print_expr(e);
+}
+
+std::string shape_text(const std::vector<tir::Expr>& extents) {
+  std::vector<std::string> texts;
+  for (const tir::Expr& extent : extents) texts.push_back(tir::print_expr(extent));
+  return "[" + joined(texts, ", ") + "]";
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {

@@ -278,12 +278,6 @@ Expr wide_product(std::int64_t number, const std::vector<Expr>& extents) {
   return arith::simplify(cast(type, sizes) * make_int(type, number));
 }
 
-/// Returns the text of an expression. A number is printed without its type.
-std::string plain_text(const Expr& e) {
-  const std::optional<std::int64_t> value = constant_int(e);
-  return value ? std::to_string(*value) : print_expr(e);
-}
-
 std::string place_of(const StageGraph& graph, const FrozenStage& stage) {
   if (!stage.place) return "root";
   return graph.stage(stage.place->stage).origin_op.name() + ", at " + stage.place->axis.name();
@@ -369,10 +363,10 @@ std::string required_text(const BoundsReport::Row& row) {
 }
 
 std::string allocated_text(const BoundsReport::Row& row) {
-  std::vector<std::string> parts;
+  std::vector<Expr> extents;
   for (const BoundsReport::Dimension& dimension : row.dimensions)
-    parts.push_back(print_expr(dimension.allocated.extent));
-  return "[" + joined(parts, ", ") + "]";
+    extents.push_back(dimension.allocated.extent);
+  return shape_text(extents);
 }
 
 }  // namespace

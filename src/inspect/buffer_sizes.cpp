@@ -78,10 +78,8 @@ void measure(const tir::PrimFunc& func, std::vector<Watched>& watched) {
   });
 }
 
-std::string box(const std::vector<Expr>& extents) {
-  std::vector<std::string> texts;
-  for (const Expr& extent : extents) texts.push_back(tir::print_expr(extent));
-  const std::string shape = "[" + joined(texts, ", ") + "]";
+std::string required_text(const std::vector<Expr>& extents) {
+  const std::string shape = shape_text(extents);
   return extents.size() > 1 ? shape + " = " + tir::print_expr(product(extents)) : shape;
 }
 
@@ -112,7 +110,7 @@ std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
 std::ostream& operator<<(std::ostream& out, const std::vector<BufferSize>& sizes) {
   std::vector<std::vector<std::string>> rows = {{"buffer", "scope", "required", "allocated"}};
   for (const BufferSize& size : sizes)
-    rows.push_back({size.buffer, std::string(to_string(size.scope)), box(size.required),
+    rows.push_back({size.buffer, std::string(to_string(size.scope)), required_text(size.required),
                     tir::print_expr(size.allocated)});
   print_table(out, rows, rows.front().size());
   return out;

@@ -17,12 +17,6 @@ namespace {
 
 using tir::print_expr;
 
-std::string shape_text(const Tensor& tensor) {
-  std::vector<std::string> extents;
-  for (const Expr& extent : tensor.shape()) extents.push_back(print_expr(extent));
-  return tensor.dtype().str() + "[" + joined(extents, ", ") + "]";
-}
-
 std::string range_text(const Range& range) {
   return print_expr(range.min) + ".." + print_expr(arith::simplify(range.min + range.extent));
 }
@@ -70,7 +64,10 @@ Drawing stages_of(const StageGraph& graph) {
   for (const StageId id : graph.ids()) {
     const FrozenStage& stage = graph.stage(id);
     std::string label = stage.op.name();
-    for (int n = 0; n < stage.op.num_outputs(); ++n) label += '\n' + shape_text(stage.op.output(n));
+    for (int n = 0; n < stage.op.num_outputs(); ++n) {
+      const Tensor tensor = stage.op.output(n);
+      label += '\n' + tensor.dtype().str() + shape_text(tensor.shape());
+    }
     if (!is_input(stage)) label += '\n' + std::string(to_string(stage.scope));
     boost::add_vertex(vertex_attributes(label, stage.is_output), drawing);
   }

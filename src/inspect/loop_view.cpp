@@ -46,14 +46,9 @@ const tir::Listing& add_listing(const tir::PrimFunc& func, bool has_heading,
 
 // The buffers that a page shows for a schedule, with their required and allocated sizes.
 
-std::string text_of(const Expr& e) {
-  const std::optional<std::int64_t> number = tir::constant_int(e);
-  return number ? std::to_string(*number) : tir::print_expr(e);
-}
-
-std::string shape_text(const std::vector<Expr>& extents) {
+std::string plain_shape(const std::vector<Expr>& extents) {
   std::vector<std::string> parts;
-  for (const Expr& extent : extents) parts.push_back(text_of(extent));
+  for (const Expr& extent : extents) parts.push_back(plain_text(extent));
   return "[" + joined(parts, ", ") + "]";
 }
 
@@ -72,8 +67,8 @@ LoopView::Buffer argument(const std::string& name, const std::vector<Expr>& shap
           .scope = "global",
           .place = "argument",
           .required = "",
-          .allocated = shape_text(shape),
-          .bytes = text_of(in_bytes(element_count(shape), type)),
+          .allocated = plain_shape(shape),
+          .bytes = plain_text(in_bytes(element_count(shape), type)),
           .memory_bytes = ""};
 }
 
@@ -82,7 +77,7 @@ LoopView::Buffer of_row(const te::BoundsReport::Row& row) {
   std::vector<Expr> allocated;
   for (const te::BoundsReport::Dimension& dimension : row.dimensions) {
     const std::string readers = joined(dimension.decided_by, " and ");
-    required.push_back(text_of(dimension.required.extent) + (readers.empty() ? "" : " by ") +
+    required.push_back(plain_text(dimension.required.extent) + (readers.empty() ? "" : " by ") +
                        readers);
     allocated.push_back(dimension.allocated.extent);
   }
@@ -90,8 +85,8 @@ LoopView::Buffer of_row(const te::BoundsReport::Row& row) {
           .scope = std::string(to_string(row.scope)),
           .place = row.place,
           .required = "[" + joined(required, ", ") + "]",
-          .allocated = shape_text(allocated),
-          .bytes = text_of(row.bytes),
+          .allocated = plain_shape(allocated),
+          .bytes = plain_text(row.bytes),
           .memory_bytes = ""};
 }
 
@@ -134,7 +129,7 @@ std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
   for (const BufferSize& size : buffer_sizes(schedule, args, how, where))
     for (LoopView::Buffer& buffer : buffers)
       if (buffer.name == size.buffer && buffer.memory_bytes.empty()) {
-        buffer.memory_bytes = text_of(in_bytes(size.allocated, size.dtype));
+        buffer.memory_bytes = plain_text(in_bytes(size.allocated, size.dtype));
         break;
       }
   return buffers;
@@ -147,12 +142,12 @@ void view_buffers(const tir::PrimFunc& func, std::vector<LoopView::Buffer>& buff
     const auto& pointer = n.data.as<tir::VarNode>()->pointer;
     const tir::StorageScope scope =
         pointer && pointer->scope ? *pointer->scope : tir::StorageScope::Global;
-    const std::string bytes = text_of(in_bytes(element_count(n.extents), n.dtype));
+    const std::string bytes = plain_text(in_bytes(element_count(n.extents), n.dtype));
     buffers.push_back({.name = n.data.name(),
                        .scope = std::string(tir::to_string(scope)),
                        .place = "in " + func.attrs.global_symbol,
                        .required = "",
-                       .allocated = shape_text(n.extents),
+                       .allocated = plain_shape(n.extents),
                        .bytes = bytes,
                        .memory_bytes = n.double_buffer ? "" : bytes});
   });

@@ -1,4 +1,4 @@
-// Numbers, lists and tables in reports.
+// Numbers, expressions, lists and tables in reports.
 //
 //   formatted("%.1f", 2.345)                                         // "2.3"
 //   joined({"A", "B", "C"}, ", ")                                     // "A, B, C"
@@ -11,10 +11,18 @@
 #include <string_view>
 #include <vector>
 
+#include "tenon/tir/handles.h"
+
 namespace tenon {
 
 /// Returns the number in a format of printf.
 std::string formatted(const char* format, double value);
+
+/// Returns the text of an expression. A number is printed without its type.
+std::string plain_text(const tir::Expr& e);
+
+/// Returns the extents as "[64, n]".
+std::string shape_text(const std::vector<tir::Expr>& extents);
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator);
 
