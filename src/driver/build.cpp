@@ -25,6 +25,7 @@
 #include "tenon/driver/checks.h"
 #include "tenon/driver/compilation.h"
 #include "tenon/driver/target.h"
+#include "tenon/driver/text.h"
 #include "tenon/driver/user_line.h"
 #include "tenon/lower/checks.h"
 #include "tenon/lower/pipeline.h"
@@ -91,23 +92,16 @@ bool contains(const dl_phdr_info& file, const void* address) {
 /// Returns the build ids of LLVM's library and of the file that contains this code. Empty if one of
 /// them has no build id.
 std::string compiler_identity() {
-  struct Search {
-    std::string ids;
-    bool is_known = true;
-  } search;
+  std::vector<std::string> ids;
   ::dl_iterate_phdr(
       [](dl_phdr_info* file, std::size_t, void* data) {
-        if (!contains(*file, &kMaxBytes) &&
-            std::string_view(file->dlpi_name).find("libLLVM") == std::string_view::npos)
-          return 0;
-        auto& [ids, is_known] = *static_cast<Search*>(data);
-        const std::string_view id = build_id(*file);
-        ids += id;
-        is_known = is_known && !id.empty();
+        if (contains(*file, &kMaxBytes) ||
+            std::string_view(file->dlpi_name).find("libLLVM") != std::string_view::npos)
+          static_cast<std::vector<std::string>*>(data)->emplace_back(build_id(*file));
         return 0;
       },
-      &search);
-  return search.is_known ? search.ids : "";
+      &ids);
+  return std::ranges::find(ids, "") == ids.end() ? joined(ids, "") : "";
 }
 
 void put(ByteWriter& out, const tir::VectorRegisters& registers) {
@@ -216,7 +210,7 @@ void store_code(const std::string& key, const codegen::Artifact& code) {
 /// Precondition: the target is a GPU.
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments,
-                                BuildWatcher* watcher) {
+                                const BuildWatcher* watcher) {
   // The host code only launches kernels, so it is compiled for a generic processor. A saved module
   // then runs on other hosts, too.
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm -mcpu=generic").facts()};
@@ -236,8 +230,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
   in_kernels.has_dp4a =
       target.kind == tir::TargetKind::Cuda && lowering::compute_capability(target) >= 61;
   for (const auto& [name, func] : module.functions) {
-    tir::PrimFunc whole = func;
-    if (target.fast_math) whole = run(lowering::fast_math_passes(), whole);
+    const tir::PrimFunc whole = target.fast_math ? run(lowering::fast_math_passes(), func) : func;
     lowering::DeviceProgram program =
         lowering::split_kernels(run(lowering::device_passes(), whole), target);
     unit.module.functions.emplace(name, run(lowering::host_passes(), program.host));
@@ -249,7 +242,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
   }
   unit.kernels = codegen::emit_kernels(
       kernels, target,
-      {.stage_comments = stage_comments, .lines = watcher ? watcher->lines() : nullptr});
+      {.stage_comments = stage_comments, .lines = watcher ? watcher->lines : nullptr});
   return unit;
 }
 
@@ -266,24 +259,24 @@ void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocatio
 /// Runs the passes for host code on the result of `lower`, and prepares the module for code
 /// generation.
 tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
-                       const tir::TargetFacts& target, BuildWatcher* watcher) {
+                       const tir::TargetFacts& target, const BuildWatcher* watcher) {
   lowering::PassOptions passes = options;
   if (!passes.vector_registers) passes.vector_registers = target.vector_registers;
   passes.has_dp4a = target.kind == tir::TargetKind::Llvm;
+  const auto run = [&](std::span<const lowering::Pass> list, const tir::PrimFunc& func) {
+    return lowering::run_passes(list, func, {.passes = passes});
+  };
   tir::IRModule ready;
   for (const auto& [name, func] : module.functions) {
-    tir::PrimFunc result = func;
-    if (target.fast_math)
-      result =
-          lowering::run_passes(lowering::fast_math_passes(), std::move(result), {.passes = passes});
-    result = lowering::run_passes(lowering::host_passes(), std::move(result), {.passes = passes});
+    tir::PrimFunc result = target.fast_math ? run(lowering::fast_math_passes(), func) : func;
+    result = run(lowering::host_passes(), result);
     if (watcher) result = watcher->add(func, result);
     ready.functions.emplace(name, std::move(result));
   }
   return ready;
 }
 
-/// Lowers the functions that are not lowered yet: block programs and multi-dimensional functions.
+/// Lowers the functions that are not lowered yet.
 tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
                       const SourceLocation& where) {
   tir::IRModule result;
@@ -293,8 +286,7 @@ tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
     named.attrs.global_symbol = name;
     const LowerOptions passes = {
         .name = name, .instrument_bounds = options.instrument_bounds, .passes = options.passes};
-    if (named.form == tir::Form::MultiDimensional || named.form == tir::Form::Blocks)
-      named = lower(named, passes, where).functions.at(name);
+    if (is_unlowered(named)) named = lower(named, passes, where).functions.at(name);
     if (!options.allow_parallel_reduction_race) refuse_conflicts(named);
     result.functions.emplace(name, std::move(named));
   }
@@ -359,7 +351,7 @@ void check_options(const std::vector<TargetedModule>& modules, const BuildOption
 /// Compiles functions that have been lowered.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where,
-                                  BuildWatcher* watcher) {
+                                  const BuildWatcher* watcher) {
   check_options(modules, options, where);
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
@@ -377,7 +369,8 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         }
       }
       codegen::CompileOptions how = codegen_options(options);
-      if (watcher) watcher->set_up(how);
+      if (watcher) how.lines = watcher->lines;
+      if (watcher && watcher->profiling) how.profiling = watcher->profiling();
       return modules.front().target.facts().kind == tir::TargetKind::C
                  ? codegen::compile_to_c(units, how)
                  : codegen::compile(units, how);
@@ -521,8 +514,8 @@ Code compile_first_tier(const std::vector<TargetedModule>& modules, const BuildO
 /// lower the modules, compiles the result and stores it.
 template <class Lowered>
 Code compile_once(std::string_view flow, const std::vector<TargetedModule>& modules,
-                  const BuildOptions& options, const SourceLocation& where, BuildWatcher* watcher,
-                  const Lowered& lowered) {
+                  const BuildOptions& options, const SourceLocation& where,
+                  const BuildWatcher* watcher, const Lowered& lowered) {
   const std::optional<std::string> key = watcher ? std::nullopt : code_key(flow, modules, options);
   if (key) {
     std::vector<tir::TargetFacts> targets;
@@ -538,17 +531,16 @@ Code compile_once(std::string_view flow, const std::vector<TargetedModule>& modu
 }
 
 runtime::Module load(const Code& code, const BuildOptions& options, const SourceLocation& where) {
-  const auto start = std::chrono::steady_clock::now();
-  runtime::Module module = with_user_line(where, [&] { return codegen::load(code.artifact); });
-  if (code.optimize)
-    module = runtime::Module(std::make_shared<TieredModule>(module, code.optimize));
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (options.on_step) options.on_step("load", time.count());
-  return module;
+  return timed(options.on_step, "load", [&] {
+    const runtime::Module module =
+        with_user_line(where, [&] { return codegen::load(code.artifact); });
+    return code.optimize ? runtime::Module(std::make_shared<TieredModule>(module, code.optimize))
+                         : module;
+  });
 }
 
 Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOptions& options,
-                     const SourceLocation& where, BuildWatcher* watcher) {
+                     const SourceLocation& where, const BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   check_names(modules, where);
   return compile_once("modules", modules, options, where, watcher, [&] {
@@ -561,42 +553,30 @@ Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOpti
   });
 }
 
-/// A check for compilation. Throws for a schedule that must not be compiled, although `lower`
-/// accepts it.
-using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
-
-/// The checks, in the order in which they run. The first failure throws. Checks share intermediate
-/// results through the Compilation. One entry emits the warnings, so that the user sees them even
-/// if a later check throws.
-constexpr ScheduleCheck kScheduleChecks[] = {
-    [](Compilation& c, const Target&) {
-      if (!c.options().allow_parallel_reduction_race) refuse_races(c.graph());
-    },
-    [](Compilation& c, const Target& target) {
-      if (!target.facts().is_gpu()) refuse_device_threads(c.graph());
-    },
-    [](Compilation& c, const Target&) {
-      refuse_unbound_outputs(c.graph(), c.args(), c.options().binds, c.where());
-    },
-    [](Compilation& c, const Target&) {
-      refuse_partial_arguments(c.graph(), c.bounds(), c.args(), c.options().binds, c.where());
-    },
-    [](Compilation& c, const Target&) { c.emit_warnings(); },
-    [](Compilation& c, const Target&) { c.read_conditions(); },
-    [](Compilation& c, const Target&) {
-      if (!c.options().allow_parallel_reduction_race) refuse_conflicts(c.loops());
-    },
-};
+/// Throws for a schedule that must not be compiled, although `lower` accepts it. The warnings are
+/// emitted in between, so that the user sees them even if a later check throws.
+void refuse_schedule(Compilation& compilation, const Target& target) {
+  const te::StageGraph& graph = compilation.graph();
+  const std::vector<LowerArgument>& args = compilation.args();
+  const BuildOptions& options = compilation.options();
+  if (!options.allow_parallel_reduction_race) refuse_races(graph);
+  if (!target.facts().is_gpu()) refuse_device_threads(graph);
+  refuse_unbound_outputs(graph, args, options.binds, compilation.where());
+  refuse_partial_arguments(graph, compilation.bounds(), args, options.binds, compilation.where());
+  compilation.emit_warnings();
+  compilation.read_conditions();
+  if (!options.allow_parallel_reduction_race) refuse_conflicts(compilation.loops());
+}
 
 Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, BuildOptions options, const SourceLocation& where,
-                      BuildWatcher* watcher) {
+                      const BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   options.simple_mode = false;
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       Compilation compilation(schedule, args, options, where);
-      for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
+      refuse_schedule(compilation, target);
       const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
       // The function that computes the constants does not depend on sizes, so it needs no size
       // checks.
@@ -637,7 +617,8 @@ runtime::Module compile_and_load(const BuildOptions& options, const SourceLocati
   if (!options.profile) return load(compile(options, nullptr), options, where);
   ProfiledBuild profiled;
   const BuildOptions watched = profiled.watch(options);
-  runtime::Module module = load(compile(watched, &profiled), watched, where);
+  const BuildWatcher watcher = profiled.watcher();
+  runtime::Module module = load(compile(watched, &watcher), watched, where);
   profiled.finish();
   return module;
 }
@@ -652,13 +633,13 @@ codegen::Artifact compile(const std::vector<TargetedModule>& modules, const Buil
 codegen::Artifact compile_watched(const te::Schedule& schedule,
                                   const std::vector<LowerArgument>& args, const Target& target,
                                   const BuildOptions& options, const SourceLocation& where,
-                                  BuildWatcher& watcher) {
+                                  const BuildWatcher& watcher) {
   return compile_schedule(schedule, args, target, options, where, &watcher).artifact;
 }
 
 codegen::Artifact compile_watched(const tir::IRModule& module, const Target& target,
                                   const BuildOptions& options, const SourceLocation& where,
-                                  BuildWatcher& watcher) {
+                                  const BuildWatcher& watcher) {
   return compile_modules({{module, target}}, options, where, &watcher).artifact;
 }
 
@@ -680,9 +661,10 @@ runtime::Module build(const tir::IRModule& module, const Target& target,
 
 runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options,
                       SourceLocation where) {
-  return compile_and_load(options, where, [&](const BuildOptions& how, BuildWatcher* watcher) {
-    return compile_modules(modules, how, where, watcher);
-  });
+  return compile_and_load(options, where,
+                          [&](const BuildOptions& how, const BuildWatcher* watcher) {
+                            return compile_modules(modules, how, where, watcher);
+                          });
 }
 
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target,
@@ -694,9 +676,10 @@ runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& t
 
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, const BuildOptions& options, SourceLocation where) {
-  return compile_and_load(options, where, [&](const BuildOptions& how, BuildWatcher* watcher) {
-    return compile_schedule(schedule, args, target, how, where, watcher);
-  });
+  return compile_and_load(options, where,
+                          [&](const BuildOptions& how, const BuildWatcher* watcher) {
+                            return compile_schedule(schedule, args, target, how, where, watcher);
+                          });
 }
 
 }  // namespace tenon

@@ -21,23 +21,6 @@ void refuse(const te::FrozenStage& stage, const IterVar& axis, const std::string
       "build: axis `" + axis.name() + "` of stage `" + stage.origin_op.name() + "` " + what, where);
 }
 
-void check_axis(const te::FrozenStage& stage, const IterVar& axis,
-                const te::AxisAttributes& attributes) {
-  if (axis.kind() == IterKind::Reduce && attributes.runs(te::LoopMark::Parallelized))
-    refuse(stage, axis,
-           "carries a reduction and is parallel, so that its iterations race for the result; "
-           "rfactor the axis first, and run the new data axis in parallel",
-           attributes.run->where);
-  const bool over_blocks = attributes.thread && attributes.thread->axis.thread() &&
-                           attributes.thread->axis.thread()->is_block();
-  if (axis.kind() == IterKind::Reduce && over_blocks)
-    refuse(
-        stage, axis,
-        "carries a reduction and is bound to " + attributes.thread->axis.name() +
-            ": blocks cannot reduce together; rfactor the axis first, and bind the new data axis",
-        attributes.thread->where);
-}
-
 }  // namespace
 
 void refuse_races(const te::StageGraph& graph) {
@@ -47,18 +30,28 @@ void refuse_races(const te::StageGraph& graph) {
     for (const IterVar& axis : stage.leaf_iter_vars) {
       const te::AxisAttributes* attributes = stage.attributes_of(axis);
       if (!attributes) continue;
-      check_axis(stage, axis, *attributes);
-      if (!attributes->thread || !attributes->thread->axis.thread()) continue;
+      const bool reduces = axis.kind() == IterKind::Reduce;
+      if (reduces && attributes->runs(te::LoopMark::Parallelized))
+        refuse(stage, axis,
+               "carries a reduction and is parallel, so that its iterations race for the result; "
+               "rfactor the axis first, and run the new data axis in parallel",
+               attributes->run->where);
+      const auto& mark = attributes->thread;
+      if (!mark || !mark->axis.thread()) continue;
+      if (reduces && mark->axis.thread()->is_block())
+        refuse(stage, axis,
+               "carries a reduction and is bound to " + mark->axis.name() +
+                   ": blocks cannot reduce together; rfactor the axis first, and bind the new data "
+                   "axis",
+               mark->where);
       for (const auto& [other, first] : bound)
-        if (te::is_same_thread(other, attributes->thread->axis))
+        if (te::is_same_thread(other, mark->axis))
           refuse(stage, axis,
-                 "is bound to " + attributes->thread->axis.thread()->str() + ", and so is axis `" +
-                     first.name() +
+                 "is bound to " + mark->axis.thread()->str() + ", and so is axis `" + first.name() +
                      "`: only their diagonal would be computed; fuse the axes, or bind one to "
-                     "another thread "
-                     "axis",
-                 attributes->thread->where);
-      bound.emplace_back(attributes->thread->axis, axis);
+                     "another thread axis",
+                 mark->where);
+      bound.emplace_back(mark->axis, axis);
     }
   }
 }
@@ -175,6 +168,10 @@ void check_parameters(const PrimFunc& func, const std::string& what) {
 }
 
 }  // namespace
+
+bool is_unlowered(const PrimFunc& func) {
+  return func.form == Form::Blocks || func.form == Form::MultiDimensional;
+}
 
 void check_function(const PrimFunc& func, const std::string& name) {
   const std::string what = "function `" + name + "`: ";

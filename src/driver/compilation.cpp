@@ -1,6 +1,5 @@
 #include "tenon/driver/compilation.h"
 
-#include <chrono>
 #include <iostream>
 
 #include "driver/constants.h"
@@ -27,14 +26,10 @@ std::optional<std::string> race_of(const te::StageGraph& graph) {
   return std::nullopt;
 }
 
-/// Runs one step and reports its duration.
-template <class F>
-auto timed(const StepListener& on_step, std::string_view step, F run) {
-  const auto start = std::chrono::steady_clock::now();
-  auto result = run();
-  if (on_step)
-    on_step(step, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  return result;
+lowering::PipelineOptions pipeline_options(const LowerOptions& options) {
+  return {.simple_mode = options.simple_mode,
+          .instrument_bounds = options.instrument_bounds,
+          .passes = options.passes};
 }
 
 }  // namespace
@@ -104,10 +99,7 @@ const tir::IRModule& Compilation::module() {
         checked = lowering::with_size_checks(checked, lowering::size_conditions(checked));
       const std::string name = checked.attrs.global_symbol;
       module_->functions.emplace(
-          name, lowering::run_pipeline(std::move(checked),
-                                       {.simple_mode = options_.simple_mode,
-                                        .instrument_bounds = options_.instrument_bounds,
-                                        .passes = options_.passes}));
+          name, lowering::run_pipeline(std::move(checked), pipeline_options(options_)));
     }
   }
   return *module_;
@@ -149,7 +141,7 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerOptions& options, Sour
       name, with_user_line(where, [&] {
         return with_deep_stack([&] {
           check_function(named, name);
-          if (named.form != tir::Form::MultiDimensional && named.form != tir::Form::Blocks)
+          if (!is_unlowered(named))
             throw LowerError("lower: function `" + name + "` has been lowered already");
           if (named.form == tir::Form::MultiDimensional) lowering::refuse_wrong_accesses(named);
           std::vector<arith::SizeCondition> conditions;
@@ -163,10 +155,7 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerOptions& options, Sour
             std::ranges::copy(lowering::size_conditions(named), std::back_inserter(conditions));
             named = lowering::with_size_checks(std::move(named), conditions);
           }
-          return lowering::run_pipeline(std::move(named),
-                                        {.simple_mode = options.simple_mode,
-                                         .instrument_bounds = options.instrument_bounds,
-                                         .passes = options.passes});
+          return lowering::run_pipeline(std::move(named), pipeline_options(options));
         });
       }));
   return module;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "tenon/tir/make.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"
 #include "tenon/tir/walk.h"
 
@@ -88,21 +89,6 @@ std::vector<Expr> padded_strides(const Realize& realize) {
   return strides;
 }
 
-/// An array parameter, shared by the two functions, that replaces an intermediate buffer. It is
-/// one-dimensional if strides are padded.
-struct Replacement {
-  Buffer array;
-  /// The strides, if some of them are padded. Otherwise empty.
-  std::vector<Expr> strides;
-
-  std::vector<Expr> indices(const std::vector<Expr>& of_memory) const {
-    if (strides.empty()) return of_memory;
-    Expr flat = of_memory.back();
-    for (std::size_t n = 0; n + 1 < strides.size(); ++n) flat = flat + of_memory[n] * strides[n];
-    return {flat};
-  }
-};
-
 class Separation {
  public:
   Separation(const PrimFunc& func, const std::vector<Var>& constants) : func_(func) {
@@ -138,8 +124,8 @@ class Separation {
     if (shared_.empty()) return {func_};
     PrimFunc rest = func_, prepared = func_;
     prepared.attrs.global_symbol += "_constants";
-    prepared.body = *with_shared(part(func_.body, true));
-    rest.body = *with_shared(part(func_.body, false));
+    prepared.body = with_shared(*part(func_.body, true));
+    rest.body = with_shared(*part(func_.body, false));
     for (PrimFunc* one : {&rest, &prepared}) keep_used_parameters(*one, one == &prepared);
     return {rest, prepared};
   }
@@ -181,17 +167,12 @@ class Separation {
 
   void add_shared(const Realize& realize) {
     constexpr int kAlignment = 64;
-    if (replaced_.contains(memory_of(realize.buffer))) return;
     std::vector<Expr> shape;
     for (const tir::Range& range : realize.bounds) shape.push_back(range.extent);
-    std::vector<Expr> strides;
-    if (!realize.traits.align.empty()) {
-      strides = padded_strides(realize);
-      shape = {shape.front() * strides.front()};
-    }
+    if (!realize.traits.align.empty()) shape = {shape.front() * padded_strides(realize).front()};
     const Buffer array = tir::decl_buffer(
         shape, realize.buffer->dtype, {.name = realize.buffer->name, .data_alignment = kAlignment});
-    replaced_.emplace(memory_of(realize.buffer), Replacement{array, strides});
+    replaced_.emplace(memory_of(realize.buffer), array);
     shared_.push_back({Var(array->name, Handle()), array, array});
   }
 
@@ -215,34 +196,42 @@ class Separation {
     return moves(step_of(s)) == moved ? std::optional(s) : std::nullopt;
   }
 
-  std::optional<Stmt> with_shared(const std::optional<Stmt>& s) const {
-    if (!s) return s;
-    const auto replaced = [&](const Buffer& buffer) -> const Replacement* {
+  /// Replaces the accesses to intermediate buffers that became parameters.
+  Stmt with_shared(const Stmt& s) const {
+    const auto replaced = [&](const Buffer& buffer) -> const Buffer* {
       const auto found = replaced_.find(memory_of(buffer));
       return found == replaced_.end() ? nullptr : &found->second;
     };
+    // Returns the indices of an element in the array that replaces the memory.
+    const auto replaced_indices = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
+      const Realize& realize = realized_.at(memory_of(buffer));
+      if (realize.traits.align.empty()) return indices;
+      const std::vector<Expr> strides = padded_strides(realize);
+      Expr flat = indices.back();
+      for (std::size_t n = 0; n + 1 < strides.size(); ++n) flat = flat + indices[n] * strides[n];
+      return std::vector{flat};
+    };
     return tir::rewrite(
-        *s,
+        s,
         [&](const tir::Load& load, const Expr&) -> std::optional<Expr> {
-          const Replacement* to = replaced(load.buffer);
-          return to ? std::optional(tir::make_load(to->array, to->indices(load.indices)))
-                    : std::nullopt;
+          const Buffer* to = replaced(load.buffer);
+          if (!to) return std::nullopt;
+          return tir::make_load(*to, replaced_indices(load.buffer, load.indices));
         },
         [&](const tir::Store& store, const Stmt&) -> std::optional<Stmt> {
-          const Replacement* to = replaced(store.buffer);
-          return to ? std::optional(
-                          tir::make_store(to->array, store.value, to->indices(store.indices)))
-                    : std::nullopt;
+          const Buffer* to = replaced(store.buffer);
+          if (!to) return std::nullopt;
+          return tir::make_store(*to, store.value, replaced_indices(store.buffer, store.indices));
         },
         [&](const tir::BufferView& view, const Stmt&) -> std::optional<Stmt> {
-          const Replacement* to = replaced(view.source);
+          const Buffer* to = replaced(view.source);
           if (!to) return std::nullopt;
-          return tir::make_stmt(tir::BufferView{view.view, to->array, view.region, view.body});
+          return tir::make_stmt(tir::BufferView{view.view, *to, view.region, view.body});
         },
         [&](const tir::Prefetch& prefetch, const Stmt&) -> std::optional<Stmt> {
-          const Replacement* to = replaced(prefetch.buffer);
-          return to ? std::optional(tir::make_stmt(tir::Prefetch{to->array, prefetch.region}))
-                    : std::nullopt;
+          const Buffer* to = replaced(prefetch.buffer);
+          if (!to) return std::nullopt;
+          return tir::make_stmt(tir::Prefetch{*to, prefetch.region});
         });
   }
 
@@ -277,9 +266,11 @@ class Separation {
   std::vector<Memory> in_order_;
   /// The memory whose elements depend only on constants.
   MemorySet constant_;
-  /// The new parameters of both functions, and the memory that each of them replaces.
+  /// The new parameters of both functions. Each replaces an intermediate buffer. The parameter is
+  /// one-dimensional if the memory is padded.
   std::vector<tir::BufferParam> shared_;
-  std::unordered_map<Memory, Replacement> replaced_;
+  /// Maps memory to the array that replaces it.
+  std::unordered_map<Memory, Buffer> replaced_;
 };
 
 }  // namespace

@@ -17,10 +17,6 @@ namespace {
 using codegen::Variant;
 using runtime::FunctionSpec;
 
-/// Returns the symbol of the function that programs call. It calls the variant for the processor
-/// that it runs on.
-std::string symbol_of(const std::string& function) { return function + "_packed"; }
-
 void check(const KernelLibraryOptions& options) {
   if (!codegen::is_c_name(options.name))
     throw LowerError("the name of a kernel library must be a C identifier, got `" + options.name +
@@ -75,14 +71,15 @@ std::pair<std::vector<TargetedModule>, std::vector<std::string>> make_variants(
 
 /// Returns the specifications of the functions that programs call. They combine those of all
 /// variants, which may require different alignments of arrays.
-std::vector<FunctionSpec> joined(const std::vector<FunctionSpec>& compiled,
-                                 const std::vector<std::string>& names,
-                                 const KernelLibraryOptions& options) {
+std::vector<FunctionSpec> joined_specs(const std::vector<FunctionSpec>& compiled,
+                                       const std::vector<std::string>& names,
+                                       const KernelLibraryOptions& options) {
   std::vector<FunctionSpec> result;
   for (std::size_t f = 0; f < names.size(); ++f) {
     FunctionSpec spec = compiled[f];
     spec.name = names[f];
-    spec.symbol = symbol_of(names[f]);
+    // The function calls the variant for the processor that it runs on.
+    spec.symbol = names[f] + "_packed";
     spec.features.clear();
     for (std::size_t v = 1; v < options.targets.size(); ++v) {
       FunctionSpec other = compiled[v * names.size() + f];
@@ -110,7 +107,7 @@ void write_kernel_library(const KernelMaker& make, const KernelLibraryOptions& o
   const auto [modules, names] = make_variants(make, options);
   const codegen::Artifact artifact = compile(modules, options.build);
   const std::vector<FunctionSpec>& compiled = artifact.functions();
-  const std::vector<FunctionSpec> functions = joined(compiled, names, options);
+  const std::vector<FunctionSpec> functions = joined_specs(compiled, names, options);
   std::vector<Variant> choice;
   for (std::size_t v = 0; v < options.targets.size(); ++v) {
     Variant variant{options.targets[v].str(), {}, {}};

@@ -12,7 +12,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::driver {
+namespace tenon {
 
 using namespace tir;
 
@@ -48,55 +48,23 @@ double cost_of(const Expr& value) {
   return cost;
 }
 
-/// Computes the cost of one execution of a statement. Results are memoized.
-class Costs {
- public:
-  double of(const Stmt& s) {
-    if (const auto found = known_.find(&s.node()); found != known_.end()) return found->second;
-    if (is_stack_low()) return with_deep_stack([&] { return of(s); });
-    double cost = 0;
-    for_each_child(
-        s, [](const Expr&) {}, [&](const Stmt& child) { cost += of(child); });
-    if (const Store* n = s.as<Store>()) cost += 1 + cost_of(n->value);
-    if (s.as<Evaluate>()) cost += kCallWork;
-    if (const For* n = s.as<For>()) {
-      const auto extent = constant_int(n->extent);
-      cost *= extent ? static_cast<double>(*extent) : kUnknownExtent;
-    }
-    if (s.as<While>()) cost *= kUnknownExtent;
-    known_.emplace(&s.node(), cost);
-    return cost;
-  }
-
- private:
-  std::unordered_map<const StmtNode*, double> known_;
-};
-
 Stmt probe(const char* name, int region) {
   return make_evaluate(make_extern_call(Int(32), name, {make_int(Int(32), region)}));
 }
 
 class Prober {
  public:
-  Prober(const PrimFunc& func, int first_region) : stored_(func), first_region_(first_region) {
-    probes_.stages = stored_.stages();
-    probes_.places.resize(probes_.stages.size());
-  }
+  Prober(const PrimFunc& func, int first_region)
+      : stored_(func), first_region_(first_region), counted_in_(stored_.stages().size()) {}
 
-  StageProbes run(const PrimFunc& func) {
-    probes_.func = func;
-    probes_.func.body = inside(func.body, {kFunction, false});
-    return std::move(probes_);
+  std::pair<PrimFunc, ProfiledFunction> run(PrimFunc func) {
+    func.body = inside(func.body, kFunction);
+    ProfiledFunction regions{func.attrs.global_symbol, first_region_, stored_.stages(),
+                             std::move(counted_in_)};
+    return {std::move(func), std::move(regions)};
   }
 
  private:
-  /// The context of a statement: the stage to which its time is attributed, and whether it is
-  /// inside a loop.
-  struct Where {
-    int owner;
-    bool in_loop;
-  };
-
   /// Whether the statement is a loop, a store or a call.
   static bool computes(const Stmt& s) {
     return s.as<For>() || s.as<While>() || s.as<Store>() || s.as<Evaluate>();
@@ -107,40 +75,42 @@ class Prober {
     return stages.empty() ? std::nullopt : std::optional(stages.back());
   }
 
-  Stmt inside(const Stmt& s, Where where) {
-    if (is_stack_low()) return with_deep_stack([&] { return inside(s, where); });
+  /// Adds probes to a statement whose time is attributed to the stage `owner`, or to the function.
+  /// In a loop, the owner is a stage.
+  Stmt inside(const Stmt& s, int owner) {
+    if (is_stack_low()) return with_deep_stack([&] { return inside(s, owner); });
     if (stored_.of(s).empty()) return s;
-    if (const Seq* n = s.as<Seq>()) return sequence(*n, where);
-    if (computes(s)) return run_of({s}, where);
-    return children(s, where);
+    if (const Seq* n = s.as<Seq>()) return sequence(*n, owner);
+    if (computes(s)) return run_of({s}, owner);
+    return children(s, owner);
   }
 
-  Stmt children(const Stmt& s, Where where) {
+  Stmt children(const Stmt& s, int owner) {
     return map_children(
         s, [](const Expr& e) { return e; },
-        [&](const Stmt& child) { return inside(child, where); });
+        [&](const Stmt& child) { return inside(child, owner); });
   }
 
   /// Groups consecutive statements of one stage into runs. Statements that do not store to a stage
   /// belong to the stage of the following statements: they compute sums in registers, which are
   /// stored last.
-  Stmt sequence(const Seq& n, Where where) {
+  Stmt sequence(const Seq& n, int owner) {
     std::vector<Stmt> result, run;
-    std::optional<int> owner;
+    std::optional<int> current;
     const auto flush = [&] {
-      if (!run.empty()) result.push_back(owner ? run_of(run, where) : make_seq(run));
+      if (!run.empty()) result.push_back(current ? run_of(run, owner) : make_seq(run));
       run.clear();
-      owner.reset();
+      current.reset();
     };
     for (const Stmt& child : n.stmts) {
       const std::optional<int> mine = owner_of(child);
       if (!computes(child) && mine) {
         flush();
-        result.push_back(inside(child, where));
+        result.push_back(inside(child, owner));
         continue;
       }
-      if (mine && owner && *mine != *owner) flush();
-      if (mine) owner = mine;
+      if (mine && current && *mine != *current) flush();
+      if (mine) current = mine;
       run.push_back(child);
     }
     flush();
@@ -149,42 +119,58 @@ class Prober {
 
   /// Adds probes around a run of statements. Precondition: at least one of them belongs to a stage,
   /// and all that belong to a stage belong to the same one.
-  Stmt run_of(const std::vector<Stmt>& stmts, Where where) {
+  Stmt run_of(const std::vector<Stmt>& stmts, int owner) {
     std::optional<int> mine;
     double work = 0;
     for (const Stmt& s : stmts) {
-      if (const auto owner = owner_of(s)) mine = owner;
-      work += costs_.of(s);
+      if (const auto stage = owner_of(s)) mine = stage;
+      work += cost(s);
     }
-    const bool is_own = *mine != where.owner;
-    if (is_own && where.in_loop && work < kMinWork) {
+    const bool is_own = *mine != owner;
+    if (is_own && owner != kFunction && work < kMinWork) {
       for (const Stmt& s : stmts)
-        for (int stage : stored_.of(s)) count_in(stage, where.owner);
+        for (int stage : stored_.of(s))
+          if (stage != owner && !counted_in(stage)) counted_in(stage) = owner;
       return make_seq(stmts);
     }
-    if (is_own) place(*mine).is_timed = true;
+    if (is_own) counted_in(*mine) = mine;
     std::vector<Stmt> result;
     if (is_own) result.push_back(probe("tenon_profile_enter", first_region_ + *mine));
-    for (const Stmt& s : stmts) result.push_back(children(s, {*mine, true}));
+    for (const Stmt& s : stmts) result.push_back(children(s, *mine));
     if (is_own) result.push_back(probe("tenon_profile_leave", first_region_ + *mine));
     return make_seq(std::move(result));
   }
 
-  StageProbes::Place& place(int stage) { return probes_.places[static_cast<std::size_t>(stage)]; }
-
-  void count_in(int stage, int owner) {
-    if (stage != owner && !place(stage).counted_in) place(stage).counted_in = owner;
+  /// Returns the cost of one execution of a statement. Results are memoized.
+  double cost(const Stmt& s) {
+    if (const auto found = costs_.find(&s.node()); found != costs_.end()) return found->second;
+    if (is_stack_low()) return with_deep_stack([&] { return cost(s); });
+    double sum = 0;
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { sum += cost(child); });
+    if (const Store* n = s.as<Store>()) sum += 1 + cost_of(n->value);
+    if (s.as<Evaluate>()) sum += kCallWork;
+    if (const For* n = s.as<For>()) {
+      const auto extent = constant_int(n->extent);
+      sum *= extent ? static_cast<double>(*extent) : kUnknownExtent;
+    }
+    if (s.as<While>()) sum *= kUnknownExtent;
+    costs_.emplace(&s.node(), sum);
+    return sum;
   }
 
+  std::optional<int>& counted_in(int stage) { return counted_in_[static_cast<std::size_t>(stage)]; }
+
   StoredStages stored_;
-  Costs costs_;
+  std::unordered_map<const StmtNode*, double> costs_;
   int first_region_;
-  StageProbes probes_{{{}, {}, make_nop()}, {}, {}};
+  /// See ProfiledFunction.
+  std::vector<std::optional<int>> counted_in_;
 };
 
 }  // namespace
 
-StageProbes probe_stages(const PrimFunc& func, int first_region) {
+std::pair<PrimFunc, ProfiledFunction> probe_stages(const PrimFunc& func, int first_region) {
   return Prober(func, first_region).run(func);
 }
 
@@ -192,48 +178,42 @@ namespace {
 
 // Counts the loop iterations that satisfy guards, by enumerating the iterations.
 //
-//    guarded_iterations({{i, 0, 8}, {j, 0, 8}}, {i * 8 + j < 61}, {})         // 61
-
-struct CountedLoop {
-  tir::Var var;
-  std::int64_t begin, extent;
-};
+//    for i in 0..8, for j in 0..8, if i * 8 + j < 61         // 61 iterations
 
 /// A variable that is bound to a value by a let.
 using NamedValue = std::pair<tir::Var, tir::Expr>;
 
 constexpr double kMaxTries = 1 << 16;
 
-/// Evaluates integer expressions under an assignment of variables.
-class Values {
- public:
-  void set(const Var& var, std::int64_t value) { values_[&var.node()] = value; }
+/// Precondition: the extent is constant.
+double trip_count(const For& loop) {
+  return static_cast<double>(std::max<std::int64_t>(*constant_int(loop.extent), 0));
+}
 
-  std::optional<std::int64_t> of(const Expr& e) const {
-    if (const IntImm* n = e.as<IntImm>()) return n->value;
-    if (e.as<VarNode>()) {
-      const auto found = values_.find(&e.node());
-      return found == values_.end() ? std::nullopt : std::optional(found->second);
-    }
-    if (const Binary* n = e.as<Binary>()) {
-      const auto a = of(n->a);
-      const auto b = a ? of(n->b) : std::nullopt;
-      return b ? arith::compute(n->op, *a, *b) : std::nullopt;
-    }
-    if (const Not* n = e.as<Not>()) {
-      const auto a = of(n->a);
-      return a ? std::optional<std::int64_t>(*a == 0) : std::nullopt;
-    }
-    if (const Cast* n = e.as<Cast>();
-        n && e.dtype().is_integral() && n->value.dtype().is_integral())
-      return of(n->value);
-    if (const Call* n = e.as<Call>(); n && n->is(Intrin::likely)) return of(n->args[0]);
-    return std::nullopt;
+using Assignment = std::unordered_map<const ExprNode*, std::int64_t>;
+
+/// Evaluates an integer expression. Nullopt if it uses other variables than those in `values`, or
+/// operations other than integer arithmetic.
+std::optional<std::int64_t> value_of(const Expr& e, const Assignment& values) {
+  if (const IntImm* n = e.as<IntImm>()) return n->value;
+  if (e.as<VarNode>()) {
+    const auto found = values.find(&e.node());
+    return found == values.end() ? std::nullopt : std::optional(found->second);
   }
-
- private:
-  std::unordered_map<const ExprNode*, std::int64_t> values_;
-};
+  if (const Binary* n = e.as<Binary>()) {
+    const auto a = value_of(n->a, values);
+    const auto b = a ? value_of(n->b, values) : std::nullopt;
+    return b ? arith::compute(n->op, *a, *b) : std::nullopt;
+  }
+  if (const Not* n = e.as<Not>()) {
+    const auto a = value_of(n->a, values);
+    return a ? std::optional<std::int64_t>(*a == 0) : std::nullopt;
+  }
+  if (const Cast* n = e.as<Cast>(); n && e.dtype().is_integral() && n->value.dtype().is_integral())
+    return value_of(n->value, values);
+  if (const Call* n = e.as<Call>(); n && n->is(Intrin::likely)) return value_of(n->args[0], values);
+  return std::nullopt;
+}
 
 /// Returns the named values that the guards depend on, directly or through other values, in order
 /// of definition.
@@ -250,42 +230,43 @@ std::vector<NamedValue> needed_values(const std::vector<Expr>& guards,
   return needed;
 }
 
-/// Returns the number of iterations that satisfy all guards. Guards may use the loop variables and
-/// `values`. A value may use earlier values. Returns nullopt if the guards use other variables or
-/// operations other than integer arithmetic, or if there are too many iterations to enumerate.
-std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
+/// Returns the number of iterations that satisfy all guards. The loops have constant bounds. Guards
+/// may use the loop variables and `values`. A value may use earlier values. Returns nullopt if the
+/// guards use other variables or operations other than integer arithmetic, or if there are too many
+/// iterations to enumerate.
+std::optional<double> guarded_iterations(const std::vector<const For*>& loops,
                                          const std::vector<Expr>& guards,
                                          const std::vector<NamedValue>& values) {
   const std::vector<NamedValue> needed = needed_values(guards, values);
-  std::vector<CountedLoop> tried;
+  std::vector<const For*> tried;
   double others = 1, tries = 1;
-  for (const CountedLoop& loop : loops) {
-    const auto uses = [&](const Expr& e) { return uses_var(e, loop.var); };
+  for (const For* loop : loops) {
+    const auto uses = [&](const Expr& e) { return uses_var(e, loop->var); };
     const bool matters =
         std::ranges::any_of(guards, uses) ||
         std::ranges::any_of(needed, [&](const NamedValue& v) { return uses(v.second); });
-    const auto extent = static_cast<double>(std::max<std::int64_t>(loop.extent, 0));
-    (matters ? tries : others) *= extent;
+    (matters ? tries : others) *= trip_count(*loop);
     if (matters) tried.push_back(loop);
   }
   if (tries > kMaxTries) return std::nullopt;
-  Values now;
+  Assignment now;
   double count = 0;
   const auto tries_total = static_cast<std::int64_t>(tries);
   for (std::int64_t n = 0; n < tries_total; ++n) {
     std::int64_t rest = n;
-    for (const CountedLoop& loop : tried) {
-      now.set(loop.var, loop.begin + rest % loop.extent);
-      rest /= loop.extent;
+    for (const For* loop : tried) {
+      const std::int64_t extent = *constant_int(loop->extent);
+      now[&loop->var.node()] = *constant_int(loop->min) + rest % extent;
+      rest /= extent;
     }
     for (const auto& [var, expr] : needed) {
-      const auto value = now.of(expr);
+      const auto value = value_of(expr, now);
       if (!value) return std::nullopt;
-      now.set(var, *value);
+      now[&var.node()] = *value;
     }
     bool holds = true;
     for (const Expr& guard : guards) {
-      const auto value = now.of(guard);
+      const auto value = value_of(guard, now);
       if (!value) return std::nullopt;
       holds = holds && *value != 0;
       if (!holds) break;
@@ -303,60 +284,49 @@ double bytes_of(DataType type) { return type.element().bytes() * static_cast<dou
 
 /// Returns the number of arithmetic operations that a call counts as.
 double operations_of(const Call& call) {
-  if (const Intrin* intrin = std::get_if<Intrin>(&call.callee)) {
-    switch (*intrin) {
-      case Intrin::if_then_else:
-      case Intrin::likely:
-      case Intrin::reinterpret:
-        return 0;
-      case Intrin::fma:
-        return 2;
-      case Intrin::dp4a:
-        return 2 * call.args[0].dtype().lanes;
-      default:
-        return 1;
-    }
-  }
-  return 1;
+  if (call.is(Intrin::fma)) return 2;
+  if (call.is(Intrin::dp4a)) return 2 * call.args[0].dtype().lanes;
+  const bool is_free =
+      call.is(Intrin::if_then_else) || call.is(Intrin::likely) || call.is(Intrin::reinterpret);
+  return is_free ? 0 : 1;
 }
 
-/// The work of evaluating an expression once.
-class ValueWork {
- public:
-  explicit ValueWork(const Expr& value) { of(value); }
-
-  double operations = 0, bytes_read = 0;
-  /// False if the expression calls a C function, whose work is unknown.
-  bool is_known = true;
-
- private:
-  void of(const Expr& e) {
-    if (is_stack_low()) return with_deep_stack([&] { of(e); });
-    const double lanes = e.dtype().lanes;
-    if (e.as<Load>()) {
-      bytes_read += bytes_of(e.dtype());
-      return;  // Index computations do not count.
-    }
-    if (e.as<Binary>()) operations += lanes;
-    if (const Call* n = e.as<Call>()) {
-      operations += operations_of(*n) * lanes;
-      is_known &= std::holds_alternative<Intrin>(n->callee);
-    }
-    for_each_child(e, [&](const Expr& child) { of(child); });
+/// Adds the work of evaluating an expression once. Returns false if the work is unknown, because
+/// the expression calls a C function.
+bool add_work(const Expr& e, StageProfile::Work& work) {
+  if (is_stack_low()) return with_deep_stack([&] { return add_work(e, work); });
+  const double lanes = e.dtype().lanes;
+  if (e.as<Load>()) {
+    work.bytes_read += bytes_of(e.dtype());
+    return true;  // Index computations do not count.
   }
-};
+  bool is_known = true;
+  if (e.as<Binary>()) work.operations += lanes;
+  if (const Call* n = e.as<Call>()) {
+    work.operations += operations_of(*n) * lanes;
+    is_known = std::holds_alternative<Intrin>(n->callee);
+  }
+  for_each_child(e, [&](const Expr& child) { is_known &= add_work(child, work); });
+  return is_known;
+}
 
 class Counter {
  public:
-  explicit Counter(const PrimFunc& func) : stored_(func), work_(stored_.stages().size()) {
-    for (auto& each : work_) each.emplace();
-    is_stored_.resize(work_.size());
+  explicit Counter(const PrimFunc& func)
+      : stored_(func),
+        work_(stored_.stages().size(), StageProfile::Work()),
+        stores_(work_.size()),
+        is_stored_(work_.size()) {
     stmt(func.body);
   }
 
-  std::vector<std::optional<StageWork>> result() {
-    for (std::size_t n = 0; n < work_.size(); ++n)
+  std::vector<std::optional<StageProfile::Work>> result() {
+    for (std::size_t n = 0; n < work_.size(); ++n) {
+      const std::optional<std::int64_t> distinct = stored_.stages()[n].stores;
       if (!is_stored_[n]) work_[n].reset();
+      if (work_[n] && distinct.value_or(0) > 0)
+        work_[n]->recomputation = stores_[n] / static_cast<double>(*distinct);
+    }
     return std::move(work_);
   }
 
@@ -376,13 +346,13 @@ class Counter {
       return;
     }
     if (const If* n = s.as<If>()) {
-      guards_.push_back(n->condition);
-      stmt(n->then_case);
-      guards_.pop_back();
-      if (!n->else_case) return;
-      guards_.push_back(make_not(n->condition));
-      stmt(*n->else_case);
-      guards_.pop_back();
+      const auto guarded = [&](const Expr& guard, const Stmt& body) {
+        guards_.push_back(guard);
+        stmt(body);
+        guards_.pop_back();
+      };
+      guarded(n->condition, n->then_case);
+      if (n->else_case) guarded(make_not(n->condition), *n->else_case);
       return;
     }
     if (const Let* n = s.as<Let>()) return let(*n);
@@ -391,9 +361,8 @@ class Counter {
   }
 
   void loop(const For& n) {
-    const auto begin = constant_int(n.min), extent = constant_int(n.extent);
-    const bool is_known = begin && extent;
-    if (is_known) loops_.push_back({n.var, *begin, *extent});
+    const bool is_known = constant_int(n.min) && constant_int(n.extent);
+    if (is_known) loops_.push_back(&n);
     unknown_ += is_known ? 0 : 1;
     stmt(n.body);
     unknown_ -= is_known ? 0 : 1;
@@ -406,7 +375,7 @@ class Counter {
     values_.emplace_back(n.var, n.value);
     const std::vector<int>& stages = stored_.of(n.body);
     if (!stages.empty() && (n.value.dtype().is_floating() || contains<Load>(n.value)))
-      add(stages.back(), ValueWork(n.value), iterations());
+      add(stages.back(), n.value, iterations());
     stmt(n.body);
     values_.pop_back();
   }
@@ -417,16 +386,18 @@ class Counter {
     const auto index = static_cast<std::size_t>(*stage);
     is_stored_[index] = true;
     const std::optional<double> times = iterations();
-    add(*stage, ValueWork(n.value), times);
+    add(*stage, n.value, times);
     if (!times || !work_[index]) return;
     work_[index]->bytes_written += *times * bytes_of(n.value.dtype());
     if (n.buffer->stage_name() == stored_.stages()[index].buffer)
-      work_[index]->stores += *times * n.value.dtype().lanes;
+      stores_[index] += *times * n.value.dtype().lanes;
   }
 
-  void add(int stage, const ValueWork& once, std::optional<double> times) {
-    std::optional<StageWork>& work = work_[static_cast<std::size_t>(stage)];
-    if (!times || !once.is_known) work.reset();
+  /// Adds the work of evaluating a value `times` times.
+  void add(int stage, const Expr& value, std::optional<double> times) {
+    std::optional<StageProfile::Work>& work = work_[static_cast<std::size_t>(stage)];
+    StageProfile::Work once;
+    if (!add_work(value, once) || !times) work.reset();
     if (!work) return;
     work->operations += *times * once.operations;
     work->bytes_read += *times * once.bytes_read;
@@ -445,15 +416,17 @@ class Counter {
       if (const auto counted = guarded_iterations(loops_, guards_, values_)) return counted;
     }
     double times = 1;
-    for (const CountedLoop& loop : loops_)
-      times *= static_cast<double>(std::max<std::int64_t>(loop.extent, 0));
+    for (const For* loop : loops_) times *= trip_count(*loop);
     return times;
   }
 
   StoredStages stored_;
-  std::vector<std::optional<StageWork>> work_;
+  std::vector<std::optional<StageProfile::Work>> work_;
+  /// The number of elements stored to each stage's first buffer.
+  std::vector<double> stores_;
   std::vector<bool> is_stored_;
-  std::vector<CountedLoop> loops_;
+  /// The enclosing loops whose bounds are constant.
+  std::vector<const For*> loops_;
   std::vector<Expr> guards_;
   std::vector<NamedValue> values_;
   /// The number of enclosing loops with unknown trip counts.
@@ -463,8 +436,8 @@ class Counter {
 
 }  // namespace
 
-std::vector<std::optional<StageWork>> stage_work(const PrimFunc& func) {
+std::vector<std::optional<StageProfile::Work>> stage_work(const PrimFunc& func) {
   return Counter(func).result();
 }
 
-}  // namespace tenon::driver
+}  // namespace tenon

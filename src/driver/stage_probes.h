@@ -22,27 +22,30 @@
 #include "tenon/runtime/profiler.h"
 #include "tenon/tir/stored_stages.h"
 
-namespace tenon::driver {
+namespace tenon {
 
-/// A function with probes, and the stages that the probes report.
-struct StageProbes {
-  tir::PrimFunc func;
+/// A function and its profiler regions. The regions of its stages are numbered consecutively from
+/// `first_region`. They are followed by a region for the function itself.
+struct ProfiledFunction {
+  std::string name;
+  int first_region;
   std::vector<tir::NotedStage> stages;
-  /// Describes how the time of a stage is measured. If the stage is not timed separately, its time
-  /// is part of the time of stage `counted_in`, where -1 is the function itself. `counted_in` is
-  /// nullopt if all code of the stage was removed.
-  struct Place {
-    bool is_timed = false;
-    std::optional<int> counted_in = std::nullopt;
-  };
-  std::vector<Place> places;
+  /// For each stage, the stage whose time includes its time: the stage itself if it is timed
+  /// separately, -1 for the function itself. Nullopt if all code of the stage was removed.
+  std::vector<std::optional<int>> counted_in;
+  /// See stage_work.
+  std::vector<std::optional<StageProfile::Work>> work = {};
+
+  int own_region() const { return first_region + static_cast<int>(stages.size()); }
 };
 
-/// Adds probes to a function that is ready for code generation. Stage n is reported as region
+/// Adds probes to a function that is ready for code generation. Returns the function with probes,
+/// and its regions without the work of the stages. Stage n is reported as region
 /// `first_region + n`. A stage inside the loops of another stage is timed only if each execution of
 /// its loops takes provably much longer than the probes: some thousand operations. Loops of unknown
 /// extent count as short.
-StageProbes probe_stages(const tir::PrimFunc& func, int first_region);
+std::pair<tir::PrimFunc, ProfiledFunction> probe_stages(const tir::PrimFunc& func,
+                                                        int first_region);
 
 // Counts the work of every stage in one call of a function: operations, bytes and stores.
 //
@@ -51,45 +54,18 @@ StageProbes probe_stages(const tir::PrimFunc& func, int first_region);
 //  The count is exact for loops of constant extent. The iterations of guarded loops are enumerated, up
 //  to 65,536. Guards of longer loops are assumed to hold.
 
-/// The work of one stage in one call of the function.
-struct StageWork {
-  /// The number of arithmetic operations on values, counted per vector lane, for example additions,
-  /// products and comparisons. A math function counts as one operation, a fused multiply-add as
-  /// two. Index arithmetic and conversions do not count.
-  double operations = 0;
-  double bytes_read = 0, bytes_written = 0;
-  /// The number of elements stored to the stage's first buffer.
-  double stores = 0;
-};
-
 /// Returns the work of every stage that tir::StoredStages finds in the function. An entry is
 /// nullopt if the work depends on sizes that are known only at run time, or if the stage calls C
-/// functions or intrinsics. Precondition: the function is flat or lowered.
-std::vector<std::optional<StageWork>> stage_work(const tir::PrimFunc& func);
-
-}  // namespace tenon::driver
-
-namespace tenon {
+/// functions or intrinsics. A fused multiply-add counts as two operations; conversions do not
+/// count. Precondition: the function is flat or lowered.
+std::vector<std::optional<StageProfile::Work>> stage_work(const tir::PrimFunc& func);
 
 // A build with profiling. It adds probes to functions between lowering and code generation, and
 // records the steps of the compiler.
 //
 //    ProfiledBuild profiled;
 //    const BuildOptions watched = profiled.watch(options);         // records the compiler's steps
-//    ready = profiled.add(lowered, ready);                         // probes around stages' loops
-//    profiled.set_up(compile_options);
-
-/// A function and its profiler regions. The regions of its stages are numbered consecutively from
-/// `first_region`. They are followed by a region for the function itself.
-struct ProfiledFunction {
-  std::string name;
-  int first_region;
-  std::vector<tir::NotedStage> stages;
-  std::vector<driver::StageProbes::Place> places;
-  std::vector<std::optional<driver::StageWork>> work;
-
-  int own_region() const { return first_region + static_cast<int>(stages.size()); }
-};
+//    const BuildWatcher watcher = profiled.watcher();              // adds the probes
 
 /// A profiler, with the functions that its regions belong to and the steps of the compiler.
 struct StageProfiler : runtime::Profiler {
@@ -100,19 +76,23 @@ struct StageProfiler : runtime::Profiler {
   std::vector<CompileStep> steps;
 };
 
-class ProfiledBuild : public BuildWatcher {
+class ProfiledBuild {
  public:
   /// Returns the options with listeners that record the steps and passes of the compiler. The
   /// listeners refer to this object.
   BuildOptions watch(BuildOptions options);
-  /// Returns `ready` with probes. `ready` is the function that is compiled. The work of its stages
-  /// is counted in `lowered`, an earlier form of it.
-  tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) override;
-  void set_up(codegen::CompileOptions& options) override { options.profiling = profiling(); }
+  /// Returns an observer that adds probes. It refers to this object.
+  BuildWatcher watcher() {
+    return {.add = std::bind_front(&ProfiledBuild::add, this),
+            .profiling = std::bind_front(&ProfiledBuild::profiling, this)};
+  }
   /// Completes the record. Called after the last step of the compiler.
   void finish();
 
  private:
+  /// Returns `ready` with probes. `ready` is the function that is compiled. The work of its stages
+  /// is counted in `lowered`, an earlier form of it.
+  tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready);
   codegen::Profiling profiling();
   void note(std::string_view step, double seconds);
 

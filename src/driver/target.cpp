@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tenon/codegen/llvm/processor.h"
+#include "tenon/driver/text.h"
 #include "tenon/support/similar_name.h"
 
 namespace tenon {
@@ -100,33 +101,26 @@ bool says_nothing(const std::string& key, const SourceLocation& where) {
 Request parse(const std::string& text, const SourceLocation& where) {
   std::vector<std::string> words = split(text, ' ');
   const std::string name = words.empty() ? "" : words.front();
-  const Kind* kind = nullptr;
-  std::string known;
-  std::vector<std::string_view> names;
-  for (const Kind& k : kKinds) {
-    if (k.name == name) kind = &k;
-    known += (known.empty() ? "" : ", ") + std::string(k.name);
-    names.push_back(k.name);
-  }
-  if (!kind)
+  const Kind* kind = std::ranges::find(kKinds, name, &Kind::name);
+  if (kind == kKinds.end()) {
+    std::vector<std::string> names;
+    for (const Kind& known : kKinds) names.emplace_back(known.name);
     throw TargetError(
-        "target kind `" + name + "` is unknown; the kinds are " + known + did_you_mean(name, names),
+        "target kind `" + name + "` is unknown; the kinds are " + joined(names, ", ") +
+            did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())),
         where);
+  }
+  const std::vector<std::string_view> keys = keys_of(*kind);
   Request request{.kind = kind->kind};
   for (std::size_t n = 1; n < words.size(); ++n) {
     if (words[n].starts_with("--")) words[n].erase(0, 1);
     const std::size_t equals = words[n].find('=');
     const std::string key = words[n].substr(0, equals);
     if (says_nothing(key, where)) continue;
-    const bool is_known =
-        (", " + std::string(kind->keys) + ",").find(", " + key + ",") != std::string::npos;
-    if (!is_known || !key.starts_with('-')) {
-      const std::string keys =
-          kind->keys.empty() ? "it has none" : "the keys are " + std::string(kind->keys);
-      throw TargetError("target `" + name + "` has no key `" + key + "`; " + keys +
-                            did_you_mean(key, keys_of(*kind)),
+    if (std::ranges::find(keys, key) == keys.end())
+      throw TargetError("target `" + name + "` has no key `" + key + "`; the keys are " +
+                            std::string(kind->keys) + did_you_mean(key, keys),
                         where);
-    }
     for (std::size_t m = 1; m < n; ++m)
       if (words[m].substr(0, words[m].find('=')) == key)
         throw TargetError("target `" + name + "`: key `" + key + "` is given twice", where);
@@ -165,10 +159,8 @@ std::string similar(const std::string& given, std::vector<std::string> known) {
   std::ranges::stable_sort(known, {}, [&](const std::string& other) {
     return std::pair(-common_prefix(other), spelling_distance(name, other));
   });
-  std::string text;
-  for (std::size_t n = 0; n < std::min(known.size(), kShown); ++n)
-    text += (text.empty() ? "" : ", ") + known[n];
-  return text;
+  known.resize(std::min(known.size(), kShown));
+  return joined(known, ", ");
 }
 
 /// Returns the cache sizes that the system reports. Sizes that it does not report get common

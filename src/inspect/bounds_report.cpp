@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iomanip>
 #include <numeric>
 #include <ostream>
 #include <unordered_set>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/driver/text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/float16.h"
 #include "tenon/te/freeze.h"
@@ -84,13 +84,12 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-struct IndexHash {
-  std::size_t operator()(const Index& index) const {
-    std::size_t hash = 0;
-    for (const std::int64_t i : index) hash = hash * 1'000'003 + static_cast<std::size_t>(i);
-    return hash;
-  }
-};
+std::size_t hash_of(const Index& index) {
+  std::size_t hash = 0;
+  for (const std::int64_t i : index) hash = hash * 1'000'003 + static_cast<std::size_t>(i);
+  return hash;
+}
+using IndexSet = std::unordered_set<Index, decltype([](const Index& i) { return hash_of(i); })>;
 
 // ---- one tensor, while the loops run ------------------------------------------------------------
 
@@ -128,7 +127,7 @@ class Watch {
   struct Piece {
     Index extents, min, max;
     std::int64_t stores = 0;
-    std::unordered_set<Index, IndexHash> stored;
+    IndexSet stored;
 
     void read(std::span<const std::int64_t> index) {
       if (min.empty()) min = max = Index(index.begin(), index.end());
@@ -157,7 +156,7 @@ class Watch {
   bool is_reduction_;
   std::int64_t realization_ = -1;
   std::map<std::int64_t, Piece> pieces_;
-  std::unordered_set<Index, IndexHash> points_;
+  IndexSet points_;
   Counts counts_;
 };
 
@@ -203,71 +202,39 @@ void fill_with_ones(std::vector<std::byte>& memory, DataType type) {
   }
 }
 
-class Run {
- public:
-  Run(const StageGraph& graph, const LoopProgram& program, const BoundsReportOptions& options)
-      : graph_(graph), program_(program), options_(options) {
-    for (const auto& [output, buffer] : program.buffers)
-      watches_.emplace(buffer.get(), Watch(is_reduction(output)));
-    // Excludes the buffers of intrinsics and extern operations, because these access the memory
-    // through other buffers.
-    walk(program.func.body, [&](const BufferView& view) { watches_.erase(view.source.get()); });
+/// Runs the loops on arrays of ones, and watches the memory of each tensor. Does not watch tensors
+/// that intrinsics and extern operations access, because these use other buffers for the memory.
+/// RuntimeError if the loops cannot run.
+std::unordered_map<const BufferNode*, Watch> watched_run(const StageGraph& graph,
+                                                         const LoopProgram& program,
+                                                         const BoundsReportOptions& options) {
+  if (options.most_steps <= 0) throw RuntimeError("most_steps is 0");
+  std::unordered_map<const BufferNode*, Watch> watches;
+  for (const auto& [output, buffer] : program.buffers) {
+    const Compute* compute = graph.stage(output.stage).op.as<Compute>();
+    watches.emplace(buffer.get(), Watch(compute && compute->reduction()));
   }
+  walk(program.func.body, [&](const BufferView& view) { watches.erase(view.source.get()); });
 
-  void run() {
-    if (options_.most_steps <= 0) throw RuntimeError("most_steps is 0");
-    std::vector<HostValue> values;
-    for (const Var& param : program_.func.params) {
-      if (const BufferParam* array = program_.func.buffer_of(param)) {
-        values.emplace_back(make_array(array->declared));
-      } else {
-        values.emplace_back(value_of(param));
-      }
-    }
-    const std::unordered_set<const Load*> own = own_reads(program_.func.body);
-    EvaluateOptions evaluation{.step_limit = options_.most_steps};
-    evaluation.on_access = [&](const Access& access) {
-      const auto watch = watches_.find(access.buffer);
-      if (watch != watches_.end()) watch->second.see(access, own.contains(access.load));
-    };
-    evaluate(program_.func, values, evaluation);
-  }
-
-  std::optional<Counts> counts(const Buffer& buffer, bool is_output) {
-    const auto watch = watches_.find(buffer.get());
-    if (watch == watches_.end()) return std::nullopt;
-    return watch->second.counts(is_output);
-  }
-
- private:
-  bool is_reduction(const OutputId& output) const {
-    const Compute* compute = graph_.stage(output.stage).op.as<Compute>();
-    return compute && compute->reduction() != nullptr;
-  }
-
-  HostValue value_of(const Var& scalar) const {
-    if (scalar.dtype().is_int() || scalar.dtype().is_uint()) return size_of(scalar);
-    return 1.0;
-  }
-
-  std::int64_t size_of(const Var& var) const {
-    for (const auto& [size, value] : options_.sizes)
+  const auto size_of = [&](const Var& var) {
+    for (const auto& [size, value] : options.sizes)
       if (size.same_as(var)) return value;
     throw RuntimeError("`" + var.name() + "` has no value; give it one: {.sizes = {{" + var.name() +
                        ", 64}}}");
-  }
-
-  HostArray make_array(const Buffer& buffer) {
+  };
+  std::vector<std::vector<std::byte>> arrays;
+  std::int64_t all_bytes = 0;
+  const auto array_of = [&](const Buffer& buffer) -> HostArray {
     std::int64_t bytes = buffer->dtype.bytes();
     Index shape;
     for (const Expr& extent : buffer->shape) {
-      shape.push_back(evaluate_int(extent, [&](const Var& var) { return size_of(var); }));
+      shape.push_back(evaluate_int(extent, size_of));
       if (__builtin_mul_overflow(bytes, shape.back(), &bytes)) bytes = kMaxBytes + 1;
     }
-    bytes_ += bytes;
-    if (bytes > kMaxBytes || bytes_ > kMaxBytes)
+    all_bytes += bytes;
+    if (bytes > kMaxBytes || all_bytes > kMaxBytes)
       throw RuntimeError("the arguments are too large to run with");
-    std::vector<std::byte>& memory = arrays_.emplace_back(static_cast<std::size_t>(bytes));
+    std::vector<std::byte>& memory = arrays.emplace_back(static_cast<std::size_t>(bytes));
     fill_with_ones(memory, buffer->dtype);
     Index strides;
     if (!buffer->strides.empty()) {
@@ -275,15 +242,26 @@ class Run {
       for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
     }
     return {memory.data(), buffer->dtype, std::move(shape), std::move(strides)};
+  };
+  std::vector<HostValue> values;
+  for (const Var& param : program.func.params) {
+    if (const BufferParam* array = program.func.buffer_of(param)) {
+      values.emplace_back(array_of(array->declared));
+    } else if (param.dtype().is_int() || param.dtype().is_uint()) {
+      values.emplace_back(size_of(param));
+    } else {
+      values.emplace_back(1.0);
+    }
   }
-
-  const StageGraph& graph_;
-  const LoopProgram& program_;
-  const BoundsReportOptions& options_;
-  std::unordered_map<const BufferNode*, Watch> watches_;
-  std::vector<std::vector<std::byte>> arrays_;
-  std::int64_t bytes_ = 0;
-};
+  const std::unordered_set<const Load*> own = own_reads(program.func.body);
+  EvaluateOptions evaluation{.step_limit = options.most_steps};
+  evaluation.on_access = [&](const Access& access) {
+    const auto watch = watches.find(access.buffer);
+    if (watch != watches.end()) watch->second.see(access, own.contains(access.load));
+  };
+  evaluate(program.func, values, evaluation);
+  return watches;
+}
 
 // ---- the rows -----------------------------------------------------------------------------------
 
@@ -298,12 +276,6 @@ Expr wide_product(std::int64_t number, const std::vector<Expr>& extents) {
   }
   const DataType type = std::in_range<std::int32_t>(number) ? sizes.dtype() : Int(64);
   return arith::simplify(cast(type, sizes) * make_int(type, number));
-}
-
-/// Returns the text of an expression. A number is printed without its type.
-std::string plain_text(const Expr& e) {
-  const std::optional<std::int64_t> value = constant_int(e);
-  return value ? std::to_string(*value) : print_expr(e);
 }
 
 std::string place_of(const StageGraph& graph, const FrozenStage& stage) {
@@ -353,9 +325,9 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
   });
 
   BoundsReport report;
-  Run run(graph, program, options);
+  std::unordered_map<const BufferNode*, Watch> watches;
   try {
-    run.run();
+    watches = watched_run(graph, program, options);
   } catch (const RuntimeError& error) {
     report.not_counted = error.what();
   }
@@ -368,7 +340,8 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
     const auto found = allocated.find(buffer.get());
     report.rows.push_back(
         row_of(graph, output, box, found == allocated.end() ? whole : found->second));
-    if (report.not_counted.empty()) report.rows.back().counts = run.counts(buffer, stage.is_output);
+    if (const auto watch = watches.find(buffer.get()); watch != watches.end())
+      report.rows.back().counts = watch->second.counts(stage.is_output);
   }
   return report;
 }
@@ -377,55 +350,36 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
 
 namespace {
 
-std::string join(const std::vector<std::string>& parts, const char* between) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
-}
-
 std::string required_text(const BoundsReport::Row& row) {
   std::vector<std::string> parts;
   std::vector<Expr> extents;
   for (const BoundsReport::Dimension& dimension : row.dimensions) {
-    const std::string readers = join(dimension.decided_by, " and ");
+    const std::string readers = joined(dimension.decided_by, " and ");
     parts.push_back(print_expr(dimension.required.extent) + (readers.empty() ? "" : " by ") +
                     readers);
     extents.push_back(dimension.required.extent);
   }
-  return "[" + join(parts, ", ") + "] = " + plain_text(wide_product(1, extents));
+  return "[" + joined(parts, ", ") + "] = " + plain_text(wide_product(1, extents));
 }
 
 std::string allocated_text(const BoundsReport::Row& row) {
-  std::vector<std::string> parts;
+  std::vector<Expr> extents;
   for (const BoundsReport::Dimension& dimension : row.dimensions)
-    parts.push_back(print_expr(dimension.allocated.extent));
-  return "[" + join(parts, ", ") + "]";
-}
-
-std::string hundredths(double value) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(2) << value;
-  return out.str();
+    extents.push_back(dimension.allocated.extent);
+  return shape_text(extents);
 }
 
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const BoundsReport& report) {
-  std::vector<std::array<std::string, 8>> lines = {
+  std::vector<std::vector<std::string>> lines = {
       {"stage", "scope", "computed at", "required", "allocated", "bytes", "used", "computed"}};
   for (const BoundsReport::Row& row : report.rows)
     lines.push_back({row.stage, std::string(to_string(row.scope)), row.place, required_text(row),
                      allocated_text(row), plain_text(row.bytes),
-                     row.counts ? hundredths(row.counts->used()) : "-",
-                     row.counts ? hundredths(row.counts->computed()) : "-"});
-  std::array<std::size_t, 7> widths = {};
-  for (const auto& line : lines)
-    for (std::size_t n = 0; n < widths.size(); ++n) widths[n] = std::max(widths[n], line[n].size());
-  for (const auto& line : lines) {
-    for (std::size_t n = 0; n < widths.size(); ++n)
-      out << std::left << std::setw(static_cast<int>(widths[n]) + 2) << line[n];
-    out << line.back() << '\n';
-  }
+                     row.counts ? formatted("%.2f", row.counts->used()) : "-",
+                     row.counts ? formatted("%.2f", row.counts->computed()) : "-"});
+  print_table(out, lines, lines.front().size());
   if (!report.not_counted.empty()) out << "not counted: " << report.not_counted << '\n';
   return out;
 }

@@ -4,6 +4,7 @@
 #include <boost/graph/graphviz.hpp>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/driver/text.h"
 #include "tenon/support/error.h"
 #include "tenon/te/axis_map.h"
 #include "tenon/te/freeze.h"
@@ -16,13 +17,6 @@ namespace {
 
 using tir::print_expr;
 
-std::string shape_text(const Tensor& tensor) {
-  std::string text = tensor.dtype().str() + "[";
-  for (const Expr& extent : tensor.shape())
-    text += (text.back() == '[' ? "" : ", ") + print_expr(extent);
-  return text + "]";
-}
-
 std::string range_text(const Range& range) {
   return print_expr(range.min) + ".." + print_expr(arith::simplify(range.min + range.extent));
 }
@@ -31,17 +25,18 @@ bool is_input(const FrozenStage& stage) { return stage.op.as<Placeholder>() != n
 
 // ---- graphs -------------------------------------------------------------------------------------
 
-struct Node {
-  std::string label;
-  bool is_framed_twice = false;
-};
-using Drawing =
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Node, std::string>;
+/// A graph whose vertices have their attributes in DOT syntax, and whose edges have their labels.
+using Drawing = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, std::string,
+                                      std::string>;
 
 constexpr std::string_view kStyle =
     "node [shape=box, fontname=monospace]\nedge [fontname=monospace]\n";
 
 std::string dot_string(const std::string& text) { return boost::escape_dot_string(text); }
+
+std::string vertex_attributes(const std::string& label, bool is_framed_twice) {
+  return "label=" + dot_string(label) + (is_framed_twice ? ", peripheries=2" : "");
+}
 
 /// Returns the vertices and edges in DOT syntax. The name of a vertex is `prefix` followed by its
 /// number.
@@ -49,8 +44,7 @@ std::string body_of(const Drawing& drawing, const std::string& prefix) {
   const auto name = [&](auto vertex) { return prefix + std::to_string(vertex); };
   std::string text;
   for (auto [vertex, end] = boost::vertices(drawing); vertex != end; ++vertex)
-    text += name(*vertex) + " [label=" + dot_string(drawing[*vertex].label) +
-            (drawing[*vertex].is_framed_twice ? ", peripheries=2" : "") + "]\n";
+    text += name(*vertex) + " [" + drawing[*vertex] + "]\n";
   for (auto [edge, end] = boost::edges(drawing); edge != end; ++edge)
     text += name(boost::source(*edge, drawing)) + " -> " + name(boost::target(*edge, drawing)) +
             (drawing[*edge].empty() ? "" : " [label=" + dot_string(drawing[*edge]) + "]") + "\n";
@@ -70,9 +64,12 @@ Drawing stages_of(const StageGraph& graph) {
   for (const StageId id : graph.ids()) {
     const FrozenStage& stage = graph.stage(id);
     std::string label = stage.op.name();
-    for (int n = 0; n < stage.op.num_outputs(); ++n) label += '\n' + shape_text(stage.op.output(n));
+    for (int n = 0; n < stage.op.num_outputs(); ++n) {
+      const Tensor tensor = stage.op.output(n);
+      label += '\n' + tensor.dtype().str() + shape_text(tensor.shape());
+    }
     if (!is_input(stage)) label += '\n' + std::string(to_string(stage.scope));
-    boost::add_vertex({std::move(label), stage.is_output}, drawing);
+    boost::add_vertex(vertex_attributes(label, stage.is_output), drawing);
   }
   return drawing;
 }
@@ -113,14 +110,15 @@ Titled axes_of(const Bounds& bounds, const FrozenStage& stage) {
     for (const Relation& relation : stage.relations)
       if (contains(children_of(relation), axis)) made = &relation;
     const Range* range = bounds.find(axis);
-    const std::string label = axis.var().name() + (range ? '\n' + range_text(*range) : "");
+    const std::string attributes = vertex_attributes(
+        axis.var().name() + (range ? '\n' + range_text(*range) : ""), stage.has_leaf(axis));
     // A rebased axis has no vertex of its own: it is drawn as its parent.
     if (const Rebase* rebase = made ? std::get_if<Rebase>(made) : nullptr) {
       const std::size_t vertex = vertices.at(rebase->parent);
-      drawing[vertex] = {label, stage.has_leaf(axis)};
+      drawing[vertex] = attributes;
       vertices.set(axis, vertex);
     } else {
-      vertices.set(axis, boost::add_vertex({label, stage.has_leaf(axis)}, drawing));
+      vertices.set(axis, boost::add_vertex(attributes, drawing));
     }
   }
   for (const Relation& relation : stage.relations) {

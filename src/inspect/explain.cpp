@@ -27,83 +27,74 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-class Explainer {
- public:
-  Explainer(const PrimFunc& func, bool instrumented) : func_(func), instrumented_(instrumented) {}
+Explanation::Access explained(const PrimFunc& func, const lowering::AccessProof& proof,
+                              bool instrumented) {
+  const bool is_checked = instrumented && !proof.allowed.empty();
+  const Verdict verdict = proof.is_proved()  ? Verdict::Proved
+                          : proof.is_wrong() ? Verdict::Wrong
+                          : is_checked       ? Verdict::Checked
+                                             : Verdict::NotProved;
+  return {.stage = lowering::stage_text(func, proof.access.stage),
+          .tensor = proof.access.buffer->name,
+          .is_store = proof.access.is_write(),
+          .text = arith::access_text(proof.access),
+          .verdict = verdict,
+          .open = lowering::unproved_text(proof)};
+}
 
-  Explanation run() {
-    for (const lowering::AccessProof& proof : lowering::prove_accesses(func_)) add(proof);
-    for (const lowering::LoopProof& proof : lowering::prove_loops(func_)) add(proof);
-    assume_arguments_disjoint();
-    assume_calls();
-    return std::move(result_);
+Explanation::Loop explained(const PrimFunc& func, const lowering::LoopProof& proof) {
+  const std::string kind = proof.kind == ForKind::Parallel ? "parallel " : "vectorized ";
+  Explanation::Loop loop{kind + proof.var.name(), Verdict::Proved, ""};
+  if (proof.conflict) {
+    const auto& [first, second] = *proof.conflict;
+    loop.verdict = proof.is_certain ? Verdict::Wrong : Verdict::NotProved;
+    loop.conflict = lowering::stage_text(func, first.stage) + " " + arith::access_text(first) +
+                    ", " + lowering::stage_text(func, second.stage) + " " +
+                    arith::access_text(second);
   }
+  return loop;
+}
 
- private:
-  void add(const lowering::AccessProof& proof) {
-    const bool is_checked = instrumented_ && !proof.allowed.empty();
-    const Verdict verdict = proof.is_proved()  ? Verdict::Proved
-                            : proof.is_wrong() ? Verdict::Wrong
-                            : is_checked       ? Verdict::Checked
-                                               : Verdict::NotProved;
-    result_.accesses.push_back({.stage = lowering::stage_text(func_, proof.access.stage),
-                                .tensor = proof.access.buffer->name,
-                                .is_store = proof.access.is_write(),
-                                .text = arith::access_text(proof.access),
-                                .verdict = verdict,
-                                .open = lowering::unproved_text(proof)});
+/// Returns the assumption that the called function accesses only what its access pointers cover.
+std::string assumption_about(const std::string& name, const Call& n) {
+  std::vector<std::string> tensors;
+  for (const Expr& arg : n.args) {
+    const Call* pointer = as_call(arg, Intrin::tvm_access_ptr);
+    const VarNode* data = pointer ? pointer->args[1].as<VarNode>() : nullptr;
+    if (data && std::ranges::find(tensors, data->name) == tensors.end())
+      tensors.push_back(data->name);
   }
+  if (tensors.empty()) return "`" + name + "` has no effect on the tensors here";
+  return "`" + name + "` touches no more than its access pointers to " + listed(tensors) + " cover";
+}
 
-  void add(const lowering::LoopProof& proof) {
-    const std::string kind = proof.kind == ForKind::Parallel ? "parallel " : "vectorized ";
-    Explanation::Loop loop{kind + proof.var.name(), Verdict::Proved, ""};
-    if (proof.conflict) {
-      const auto& [first, second] = *proof.conflict;
-      loop.verdict = proof.is_certain ? Verdict::Wrong : Verdict::NotProved;
-      loop.conflict = lowering::stage_text(func_, first.stage) + " " + arith::access_text(first) +
-                      ", " + lowering::stage_text(func_, second.stage) + " " +
-                      arith::access_text(second);
-    }
-    result_.loops.push_back(std::move(loop));
-  }
-
-  void assume_arguments_disjoint() {
-    if (!func_.attrs.noalias || func_.buffers.size() < 2) return;
+std::vector<std::string> assumptions_of(const PrimFunc& func) {
+  std::vector<std::string> assumed;
+  if (func.attrs.noalias && func.buffers.size() >= 2) {
     std::vector<std::string> names;
-    for (const BufferParam& param : func_.buffers) names.push_back(param.declared->name);
-    result_.assumed.push_back(listed(names) + " do not overlap (each call checks it)");
+    for (const BufferParam& param : func.buffers) names.push_back(param.declared->name);
+    assumed.push_back(listed(names) + " do not overlap (each call checks it)");
   }
+  walk(func.body, [&](const Call& n) {
+    const ExternCallee* callee = std::get_if<ExternCallee>(&n.callee);
+    const bool is_packed = n.is(Intrin::tvm_call_packed) && !n.args.empty();
+    const StringImm* packed = is_packed ? n.args[0].as<StringImm>() : nullptr;
+    if (!callee && !packed) return;
+    const std::string text = assumption_about(callee ? callee->name : packed->value, n);
+    if (std::ranges::find(assumed, text) == assumed.end()) assumed.push_back(text);
+  });
+  return assumed;
+}
 
-  /// Records the assumption that called functions access only what their access pointers cover.
-  void assume_calls() {
-    std::set<std::string> seen;
-    const auto add = [&](const std::string& name, const Call& n) {
-      std::vector<std::string> tensors;
-      for (const Expr& arg : n.args) {
-        const Call* pointer = as_call(arg, Intrin::tvm_access_ptr);
-        const VarNode* data = pointer ? pointer->args[1].as<VarNode>() : nullptr;
-        if (data && std::ranges::find(tensors, data->name) == tensors.end())
-          tensors.push_back(data->name);
-      }
-      const std::string text = tensors.empty()
-                                   ? "`" + name + "` has no effect on the tensors here"
-                                   : "`" + name + "` touches no more than its access pointers to " +
-                                         listed(tensors) + " cover";
-      if (seen.insert(text).second) result_.assumed.push_back(text);
-    };
-    walk(func_.body, [&](const Call& n) {
-      if (const ExternCallee* callee = std::get_if<ExternCallee>(&n.callee))
-        return add(callee->name, n);
-      const bool is_packed = n.is(Intrin::tvm_call_packed);
-      const StringImm* name = is_packed && !n.args.empty() ? n.args[0].as<StringImm>() : nullptr;
-      if (name) add(name->value, n);
-    });
-  }
-
-  const PrimFunc& func_;
-  const bool instrumented_;
-  Explanation result_;
-};
+Explanation explained(const PrimFunc& func, bool instrumented) {
+  Explanation result;
+  for (const lowering::AccessProof& proof : lowering::prove_accesses(func))
+    result.accesses.push_back(explained(func, proof, instrumented));
+  for (const lowering::LoopProof& proof : lowering::prove_loops(func))
+    result.loops.push_back(explained(func, proof));
+  result.assumed = assumptions_of(func);
+  return result;
+}
 
 }  // namespace
 
@@ -111,8 +102,7 @@ Explanation explain(const te::Schedule& schedule, const std::vector<LowerArgumen
                     const LowerOptions& options, SourceLocation where) {
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
-      const PrimFunc func = lower_to_loops(schedule, args, options, where);
-      return Explainer(func, options.instrument_bounds).run();
+      return explained(lower_to_loops(schedule, args, options, where), options.instrument_bounds);
     });
   });
 }
@@ -121,14 +111,14 @@ Explanation explain(const PrimFunc& func, const LowerOptions& options, SourceLoc
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       check_function(func, func.attrs.global_symbol);
-      if (func.form != Form::MultiDimensional && func.form != Form::Blocks)
+      if (!is_unlowered(func))
         throw LowerError("explain: function `" + func.attrs.global_symbol +
                          "` has been lowered already");
       const PrimFunc loops =
           func.form == Form::Blocks
               ? lowering::run_passes(lowering::block_passes(), func, {.passes = options.passes})
               : func;
-      return Explainer(loops, options.instrument_bounds).run();
+      return explained(loops, options.instrument_bounds);
     });
   });
 }

@@ -1,5 +1,8 @@
 #include "inspect/instruction_places.h"
 
+#include <algorithm>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
 namespace tenon {
@@ -7,104 +10,78 @@ namespace tenon {
 namespace {
 
 using codegen::AssemblerLine;
+using Instruction = LoopView::Instruction;
+using Stmts = std::vector<LoopView::Stmt>;
 
-class Places {
- public:
-  Places(const codegen::AssemblerListing& code, const std::vector<LoopView::Stmt>& stmts)
-      : code_(code), stmts_(stmts) {
-    // If several statements begin on one line, instructions of that line belong to the last one,
-    // which is the innermost.
-    for (std::size_t n = 0; n < stmts.size(); ++n) by_line_[stmts[n].first] = static_cast<int>(n);
-    for (const AssemblerLine& each : code.lines) known_.push_back(of_line(each.line));
+/// Maps a line of the program to the statement that begins there. If several statements begin
+/// there, the last one is the innermost.
+std::unordered_map<int, int> statements_by_line(const Stmts& stmts) {
+  std::unordered_map<int, int> by_line;
+  for (std::size_t n = 0; n < stmts.size(); ++n) by_line[stmts[n].first] = static_cast<int>(n);
+  return by_line;
+}
+
+/// Returns the statement that begins at the line, or -1.
+int statement_at(int line, const std::unordered_map<int, int>& by_line) {
+  const auto found = by_line.find(line);
+  return found == by_line.end() ? -1 : found->second;
+}
+
+/// Returns the innermost common ancestor of two statements, or -1. An ancestor has a smaller number
+/// than its descendants.
+int common_ancestor(int a, int b, const Stmts& stmts) {
+  while (a != b) {
+    int& inner = a > b ? a : b;
+    inner = stmts[static_cast<std::size_t>(inner)].parent;
   }
+  return a;
+}
 
-  std::vector<LoopView::Instruction> place() {
-    std::vector<int> guessed(known_.size(), -1);
-    // Inner loops are processed first. An instruction that they have attributed keeps its
-    // statement.
-    std::vector<bool> is_settled(known_.size(), false);
-    const auto settle = [&](std::size_t first, std::size_t last) {
-      const int around = common(first, last);
-      for (std::size_t n = first; n <= last; ++n) {
-        if (is_settled[n]) continue;
-        guessed[n] = around;
-        is_settled[n] = around >= 0;
-      }
-    };
-    for (const auto& loop : code_.loops) settle(loop.first, loop.last);
-    for (std::size_t first = 0; first < known_.size();) {
-      std::size_t last = first;
-      while (last + 1 < known_.size() && !is_function(last + 1)) ++last;
-      settle(first, last);
-      first = last + 1;
-    }
-    return instructions(guessed);
-  }
-
- private:
-  bool is_function(std::size_t n) const {
-    return code_.lines[n].kind == AssemblerLine::Kind::Function;
-  }
-
-  int of_line(int line) const {
-    const auto found = by_line_.find(line);
-    return found == by_line_.end() ? -1 : found->second;
-  }
-
-  int parent(int stmt) const { return stmts_[static_cast<std::size_t>(stmt)].parent; }
-
-  /// Returns the innermost common ancestor of two statements. An ancestor has a smaller number than
-  /// its descendants.
-  int common(int a, int b) const {
-    while (a != b) {
-      if (a > b) {
-        a = parent(a);
-      } else {
-        b = parent(b);
-      }
-    }
-    return a;
-  }
-
-  /// Returns the innermost statement that contains the known statements of a range of lines.
-  /// Returns -1 if no statement is known.
-  int common(std::size_t first, std::size_t last) const {
-    bool any = false;
-    int all = -1;
-    for (std::size_t n = first; n <= last; ++n) {
-      if (known_[n] < 0) continue;
-      all = any ? common(all, known_[n]) : known_[n];
-      any = true;
-    }
-    return all;
-  }
-
-  std::vector<LoopView::Instruction> instructions(const std::vector<int>& guessed) const {
-    std::vector<LoopView::Instruction> result;
-    for (std::size_t n = 0; n < known_.size(); ++n) {
-      const AssemblerLine& line = code_.lines[n];
-      const auto kind =
-          line.kind == AssemblerLine::Kind::Function ? LoopView::Instruction::Kind::Function
-          : line.kind == AssemblerLine::Kind::Label  ? LoopView::Instruction::Kind::Label
-                                                     : LoopView::Instruction::Kind::Instruction;
-      const bool is_known = known_[n] >= 0;
-      result.push_back({kind, line.text, is_known ? known_[n] : guessed[n], !is_known});
-    }
-    return result;
-  }
-
-  const codegen::AssemblerListing& code_;
-  const std::vector<LoopView::Stmt>& stmts_;
-  std::unordered_map<int, int> by_line_;
-  /// For each line of assembler, the statement according to LLVM's debug lines; -1 if unknown.
-  std::vector<int> known_;
-};
+/// Guesses the statement of the instructions in a range of lines that have no statement: the
+/// innermost statement that contains those of all other instructions in the range.
+void guess(std::span<Instruction> code, const Stmts& stmts) {
+  std::optional<int> around;
+  for (const Instruction& each : code)
+    if (!each.is_guessed) around = around ? common_ancestor(*around, each.stmt, stmts) : each.stmt;
+  for (Instruction& each : code)
+    if (each.stmt < 0) each.stmt = around.value_or(-1);
+}
 
 }  // namespace
 
-std::vector<LoopView::Instruction> place_instructions(const codegen::AssemblerListing& code,
-                                                      const std::vector<LoopView::Stmt>& stmts) {
-  return Places(code, stmts).place();
+std::vector<Instruction> place_instructions(const codegen::AssemblerListing& code,
+                                            const Stmts& stmts) {
+  const std::unordered_map<int, int> by_line = statements_by_line(stmts);
+  std::vector<Instruction> result;
+  for (const AssemblerLine& line : code.lines) {
+    const auto kind = line.kind == AssemblerLine::Kind::Function ? Instruction::Kind::Function
+                      : line.kind == AssemblerLine::Kind::Label  ? Instruction::Kind::Label
+                                                                 : Instruction::Kind::Instruction;
+    const int stmt = statement_at(line.line, by_line);
+    result.push_back({kind, line.text, stmt, stmt < 0});
+  }
+  // Inner loops are processed first. An instruction that they have attributed keeps its statement.
+  for (const auto& loop : code.loops)
+    guess(std::span(result).subspan(loop.first, loop.last + 1 - loop.first), stmts);
+  const auto is_function = [](const Instruction& each) {
+    return each.kind == Instruction::Kind::Function;
+  };
+  for (auto begin = result.begin(); begin != result.end();) {
+    const auto end = std::find_if(begin + 1, result.end(), is_function);
+    guess({begin, end}, stmts);
+    begin = end;
+  }
+  return result;
+}
+
+std::vector<Instruction> place_source(const std::vector<codegen::SourceLine>& code,
+                                      const Stmts& stmts) {
+  const std::unordered_map<int, int> by_line = statements_by_line(stmts);
+  std::vector<Instruction> result;
+  for (const codegen::SourceLine& line : code)
+    result.push_back(
+        {Instruction::Kind::Instruction, line.text, statement_at(line.line, by_line), false});
+  return result;
 }
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tenon/codegen/assembler_listing.h"
+#include "tenon/codegen/source_listing.h"
 #include "tenon/inspect/loop_view.h"
 
 namespace tenon {
@@ -11,5 +12,10 @@ namespace tenon {
 /// loop or, outside of machine loops, all statements of the function.
 std::vector<LoopView::Instruction> place_instructions(const codegen::AssemblerListing& code,
                                                       const std::vector<LoopView::Stmt>& stmts);
+
+/// Attributes lines of source to the statements that the marks in the source name. A line without a
+/// mark belongs to no statement.
+std::vector<LoopView::Instruction> place_source(const std::vector<codegen::SourceLine>& code,
+                                                const std::vector<LoopView::Stmt>& stmts);
 
 }  // namespace tenon

@@ -14,24 +14,12 @@ using Json = nlohmann::ordered_json;
 
 std::string escaped(const std::string& text) {
   std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
+  for (const char c : text)
+    result += c == '<'   ? "&lt;"
+              : c == '>' ? "&gt;"
+              : c == '&' ? "&amp;"
+              : c == '"' ? "&quot;"
+                         : std::string(1, c);
   return result;
 }
 

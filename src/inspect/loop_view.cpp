@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <unordered_map>
 
 #include "inspect/instruction_places.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/codegen/assembler_listing.h"
 #include "tenon/codegen/source_listing.h"
 #include "tenon/driver/build_watcher.h"
+#include "tenon/driver/checks.h"
+#include "tenon/driver/text.h"
 #include "tenon/inspect/bounds_report.h"
 #include "tenon/inspect/buffer_sizes.h"
 #include "tenon/inspect/draw.h"
@@ -28,76 +28,27 @@ using tir::Expr;
 
 namespace {
 
-// A build that lists the compiled functions as lines of text. The debug lines of the code are line
-// numbers of that text.
-
-/// The concatenated listings of several functions.
-struct ListedProgram {
-  struct Part {
-    tir::Listing listing;
-    /// The number of lines that precede the part in the whole text.
-    int lines_before;
-  };
-  std::vector<std::string> lines;
-  std::vector<Part> parts;
-
-  /// Appends the listing of a function. Its name precedes it as a heading if `has_heading`.
-  const Part& add(const tir::PrimFunc& func, bool has_heading);
-};
-
-class ListedBuild : public BuildWatcher {
- public:
-  /// `has_headings`: whether function names precede the listings. True if there are several
-  /// functions or kernels.
-  explicit ListedBuild(bool has_headings) : has_headings_(has_headings) {}
-
-  tir::PrimFunc add(const tir::PrimFunc&, const tir::PrimFunc& ready) override {
-    return listed(ready);
+/// Appends the listing of a function. Its lines are numbered in the text that consists of all
+/// listings. The function's name precedes it as a heading if `has_heading`.
+const tir::Listing& add_listing(const tir::PrimFunc& func, bool has_heading,
+                                std::vector<tir::Listing>& program) {
+  tir::Listing listing = tir::list_statements(func);
+  int lines_before = has_heading ? 1 : 0;
+  for (const tir::Listing& each : program) lines_before += static_cast<int>(each.lines.size());
+  for (tir::ListedStmt& each : listing.stmts) {
+    each.first += lines_before;
+    each.last += lines_before;
   }
-  tir::PrimFunc add_kernel(const tir::PrimFunc& kernel) override { return listed(kernel); }
-  void set_up(codegen::CompileOptions& options) override { options.lines = &lines_; }
-  const codegen::StatementLines* lines() const override { return &lines_; }
-
-  ListedProgram program;
-
- private:
-  tir::PrimFunc listed(const tir::PrimFunc& func);
-
-  bool has_headings_;
-  codegen::StatementLines lines_;
-};
-
-const ListedProgram::Part& ListedProgram::add(const tir::PrimFunc& func, bool has_heading) {
-  if (has_heading) lines.push_back("@" + func.attrs.global_symbol + ":");
-  parts.push_back({tir::list_statements(func), static_cast<int>(lines.size())});
-  const std::vector<std::string>& own = parts.back().listing.lines;
-  lines.insert(lines.end(), own.begin(), own.end());
-  return parts.back();
-}
-
-tir::PrimFunc ListedBuild::listed(const tir::PrimFunc& func) {
-  const ListedProgram::Part& part = program.add(func, has_headings_);
-  for (const tir::ListedStmt& each : part.listing.stmts)
-    lines_.emplace(&each.stmt.node(), part.lines_before + each.first);
-  return part.listing.func;
+  if (has_heading)
+    listing.lines.insert(listing.lines.begin(), "@" + func.attrs.global_symbol + ":");
+  return program.emplace_back(std::move(listing));
 }
 
 // The buffers that a page shows for a schedule, with their required and allocated sizes.
 
-std::string text_of(const Expr& e) {
-  const std::optional<std::int64_t> number = tir::constant_int(e);
-  return number ? std::to_string(*number) : tir::print_expr(e);
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
-}
-
-std::string shape_text(const std::vector<Expr>& extents) {
+std::string plain_shape(const std::vector<Expr>& extents) {
   std::vector<std::string> parts;
-  for (const Expr& extent : extents) parts.push_back(text_of(extent));
+  for (const Expr& extent : extents) parts.push_back(plain_text(extent));
   return "[" + joined(parts, ", ") + "]";
 }
 
@@ -116,8 +67,8 @@ LoopView::Buffer argument(const std::string& name, const std::vector<Expr>& shap
           .scope = "global",
           .place = "argument",
           .required = "",
-          .allocated = shape_text(shape),
-          .bytes = text_of(in_bytes(element_count(shape), type)),
+          .allocated = plain_shape(shape),
+          .bytes = plain_text(in_bytes(element_count(shape), type)),
           .memory_bytes = ""};
 }
 
@@ -126,7 +77,7 @@ LoopView::Buffer of_row(const te::BoundsReport::Row& row) {
   std::vector<Expr> allocated;
   for (const te::BoundsReport::Dimension& dimension : row.dimensions) {
     const std::string readers = joined(dimension.decided_by, " and ");
-    required.push_back(text_of(dimension.required.extent) + (readers.empty() ? "" : " by ") +
+    required.push_back(plain_text(dimension.required.extent) + (readers.empty() ? "" : " by ") +
                        readers);
     allocated.push_back(dimension.allocated.extent);
   }
@@ -134,8 +85,8 @@ LoopView::Buffer of_row(const te::BoundsReport::Row& row) {
           .scope = std::string(to_string(row.scope)),
           .place = row.place,
           .required = "[" + joined(required, ", ") + "]",
-          .allocated = shape_text(allocated),
-          .bytes = text_of(row.bytes),
+          .allocated = plain_shape(allocated),
+          .bytes = plain_text(row.bytes),
           .memory_bytes = ""};
 }
 
@@ -178,7 +129,7 @@ std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
   for (const BufferSize& size : buffer_sizes(schedule, args, how, where))
     for (LoopView::Buffer& buffer : buffers)
       if (buffer.name == size.buffer && buffer.memory_bytes.empty()) {
-        buffer.memory_bytes = text_of(in_bytes(size.allocated, size.dtype));
+        buffer.memory_bytes = plain_text(in_bytes(size.allocated, size.dtype));
         break;
       }
   return buffers;
@@ -191,12 +142,12 @@ void view_buffers(const tir::PrimFunc& func, std::vector<LoopView::Buffer>& buff
     const auto& pointer = n.data.as<tir::VarNode>()->pointer;
     const tir::StorageScope scope =
         pointer && pointer->scope ? *pointer->scope : tir::StorageScope::Global;
-    const std::string bytes = text_of(in_bytes(element_count(n.extents), n.dtype));
+    const std::string bytes = plain_text(in_bytes(element_count(n.extents), n.dtype));
     buffers.push_back({.name = n.data.name(),
                        .scope = std::string(tir::to_string(scope)),
                        .place = "in " + func.attrs.global_symbol,
                        .required = "",
-                       .allocated = shape_text(n.extents),
+                       .allocated = plain_shape(n.extents),
                        .bytes = bytes,
                        .memory_bytes = n.double_buffer ? "" : bytes});
   });
@@ -249,97 +200,64 @@ std::string source_line(const SourceLocation& where) {
              : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// Returns the source lines of the user's declarations. A key is the name and location: "C,
-/// matmul.cpp:14".
-std::map<std::string, std::string> source_lines(const te::StageGraph& graph) {
-  std::map<std::string, std::string> lines;
-  for (const te::StageId id : graph.ids()) {
-    const te::Operation& op = graph.stage(id).op;
-    lines.emplace(op.name() + ", " + to_string(op.where()), source_line(op.where()));
-  }
-  return lines;
+/// Returns the number of a stage in the view. If several functions compute parts of a stage, they
+/// share its number.
+int number_of(const tir::NotedStage& noted, LoopView& view) {
+  const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
+    return each.name == noted.name && each.line == noted.line;
+  });
+  if (known != view.stages.end()) return static_cast<int>(known - view.stages.begin());
+  view.stages.push_back({noted.name, noted.line, ""});
+  return static_cast<int>(view.stages.size()) - 1;
 }
 
-class Viewer {
- public:
-  explicit Viewer(const std::optional<Profile>& profile) : profile_(profile) {}
-
-  /// Reads the source lines of the stages' declarations.
-  void read_sources(const te::Schedule& schedule, const SourceLocation& where) {
-    sources_ = source_lines(te::freeze(schedule, where));
+void show(const tir::Listing& listing, LoopView& view) {
+  view.lines.insert(view.lines.end(), listing.lines.begin(), listing.lines.end());
+  tir::StoredStages stored(listing.func);
+  std::vector<int> numbers;
+  for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
+  // StoredStages requires that its first query is for the outermost statement.
+  stored.of(listing.func.body);
+  const int before = static_cast<int>(view.stmts.size());
+  for (const tir::ListedStmt& each : listing.stmts) {
+    const std::vector<int>& stages = stored.of(each.stmt);
+    const int parent = each.parent < 0 ? -1 : before + each.parent;
+    const int around = parent < 0 ? -1 : view.stmts[static_cast<std::size_t>(parent)].stage;
+    const Kind kind = kind_of(each.stmt);
+    // An allocation that several stages use, or a condition around several stages, does not belong
+    // to a single stage.
+    const bool is_shared = kind == Kind::Other && stages.size() > 1;
+    const int stage = is_shared        ? -1
+                      : stages.empty() ? around
+                                       : numbers[static_cast<std::size_t>(stages.back())];
+    view.stmts.push_back({kind, each.first, each.last, parent, stage});
   }
+}
 
-  void show(const ListedProgram& program, LoopView& view) const {
-    view.lines = program.lines;
-    for (const ListedProgram::Part& part : program.parts) show(part, view);
-  }
-
- private:
-  void show(const ListedProgram::Part& part, LoopView& view) const {
-    tir::StoredStages stored(part.listing.func);
-    std::vector<int> numbers;
-    for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
-    // StoredStages requires that its first query is for the outermost statement.
-    stored.of(part.listing.func.body);
-    const int before = static_cast<int>(view.stmts.size());
-    for (const tir::ListedStmt& each : part.listing.stmts) {
-      const std::vector<int>& stages = stored.of(each.stmt);
-      const int parent = each.parent < 0 ? -1 : before + each.parent;
-      const int around = parent < 0 ? -1 : view.stmts[static_cast<std::size_t>(parent)].stage;
-      const Kind kind = kind_of(each.stmt);
-      // An allocation that several stages use, or a condition around several stages, does not
-      // belong to a single stage.
-      const bool is_shared = kind == Kind::Other && stages.size() > 1;
-      const int stage = is_shared        ? -1
-                        : stages.empty() ? around
-                                         : numbers[static_cast<std::size_t>(stages.back())];
-      view.stmts.push_back(
-          {kind, part.lines_before + each.first, part.lines_before + each.last, parent, stage});
+void add_sources(const te::StageGraph& graph, std::vector<LoopView::Stage>& stages) {
+  for (LoopView::Stage& stage : stages)
+    for (const te::StageId id : graph.ids()) {
+      const te::Operation& op = graph.stage(id).op;
+      if (op.name() + ", " + to_string(op.where()) != stage.name + ", " + stage.line) continue;
+      stage.source = source_line(op.where());
+      break;
     }
-  }
+}
 
-  /// Returns the number of a stage in the view. If several functions compute parts of a stage, they
-  /// share its number.
-  int number_of(const tir::NotedStage& noted, LoopView& view) const {
-    const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
-      return each.name == noted.name && each.line == noted.line;
-    });
-    if (known != view.stages.end()) return static_cast<int>(known - view.stages.begin());
-    view.stages.push_back(stage_of(noted));
-    return static_cast<int>(view.stages.size()) - 1;
-  }
-
-  LoopView::Stage stage_of(const tir::NotedStage& noted) const {
-    LoopView::Stage stage{noted.name, noted.line, ""};
-    const auto source = sources_.find(noted.name + ", " + noted.line);
-    if (source != sources_.end()) stage.source = source->second;
-    if (!profile_) return stage;
-    for (const StageProfile& each : profile_->stages) {
+void add_times(const Profile& profile, std::vector<LoopView::Stage>& stages) {
+  const auto calls_of = [&](const std::string& function) {
+    for (const FunctionProfile& each : profile.functions)
+      if (each.name == function) return static_cast<double>(std::max<std::int64_t>(each.calls, 1));
+    return 1.0;
+  };
+  for (LoopView::Stage& stage : stages)
+    for (const StageProfile& each : profile.stages) {
       if (each.name != stage.name || each.line != stage.line) continue;
       stage.counted_in = each.counted_in;
-      if (!each.counted_in) {
-        stage.seconds = each.seconds / calls_of(each.function);
-        stage.share = each.share;
-      }
+      if (each.counted_in) continue;
+      stage.seconds = each.seconds / calls_of(each.function);
+      stage.share = each.share;
     }
-    return stage;
-  }
-
-  double calls_of(const std::string& function) const {
-    for (const FunctionProfile& each : profile_->functions)
-      if (each.name == function) return static_cast<double>(std::max<std::int64_t>(each.calls, 1));
-    return 1;
-  }
-
-  const std::optional<Profile>& profile_;
-  std::map<std::string, std::string> sources_ = {};
-};
-
-/// Returns the listing of lowered functions. Used if the module does not compile.
-ListedProgram listed(const tir::IRModule& module) {
-  ListedProgram program;
-  for (const auto& [name, func] : module.functions) program.add(func, module.functions.size() > 1);
-  return program;
 }
 
 /// Records the stages of the function as notes, if it has none. Otherwise, buffers that later
@@ -355,42 +273,36 @@ tir::PrimFunc with_stages(tir::PrimFunc func) {
   return func;
 }
 
-/// Returns the lines of generated source code. Each line has the statement to which the mark in it
-/// (`//@3`) refers.
-std::vector<LoopView::Instruction> place_source(std::string_view text,
-                                                const std::vector<LoopView::Stmt>& stmts) {
-  // If several statements begin on one line, the code of that line belongs to the last one, which
-  // is the innermost.
-  std::unordered_map<int, int> by_line;
-  for (std::size_t n = 0; n < stmts.size(); ++n) by_line[stmts[n].first] = static_cast<int>(n);
-  std::vector<LoopView::Instruction> code;
-  for (codegen::SourceLine& line : codegen::list_source(text)) {
-    const auto found = by_line.find(line.line);
-    code.push_back({LoopView::Instruction::Kind::Instruction, std::move(line.text),
-                    found == by_line.end() ? -1 : found->second, false});
-  }
-  return code;
-}
-
-/// Fills the view with the compiled code. `compile` compiles with the given options and lists the
-/// functions in the given build. If it throws, the view shows the error and the result of
-/// `lower_only`.
+/// Fills the view with the compiled code. `compile` compiles with the given options and observer.
+/// If it throws, the view shows the error and the result of `lower_only`. `has_headings`: whether
+/// function names precede the listings.
 template <class Compile, class LowerOnly>
-void view_code(LoopView& view, const Target& target, const BuildOptions& options,
-               const Viewer& viewer, bool has_headings, const Compile& compile,
-               const LowerOnly& lower_only) {
+void view_code(LoopView& view, const Target& target, const BuildOptions& options, bool has_headings,
+               const Compile& compile, const LowerOnly& lower_only) {
   BuildOptions how = options;
   how.profile = false;
   how.on_step = {};
   const bool is_llvm = target.facts().kind == tir::TargetKind::Llvm;
-  ListedBuild build(has_headings || target.facts().is_gpu());
+  const bool has_kernels = target.facts().is_gpu();
+  // Lists the compiled functions. The debug lines of the code are line numbers of the listing.
+  std::vector<tir::Listing> program;
+  codegen::StatementLines lines;
+  const auto listed = [&](const tir::PrimFunc& func) {
+    const tir::Listing& listing = add_listing(func, has_headings || has_kernels, program);
+    for (const tir::ListedStmt& each : listing.stmts) lines.emplace(&each.stmt.node(), each.first);
+    return listing.func;
+  };
+  const BuildWatcher watcher{
+      .add = [&](const tir::PrimFunc&, const tir::PrimFunc& ready) { return listed(ready); },
+      .add_kernel = listed,
+      .lines = &lines};
   try {
-    const codegen::Artifact artifact = compile(how, build);
+    const codegen::Artifact artifact = compile(how, watcher);
     view.language = is_llvm ? "asm" : artifact.source_kinds().front();
-    viewer.show(build.program, view);
+    for (const tir::Listing& listing : program) show(listing, view);
     const std::string text = artifact.source(view.language);
     view.code = is_llvm ? place_instructions(codegen::list_assembler(text), view.stmts)
-                        : place_source(text, view.stmts);
+                        : place_source(codegen::list_source(text), view.stmts);
     return;
   } catch (const InternalError&) {
     throw;
@@ -398,7 +310,11 @@ void view_code(LoopView& view, const Target& target, const BuildOptions& options
     view.refused = error.what();
   }
   how.passes.on_pass = {};  // the build has already called it
-  viewer.show(listed(lower_only(how)), view);
+  const tir::IRModule lowered = lower_only(how);
+  program.clear();
+  view.lines.clear();
+  for (const auto& [name, func] : lowered.functions)
+    show(add_listing(func, lowered.functions.size() > 1, program), view);
 }
 
 }  // namespace
@@ -411,14 +327,14 @@ LoopView view_loops(const te::Schedule& schedule, const std::vector<LowerArgumen
   view.target = target.describe();
   view.outline = schedule.print_loops(where);
   view.buffers = view_buffers(schedule, args, options, where);
-  Viewer viewer(profile);
-  viewer.read_sources(schedule, where);
   view_code(
-      view, target, options, viewer, false,
-      [&](const BuildOptions& how, BuildWatcher& watcher) {
+      view, target, options, false,
+      [&](const BuildOptions& how, const BuildWatcher& watcher) {
         return compile_watched(schedule, args, target, how, where, watcher);
       },
       [&](const BuildOptions& how) { return lower(schedule, args, how, where); });
+  add_sources(te::freeze(schedule, where), view.stages);
+  if (profile) add_times(*profile, view.stages);
   return view;
 }
 
@@ -429,23 +345,19 @@ LoopView view_loops(const tir::IRModule& module, const Target& target, const Bui
   view.target = target.describe();
   tir::IRModule lowered;
   for (const auto& [name, func] : module.functions) {
-    const bool is_done = func.form != tir::Form::MultiDimensional && func.form != tir::Form::Blocks;
+    const LowerOptions how{
+        .name = name, .instrument_bounds = options.instrument_bounds, .passes = options.passes};
     lowered.functions.emplace(
-        name, with_stages(is_done ? func
-                                  : lower(func,
-                                          {.name = name,
-                                           .instrument_bounds = options.instrument_bounds,
-                                           .passes = options.passes},
-                                          where)
-                                        .functions.at(name)));
+        name, with_stages(is_unlowered(func) ? lower(func, how, where).functions.at(name) : func));
     view_buffers(lowered.functions.at(name), view.buffers);
   }
   view_code(
-      view, target, options, Viewer(profile), module.functions.size() > 1,
-      [&](const BuildOptions& how, BuildWatcher& watcher) {
+      view, target, options, module.functions.size() > 1,
+      [&](const BuildOptions& how, const BuildWatcher& watcher) {
         return compile_watched(lowered, target, how, where, watcher);
       },
       [&](const BuildOptions&) { return lowered; });
+  if (profile) add_times(*profile, view.stages);
   return view;
 }
 

@@ -37,11 +37,9 @@ void interpret(const tir::IRModule& module, const std::vector<CallArgument>& cal
 }
 
 bool calls_c_functions(const tir::IRModule& module) {
-  bool found = false;
-  tir::walk(module.functions.begin()->second.body, [&](const tir::Call& call) {
-    found |= std::holds_alternative<tir::ExternCallee>(call.callee);
+  return tir::any_node(module.functions.begin()->second.body, [](const tir::Call& call) {
+    return std::holds_alternative<tir::ExternCallee>(call.callee);
   });
-  return found;
 }
 
 /// Returns the expected values of all arguments after the run, from each available source: the
@@ -72,42 +70,33 @@ std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument
   return truths;
 }
 
-/// Reads the elements of an array as doubles. The values are exact, except for integers above 2^53.
-class Elements {
- public:
-  explicit Elements(const NDArray& array)
-      : array_(array.is_compact() ? array : array.copy_to(cpu(0))),
-        dtype_(array.dtype().element()) {}
+NDArray compact(const NDArray& array) { return array.is_compact() ? array : array.copy_to(cpu(0)); }
 
-  double operator[](std::int64_t n) const {
-    const DLTensor& tensor = array_.dl_tensor();
+/// Returns an element of a compact array as a double. The value is exact, except for integers above
+/// 2^53.
+double element(const NDArray& array, std::int64_t n) {
+  const DLTensor& tensor = array.dl_tensor();
+  const auto read = [&]<class T>(T) {
     const char* data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
-    if (dtype_.is_bfloat()) return static_cast<double>(read<BFloat16>(data, n));
-    if (dtype_.is_float()) {
-      if (dtype_.bits == 16) return static_cast<double>(read<Float16>(data, n));
-      return dtype_.bits == 32 ? static_cast<double>(read<float>(data, n)) : read<double>(data, n);
-    }
-    switch (dtype_.bytes()) {
-      case 1:
-        return dtype_.is_int() ? read<std::int8_t>(data, n) : read<std::uint8_t>(data, n);
-      case 2:
-        return dtype_.is_int() ? read<std::int16_t>(data, n) : read<std::uint16_t>(data, n);
-      case 4:
-        return dtype_.is_int() ? read<std::int32_t>(data, n) : read<std::uint32_t>(data, n);
-      default:
-        return dtype_.is_int() ? static_cast<double>(read<std::int64_t>(data, n))
-                               : static_cast<double>(read<std::uint64_t>(data, n));
-    }
+    return static_cast<double>(reinterpret_cast<const T*>(data)[n]);
+  };
+  const DataType dtype = array.dtype().element();
+  if (dtype.is_bfloat()) return read(BFloat16());
+  if (dtype.is_float()) {
+    if (dtype.bits == 16) return read(Float16());
+    return dtype.bits == 32 ? read(float()) : read(double());
   }
-
- private:
-  template <class T>
-  static T read(const char* data, std::int64_t n) {
-    return reinterpret_cast<const T*>(data)[n];
+  switch (dtype.bytes()) {
+    case 1:
+      return dtype.is_int() ? read(std::int8_t()) : read(std::uint8_t());
+    case 2:
+      return dtype.is_int() ? read(std::int16_t()) : read(std::uint16_t());
+    case 4:
+      return dtype.is_int() ? read(std::int32_t()) : read(std::uint32_t());
+    default:
+      return dtype.is_int() ? read(std::int64_t()) : read(std::uint64_t());
   }
-  NDArray array_;
-  DataType dtype_;
-};
+}
 
 }  // namespace
 
@@ -116,10 +105,10 @@ Comparison compare(const NDArray& actual, const NDArray& expected, Tolerance tol
   if (actual.shape() != expected.shape() || !(actual.dtype() == expected.dtype()))
     throw RuntimeError("compare: " + describe(actual) + " beside " + describe(expected), where);
   if (!actual.dtype().is_floating()) tolerance = {.relative = 0, .absolute = 0};
-  const Elements a(actual), e(expected);
+  const NDArray a = compact(actual), e = compact(expected);
   Comparison result{.elements = actual.num_elements() * actual.dtype().lanes};
   for (std::int64_t n = 0; n < result.elements; ++n) {
-    const double x = a[n], y = e[n];
+    const double x = element(a, n), y = element(e, n);
     if (x == y || (std::isnan(x) && std::isnan(y))) continue;
     const double error = std::abs(x - y);
     const bool right = error <= tolerance.absolute + tolerance.relative * std::abs(y);
@@ -141,23 +130,14 @@ bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
          const CheckOptions& options, const std::vector<CallArgument>& call,
          const SourceLocation& where) {
   const auto& binds = options.arguments.binds;
+  const BuildOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
   const te::StageGraph graph = te::freeze(schedule, where);
-  if (options.target.facts().is_gpu()) {
-    const BuildOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
-    const runtime::Module module = build(schedule, args, options.target, how, where);
-    const std::vector<CallArgument> there = copied_to(device_of(options.target, where), call);
-    module["main"].call(as_call(there));
-    copy_back(there, call);
-    return false;
-  }
-  if (!runs_on_device(graph)) {
-    const BuildOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
-    build(schedule, args, options.target, how, where)["main"].call(as_call(call));
+  if (options.target.facts().is_gpu() || !runs_on_device(graph)) {
+    run_main(build(schedule, args, options.target, how, where), options.target, call, where);
     return false;
   }
   refuse_races(graph);
   refuse_unbound_outputs(graph, args, binds, where);
-  const LowerOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
   interpret(lower(schedule, args, how, where), call, options.passes);
   return true;
 }

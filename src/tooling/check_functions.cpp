@@ -1,6 +1,5 @@
 #include "tenon/tooling/check_functions.h"
 
-#include <limits>
 #include <set>
 
 #include "tenon/driver/build.h"
@@ -50,12 +49,8 @@ std::vector<CallArgument> arguments_of(const tir::PrimFunc& func,
       shape.push_back(tir::evaluate_int(size, [&](const tir::Var&) { return options.size; }));
     const DataType dtype = array->declared->dtype;
     const bool is_output = written.contains(array->buffer.get());
-    const double start = dtype.is_floating() ? std::numeric_limits<double>::quiet_NaN()
-                         : dtype.is_bool()   ? 1
-                                             : 77;
-    result.push_back(
-        {array->declared->name, is_output,
-         is_output ? NDArray::full(shape, dtype, start, cpu(0)) : input_of(shape, dtype, ++seed)});
+    result.push_back({array->declared->name, is_output,
+                      is_output ? unwritten_array(shape, dtype) : input_of(shape, dtype, ++seed)});
   }
   return result;
 }
@@ -75,14 +70,8 @@ CheckReport check_functions(const tir::PrimFunc& before, const tir::PrimFunc& af
   if (options.target) {
     tir::PrimFunc func = after;
     func.attrs.global_symbol = "main";
-    const runtime::Module module = build(tir::IRModule{{{"main", func}}}, *options.target);
-    if (options.target->facts().is_gpu()) {
-      const std::vector<CallArgument> there = copied_to(device_of(*options.target, where), actual);
-      module["main"].call(as_call(there));
-      copy_back(there, actual);
-    } else {
-      module["main"].call(as_call(actual));
-    }
+    run_main(build(tir::IRModule{{{"main", func}}}, *options.target), *options.target, actual,
+             where);
   } else {
     tir::evaluate(after, as_host_values(actual));
   }

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
-#include <variant>
 
+#include "tenon/driver/text.h"
 #include "tenon/runtime/threads.h"
 
 namespace tenon {
@@ -31,50 +31,49 @@ constexpr std::array<std::pair<std::string_view, Emit>, 10> kEmits = {{{"simple"
                                                                        {"svg", Emit::Svg},
                                                                        {"html", Emit::Html}}};
 
+constexpr std::array<std::pair<std::string_view, ProfileForm>, 3> kProfiles = {
+    {{"table", ProfileForm::Table}, {"json", ProfileForm::Json}, {"trace", ProfileForm::Trace}}};
+
 /// An error in the arguments of the command line.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-struct HelpWanted {};
-
-std::string joined(const std::vector<std::string>& words, std::string_view separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : std::string(separator)) + word;
-  return text;
-}
-
-enum class Takes { Nothing, Value, ValueOrNothing, Values };
 
 struct OptionText {
   const char* name;
-  Takes takes;
+  /// The name of the value. Empty if the option takes no value.
   const char* value;
   const char* help;
+  /// The value if none is given. Null if a value is required.
+  const char* implicit_value = nullptr;
+  /// Whether the option may be repeated.
+  bool is_list = false;
 };
 
 constexpr std::array<OptionText, 12> kOptions = {{
-    {"help", Takes::Nothing, "", "print this help and exit"},
-    {"emit", Takes::Value, "simple|loops|final|outline|dot|ll|asm|source|svg|html",
+    {"help", "", "print this help and exit"},
+    {"emit", "simple|loops|final|outline|dot|ll|asm|source|svg|html",
      "print the loops as TVM 0.9 text, the loops before any pass, the final loops from which code "
      "is generated, with all decisions of the compiler (see --autotune-loops), an outline of the "
      "schedule, Graphviz graphs (data flow, attachments, axes) as text or drawn, LLVM IR, "
      "assembly, the target's source, or an HTML page with loops, machine code and buffers side by "
      "side"},
-    {"target", Takes::Value, "TARGET", "the target, such as \"c\"; default: \"llvm -mcpu=native\""},
-    {"size", Takes::Value, "N", ""},
-    {"threads", Takes::Value, "N", "threads of parallel loops; default: the number of processors"},
-    {"check", Takes::Nothing, "", "run every schedule and compare its results with the reference"},
-    {"time", Takes::Nothing, "", "run every schedule and print its time"},
-    {"profile", Takes::ValueOrNothing, "table|json|trace",
+    {"target", "TARGET", "the target, such as \"c\"; default: \"llvm -mcpu=native\""},
+    {"size", "N", ""},
+    {"threads", "N", "threads of parallel loops; default: the number of processors"},
+    {"check", "", "run every schedule and compare its results with the reference"},
+    {"time", "", "run every schedule and print its time"},
+    {"profile", "table|json|trace",
      "run every schedule and print the time of each stage, as a table (default), as JSON, or as a "
-     "trace for browsers. With --emit=html, the page shows it"},
-    {"save", Takes::Value, "FOLDER",
+     "trace for browsers. With --emit=html, the page shows it",
+     "table"},
+    {"save", "FOLDER",
      "write the code of every schedule to the folder, as numbered libraries for Module::load"},
-    {"dump-after", Takes::Values, "PASS|all",
-     "print the function after a lowering pass to standard error; may be repeated"},
-    {"time-passes", Takes::Nothing, "",
+    {"dump-after", "PASS|all",
+     "print the function after a lowering pass to standard error; may be repeated", nullptr, true},
+    {"time-passes", "",
      "print the time of each step of the compiler, passes included, to standard error"},
-    {"autotune-loops", Takes::Value, "yes|no",
+    {"autotune-loops", "yes|no",
      "whether the compiler jams and vectorizes all serial loops, or none; default: those of "
      "stages without a schedule"},
 }};
@@ -86,24 +85,15 @@ po::options_description describe_options(const ProgramSettings& settings) {
   po::options_description options("Options", 100);
   for (const OptionText& option : kOptions) {
     const char* help = *option.help == '\0' ? size.c_str() : option.help;
-    switch (option.takes) {
-      case Takes::Nothing:
-        options.add_options()(option.name, help);
-        break;
-      case Takes::Value:
-        options.add_options()(option.name, po::value<std::string>()->value_name(option.value),
-                              help);
-        break;
-      case Takes::ValueOrNothing:
-        options.add_options()(
-            option.name,
-            po::value<std::string>()->implicit_value("table")->value_name(option.value), help);
-        break;
-      case Takes::Values:
-        options.add_options()(
-            option.name,
-            po::value<std::vector<std::string>>()->composing()->value_name(option.value), help);
-        break;
+    if (*option.value == '\0') {
+      options.add_options()(option.name, help);
+    } else if (option.is_list) {
+      auto* values = po::value<std::vector<std::string>>()->composing();
+      options.add_options()(option.name, values->value_name(option.value), help);
+    } else {
+      auto* value = po::value<std::string>()->value_name(option.value);
+      if (option.implicit_value) value->implicit_value(option.implicit_value);
+      options.add_options()(option.name, value, help);
     }
   }
   return options;
@@ -133,18 +123,15 @@ bool parse_yes_or_no(const std::string& option, const std::string& text) {
   return text == "yes";
 }
 
-Emit parse_emit(const std::string& text) {
-  for (const auto& [name, emit] : kEmits)
-    if (name == text) return emit;
-  throw UsageError("unknown --emit='" + text +
-                   "'. Known: simple, loops, final, outline, dot, ll, asm, source, svg, html.");
-}
-
-ProfileForm parse_profile(const std::string& text) {
-  if (text == "table") return ProfileForm::Table;
-  if (text == "json") return ProfileForm::Json;
-  if (text == "trace") return ProfileForm::Trace;
-  throw UsageError("unknown --profile='" + text + "'. Known: table, json, trace.");
+template <class Value, std::size_t kCount>
+Value parse_choice(const std::string& option, const std::string& text,
+                   const std::array<std::pair<std::string_view, Value>, kCount>& choices) {
+  std::vector<std::string> known;
+  for (const auto& [name, value] : choices) {
+    if (name == text) return value;
+    known.emplace_back(name);
+  }
+  throw UsageError("unknown --" + option + "='" + text + "'. Known: " + joined(known, ", ") + ".");
 }
 
 std::vector<std::string> parse_passes(const std::vector<std::string>& wanted) {
@@ -152,10 +139,10 @@ std::vector<std::string> parse_passes(const std::vector<std::string>& wanted) {
   std::vector<std::string> passes;
   for (const std::string& pass : wanted) {
     if (pass == "all") return known;
-    if (std::find(known.begin(), known.end(), pass) == known.end())
+    if (std::ranges::find(known, pass) == known.end())
       throw UsageError("unknown pass --dump-after='" + pass + "'. Known: all, " +
                        joined(known, ", ") + ".");
-    if (std::find(passes.begin(), passes.end(), pass) == passes.end()) passes.push_back(pass);
+    if (std::ranges::find(passes, pass) == passes.end()) passes.push_back(pass);
   }
   return passes;
 }
@@ -188,13 +175,13 @@ po::variables_map parse_words(int argc, char** argv, const po::options_descripti
   return values;
 }
 
-std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv,
-                                                   const ProgramSettings& settings) {
+/// Returns the options, or nullopt if help is requested.
+std::optional<CommandLineOptions> parse(int argc, char** argv, const ProgramSettings& settings) {
   const po::variables_map values = parse_words(argc, argv, describe_options(settings));
-  if (values.contains("help")) return HelpWanted{};
+  if (values.contains("help")) return std::nullopt;
   auto text = [&](const char* name) { return values[name].as<std::string>(); };
   CommandLineOptions options;
-  if (values.contains("emit")) options.emit = parse_emit(text("emit"));
+  if (values.contains("emit")) options.emit = parse_choice("emit", text("emit"), kEmits);
   if (values.contains("target")) options.target = parse_target(text("target"));
   if (values.contains("size"))
     options.size = parse_number("size", text("size"), settings.least_size, settings.greatest_size);
@@ -203,7 +190,8 @@ std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv,
   options.check = values.contains("check");
   options.time = values.contains("time");
   if (values.contains("save")) options.save = text("save");
-  if (values.contains("profile")) options.profile = parse_profile(text("profile"));
+  if (values.contains("profile"))
+    options.profile = parse_choice("profile", text("profile"), kProfiles);
   if (values.contains("dump-after"))
     options.dump_after = parse_passes(values["dump-after"].as<std::vector<std::string>>());
   options.time_passes = values.contains("time-passes");
@@ -234,15 +222,14 @@ int run_command_line(int argc, char** argv, const ProgramSettings& settings,
   const std::string program =
       argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
   try {
-    const auto parsed = parse(argc, argv, settings);
-    if (std::holds_alternative<HelpWanted>(parsed)) {
+    std::optional<CommandLineOptions> options = parse(argc, argv, settings);
+    if (!options) {
       print_help(program, settings);
       return 0;
     }
-    CommandLineOptions options = std::get<CommandLineOptions>(parsed);
-    options.program = program;
-    if (options.threads) runtime::set_num_threads(*options.threads);
-    return body(options);
+    options->program = program;
+    if (options->threads) runtime::set_num_threads(*options->threads);
+    return body(*options);
   } catch (const UsageError& error) {
     std::cerr << program << ": " << error.what() << '\n';
     return 2;
@@ -260,9 +247,8 @@ lowering::PassOptions PassReports::watch(lowering::PassOptions passes, std::stri
                     title = std::move(title)](const lowering::PassOptions::PassReport& report) {
     const std::string pass(report.pass);
     ran_.insert(pass);
-    if (options_.time_passes) times_.add(report.pass, report.seconds);
-    const std::vector<std::string>& wanted = options_.dump_after;
-    if (std::find(wanted.begin(), wanted.end(), pass) == wanted.end()) return;
+    if (options_.time_passes) add_step(times_, report.pass, report.seconds);
+    if (std::ranges::find(options_.dump_after, pass) == options_.dump_after.end()) return;
     err_ << "=== " << title << " after " << pass << " ===\n"
          << tir::IRModule{{{"main", report.after}}};
   };
@@ -271,7 +257,7 @@ lowering::PassOptions PassReports::watch(lowering::PassOptions passes, std::stri
 
 StepListener PassReports::steps() {
   if (!options_.time_passes) return {};
-  return [this](std::string_view step, double seconds) { times_.add(step, seconds); };
+  return [this](std::string_view step, double seconds) { add_step(times_, step, seconds); };
 }
 
 tir::IRModule PassReports::lower(const std::string& title, const te::Schedule& schedule,
@@ -320,7 +306,7 @@ tir::IRModule PassReports::final_loops(const std::string& title, const te::Sched
 }
 
 void PassReports::finish() {
-  if (options_.time_passes) times_.print(err_);
+  if (options_.time_passes) print_steps(err_, times_);
   std::vector<std::string> idle;
   for (const std::string& pass : options_.dump_after)
     if (!ran_.contains(pass)) idle.push_back(pass);

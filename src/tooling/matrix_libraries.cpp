@@ -27,27 +27,29 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// A shared library. Opens the first of several files that exists.
-class Library {
- public:
-  explicit Library(std::initializer_list<const char*> files, const char* prefix = "")
-      : prefix_(prefix) {
-    if (!kIsAllowed) return;
-    for (const char* file : files)
-      if ((handle_ = dlopen(file, kHow))) return;
-  }
-  explicit operator bool() const { return handle_ != nullptr; }
+/// Opens the first of several files that exists. Null if none exists.
+void* open_library(std::initializer_list<const char*> files) {
+  void* handle = nullptr;
+  for (const char* file : files)
+    if (kIsAllowed && !handle) handle = dlopen(file, kHow);
+  return handle;
+}
+
+/// An open library, and the functions that configure and call it.
+struct Library {
+  const char* name;
+  void* handle;
+  /// The prefix of all symbols of the library.
+  std::string prefix;
+  void (*set_threads)(const Library& library, int threads);
+  std::function<void()> (*product)(const Library& library, const MatrixProduct& p);
+  MatrixLibrary (*describe)(const Library& library);  // null for oneDNN
 
   /// Returns the function with this name; null if the library does not have it.
   template <class F>
   F* find(const std::string& symbol) const {
-    if (!handle_) return nullptr;
-    return reinterpret_cast<F*>(dlsym(handle_, (prefix_ + symbol).c_str()));
+    return reinterpret_cast<F*>(dlsym(handle, (prefix + symbol).c_str()));
   }
-
- private:
-  void* handle_ = nullptr;
-  std::string prefix_;
 };
 
 constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112, kPacked = 151, kBMatrix = 162;
@@ -56,51 +58,39 @@ template <class T>
 using Gemm = void(int, int, int, int, int, int, T, const void*, int, const void*, int, T, void*,
                   int);
 
-/// The operands of one product of a batch, in the form of the CBLAS interface.
-struct Operands {
-  explicit Operands(const MatrixProduct& p, int index = 0)
-      : a(at(p.a, p.of_a, p.m * std::int64_t{p.k}, index)),
-        b(at(p.b, p.of_b, p.k * std::int64_t{p.n}, index)),
-        c(const_cast<void*>(at(p.c, result_of(p), p.m * std::int64_t{p.n}, index))),
-        transpose_a(p.transpose_a ? kTransposed : kPlain),
-        transpose_b(p.transpose_b ? kTransposed : kPlain),
-        m(p.m),
-        n(p.n),
-        k(p.k),
-        lda(p.transpose_a ? p.m : p.k),
-        ldb(p.transpose_b ? p.k : p.n) {}
+// The arguments of a product in the form of the CBLAS interface.
 
-  const void* a;
-  const void* b;
-  void* c;
-  int transpose_a, transpose_b, m, n, k, lda, ldb;
-
- private:
-  static DataType result_of(const MatrixProduct& p) {
-    return p.of_a == Float(64) ? Float(64) : Float(32);
-  }
-  static const void* at(const void* start, DataType type, std::int64_t elements, int index) {
-    return static_cast<const char*>(start) + index * elements * type.bytes();
-  }
-};
+int order(bool is_transposed) { return is_transposed ? kTransposed : kPlain; }
+int lda(const MatrixProduct& p) { return p.transpose_a ? p.m : p.k; }
+int ldb(const MatrixProduct& p) { return p.transpose_b ? p.k : p.n; }
 
 /// Returns a function that executes `call` for each product of the batch.
 template <class Call>
 std::function<void()> for_each_product(const MatrixProduct& p, const Call& call) {
-  if (p.batch == 1) return [call, o = Operands(p)] { call(o); };
-  std::vector<Operands> products;
-  for (int n = 0; n < p.batch; ++n) products.emplace_back(p, n);
+  if (p.batch == 1) return [call, p] { call(p); };
+  // An element of C has 8 or 4 bytes, also if it is an int32.
+  const DataType of_c = p.of_a == Float(64) ? Float(64) : Float(32);
+  const auto at = [](const void* start, std::int64_t elements, DataType type) {
+    return static_cast<const char*>(start) + elements * type.bytes();
+  };
+  std::vector<MatrixProduct> products(static_cast<std::size_t>(p.batch), p);
+  for (std::int64_t n = 0; n < p.batch; ++n) {
+    MatrixProduct& each = products[static_cast<std::size_t>(n)];
+    each.a = at(p.a, n * p.m * p.k, p.of_a);
+    each.b = at(p.b, n * p.k * p.n, p.of_b);
+    each.c = const_cast<char*>(at(p.c, n * p.m * p.n, of_c));
+  }
   return [call, products = std::move(products)] {
-    for (const Operands& o : products) call(o);
+    for (const MatrixProduct& each : products) call(each);
   };
 }
 
 template <class T>
 std::function<void()> cblas_products(Gemm<T>* gemm, const MatrixProduct& p) {
   if (!gemm) return nullptr;
-  return for_each_product(p, [gemm](const Operands& o) {
-    gemm(kRowMajor, o.transpose_a, o.transpose_b, o.m, o.n, o.k, T{1}, o.a, o.lda, o.b, o.ldb, T{0},
-         o.c, o.n);
+  return for_each_product(p, [gemm](const MatrixProduct& o) {
+    gemm(kRowMajor, order(o.transpose_a), order(o.transpose_b), o.m, o.n, o.k, T{1}, o.a, lda(o),
+         o.b, ldb(o), T{0}, o.c, o.n);
   });
 }
 
@@ -112,12 +102,11 @@ std::function<void()> cblas_vector_products(const Library& library, const char* 
   using Gemv = void(int, int, int, int, T, const void*, int, const void*, int, T, void*, int);
   auto* gemv = library.find<Gemv>(symbol);
   if (!gemv) return nullptr;
-  return for_each_product(p, [gemv](const Operands& o) {
+  return for_each_product(p, [gemv](const MatrixProduct& o) {
     const bool is_a_the_matrix = o.n == 1;
-    const bool is_stored_k_first =
-        is_a_the_matrix ? o.transpose_a == kTransposed : o.transpose_b == kPlain;
+    const bool is_stored_k_first = is_a_the_matrix ? o.transpose_a : !o.transpose_b;
     const int others = is_a_the_matrix ? o.m : o.n;
-    gemv(kRowMajor, is_stored_k_first ? kTransposed : kPlain, is_stored_k_first ? o.k : others,
+    gemv(kRowMajor, order(is_stored_k_first), is_stored_k_first ? o.k : others,
          is_stored_k_first ? others : o.k, T{1}, is_a_the_matrix ? o.a : o.b,
          is_stored_k_first ? others : o.k, is_a_the_matrix ? o.b : o.a, 1, T{0}, o.c, 1);
   });
@@ -130,9 +119,9 @@ std::function<void()> cblas_batch(const Library& library, const MatrixProduct& p
                      long, float, void*, int, long, int);
   auto* gemm = library.find<Batch>("cblas_sgemm_batch_strided");
   if (!gemm) return nullptr;
-  return [gemm, o = Operands(p), batch = p.batch] {
-    gemm(kRowMajor, o.transpose_a, o.transpose_b, o.m, o.n, o.k, 1.0f, o.a, o.lda, long{o.m} * o.k,
-         o.b, o.ldb, long{o.k} * o.n, 0.0f, o.c, o.n, long{o.m} * o.n, batch);
+  return [gemm, p] {
+    gemm(kRowMajor, order(p.transpose_a), order(p.transpose_b), p.m, p.n, p.k, 1.0f, p.a, lda(p),
+         long{p.m} * p.k, p.b, ldb(p), long{p.k} * p.n, 0.0f, p.c, p.n, long{p.m} * p.n, p.batch);
   };
 }
 
@@ -147,14 +136,13 @@ std::function<void()> cblas_by_packed(const Library& library, const MatrixProduc
   auto* pack = library.find<Pack>("cblas_sgemm_pack");
   auto* compute = library.find<Compute>("cblas_sgemm_compute");
   if (!size || !pack || !compute || p.batch > 1 || p.of_a != Float(32)) return nullptr;
-  const Operands o(p);
   constexpr std::size_t kAlignment = 64;
-  const std::size_t bytes = size(kBMatrix, o.m, o.n, o.k) / kAlignment * kAlignment + kAlignment;
+  const std::size_t bytes = size(kBMatrix, p.m, p.n, p.k) / kAlignment * kAlignment + kAlignment;
   const std::shared_ptr<void> packed(std::aligned_alloc(kAlignment, bytes), &std::free);
-  pack(kRowMajor, kBMatrix, o.transpose_b, o.m, o.n, o.k, 1.0f, o.b, o.ldb, packed.get());
-  return [compute, o, packed] {
-    compute(kRowMajor, o.transpose_a, kPacked, o.m, o.n, o.k, o.a, o.lda, packed.get(), o.n, 0.0f,
-            o.c, o.n);
+  pack(kRowMajor, kBMatrix, order(p.transpose_b), p.m, p.n, p.k, 1.0f, p.b, ldb(p), packed.get());
+  return [compute, p, packed] {
+    compute(kRowMajor, order(p.transpose_a), kPacked, p.m, p.n, p.k, p.a, lda(p), packed.get(), p.n,
+            0.0f, p.c, p.n);
   };
 }
 
@@ -165,10 +153,10 @@ std::function<void()> cblas_of_bytes(const Library& library, const MatrixProduct
                            const void*, int, signed char, float, void*, int, const int*);
   auto* gemm = library.find<GemmOfBytes>("cblas_gemm_s8u8s32");
   if (!gemm) return nullptr;
-  return for_each_product(p, [gemm](const Operands& o) {
+  return for_each_product(p, [gemm](const MatrixProduct& o) {
     constexpr int kFixedOffset = 173, kOffset = 0;
-    gemm(kRowMajor, o.transpose_a, o.transpose_b, kFixedOffset, o.m, o.n, o.k, 1.0f, o.a, o.lda, 0,
-         o.b, o.ldb, 0, 0.0f, o.c, o.n, &kOffset);
+    gemm(kRowMajor, order(o.transpose_a), order(o.transpose_b), kFixedOffset, o.m, o.n, o.k, 1.0f,
+         o.a, lda(o), 0, o.b, ldb(o), 0, 0.0f, o.c, o.n, &kOffset);
   });
 }
 
@@ -198,23 +186,13 @@ std::string text_of(const Library& library, const char* symbol) {
 
 // ---- the libraries ------------------------------------------------------------------------------
 
-/// The functions that open, configure and call a library. `open` prefers the newest version.
-struct Entry {
-  const char* name;
-  Library (*open)();
-  void (*set_threads)(const Library& library, int threads);
-  std::function<void()> (*product)(const Library& library, const MatrixProduct& p);
-  MatrixLibrary (*describe)(const Library& library);  // null for oneDNN
-};
-
 template <class Count>
 void set_threads_by(const Library& library, const char* symbol, int threads) {
   if (auto* set = library.find<void(Count)>(symbol)) set(static_cast<Count>(threads));
 }
 
-Library open_openblas() {
-  const Library newest({"libscipy_openblas.so"}, "scipy_");
-  return newest ? newest : Library({"libopenblas.so.0"});
+void set_openblas_threads(const Library& library, int threads) {
+  set_threads_by<int>(library, "openblas_set_num_threads", threads);
 }
 
 /// Parses a text such as "OpenBLAS 0.3.34 DYNAMIC_ARCH NO_AFFINITY SkylakeX MAX_THREADS=64".
@@ -261,6 +239,10 @@ MatrixLibrary describe_mkl(const Library& library) {
   return {"MKL", version, mkl_kernels(library)};
 }
 
+void set_blis_threads(const Library& library, int threads) {
+  set_threads_by<long>(library, "bli_thread_set_num_threads", threads);
+}
+
 MatrixLibrary describe_blis(const Library& library) {
   auto* arch = library.find<int()>("bli_arch_query_id");
   auto* name = library.find<const char*(int)>("bli_arch_string");
@@ -272,43 +254,34 @@ std::function<void()> onednn_product(const Library& library, const MatrixProduct
                     float, void*, long);
   auto* gemm = library.find<Sgemm>("dnnl_sgemm");
   if (!gemm || p.is_b_packed || p.of_a != Float(32)) return nullptr;
-  return for_each_product(p, [gemm](const Operands& o) {
-    gemm(o.transpose_a == kTransposed ? 'T' : 'N', o.transpose_b == kTransposed ? 'T' : 'N', o.m,
-         o.n, o.k, 1.0f, o.a, o.lda, o.b, o.ldb, 0.0f, o.c, o.n);
+  return for_each_product(p, [gemm](const MatrixProduct& o) {
+    gemm(o.transpose_a ? 'T' : 'N', o.transpose_b ? 'T' : 'N', o.m, o.n, o.k, 1.0f, o.a, lda(o),
+         o.b, ldb(o), 0.0f, o.c, o.n);
   });
 }
 
 void set_onednn_threads(const Library&, int threads) {
   // Debian's oneDNN uses OpenMP, so the number of threads is set there. PyPI's oneDNN uses oneTBB,
   // whose threads are limited elsewhere.
-  set_threads_by<int>(Library({"libgomp.so.1"}), "omp_set_num_threads", threads);
+  void* openmp = open_library({"libgomp.so.1"});
+  if (!openmp) return;
+  if (void* set = dlsym(openmp, "omp_set_num_threads"))
+    reinterpret_cast<void (*)(int)>(set)(threads);
 }
 
-const std::vector<std::pair<Entry, Library>>& installed() {
-  static const std::vector<std::pair<Entry, Library>> found = [] {
-    std::vector<std::pair<Entry, Library>> all;
-    for (const Entry& entry : {Entry{"OpenBLAS", open_openblas,
-                                     [](const Library&l, int threads) {
-                                       set_threads_by<int>(l, "openblas_set_num_threads", threads);
-                                     },
-                                     cblas, describe_openblas},
-                               Entry{"MKL",
-                                     [] {
-                                       return Library({"libmkl_rt.so.3", "libmkl_rt.so.2"});
-                                     },
-                                     set_mkl_threads, cblas, describe_mkl},
-                               Entry{"BLIS", [] { return Library({"libblis.so.4"}); },
-                                     [](const Library&l, int threads) {
-                                       set_threads_by<long>(l, "bli_thread_set_num_threads",
-                                                            threads);
-                                     },
-                                     cblas, describe_blis},
-                               Entry{"oneDNN",
-                                     [] {
-                                       return Library({"libdnnl.so.3", "libdnnl.so.2"});
-                                     },
-                                     set_onednn_threads, onednn_product, nullptr}})
-      if (const Library library = entry.open()) all.emplace_back(entry, library);
+/// Returns the libraries that are installed, each in its newest version.
+const std::vector<Library>& installed() {
+  static const std::vector<Library> found = [] {
+    void* scipy_openblas = open_library({"libscipy_openblas.so"});
+    std::vector<Library> all = {
+        {"OpenBLAS", scipy_openblas ? scipy_openblas : open_library({"libopenblas.so.0"}),
+         scipy_openblas ? "scipy_" : "", set_openblas_threads, cblas, describe_openblas},
+        {"MKL", open_library({"libmkl_rt.so.3", "libmkl_rt.so.2"}), "", set_mkl_threads, cblas,
+         describe_mkl},
+        {"BLIS", open_library({"libblis.so.4"}), "", set_blis_threads, cblas, describe_blis},
+        {"oneDNN", open_library({"libdnnl.so.3", "libdnnl.so.2"}), "", set_onednn_threads,
+         onednn_product, nullptr}};
+    std::erase_if(all, [](const Library& library) { return !library.handle; });
     return all;
   }();
   return found;
@@ -318,10 +291,10 @@ const std::vector<std::pair<Entry, Library>>& installed() {
 
 std::vector<LibraryProduct> library_products(const MatrixProduct& product, int threads) {
   std::vector<LibraryProduct> products;
-  for (const auto& [entry, library] : installed()) {
-    entry.set_threads(library, threads);
-    if (std::function<void()> run = entry.product(library, product))
-      products.push_back({entry.name, std::move(run)});
+  for (const Library& library : installed()) {
+    library.set_threads(library, threads);
+    if (std::function<void()> run = library.product(library, product))
+      products.push_back({library.name, std::move(run)});
   }
   return products;
 }
@@ -331,13 +304,13 @@ std::vector<LibraryProduct> library_transposes(int rows, int columns, const floa
   using Mkl = void(char, char, std::size_t, std::size_t, float, const float*, std::size_t, float*,
                    std::size_t);
   std::vector<LibraryProduct> found;
-  for (const auto& [entry, library] : installed()) {
+  for (const Library& library : installed()) {
     if (auto* copy = library.find<Cblas>("cblas_somatcopy"))
-      found.push_back({entry.name, [=] {
+      found.push_back({library.name, [=] {
                          copy(kRowMajor, kTransposed, rows, columns, 1.0f, x, columns, y, rows);
                        }});
     if (auto* copy = library.find<Mkl>("MKL_Somatcopy"))
-      found.push_back({entry.name, [=] {
+      found.push_back({library.name, [=] {
                          copy('R', 'T', static_cast<std::size_t>(rows),
                               static_cast<std::size_t>(columns), 1.0f, x,
                               static_cast<std::size_t>(columns), y, static_cast<std::size_t>(rows));
@@ -348,21 +321,21 @@ std::vector<LibraryProduct> library_transposes(int rows, int columns, const floa
 
 std::vector<LibraryFunction> library_functions(const std::string& symbol, int threads) {
   std::vector<LibraryFunction> found;
-  for (const auto& [entry, library] : installed()) {
-    if (!entry.describe) continue;
-    entry.set_threads(library, threads);
+  for (const Library& library : installed()) {
+    if (!library.describe) continue;
+    library.set_threads(library, threads);
     if (auto* function = library.find<void()>(symbol))
-      found.push_back({entry.name, reinterpret_cast<void*>(function)});
+      found.push_back({library.name, reinterpret_cast<void*>(function)});
   }
   return found;
 }
 
 std::vector<MatrixLibrary> matrix_libraries(int threads) {
   std::vector<MatrixLibrary> libraries;
-  for (const auto& [entry, library] : installed()) {
-    if (!entry.describe) continue;
-    entry.set_threads(library, threads);
-    libraries.push_back(entry.describe(library));
+  for (const Library& library : installed()) {
+    if (!library.describe) continue;
+    library.set_threads(library, threads);
+    libraries.push_back(library.describe(library));
   }
   return libraries;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tenon {
@@ -18,12 +19,8 @@ constexpr int kChains512 = 24;
 constexpr int kChains = 12;
 constexpr int kTrials = 8;
 
-/// A loop of multiply-adds: `lanes` floats per chain, `chains` independent chains, and the function
-/// that runs it.
-struct Kernel {
-  int lanes, chains;
-  float (*run)(long steps, float factor, float summand);
-};
+/// A loop of multiply-adds.
+using Loop = float(long steps, float factor, float summand);
 
 // The same loop for each register width. Each is a separate function, because attributes select the
 // width and the instruction set. The chains have different start values, so that the compiler does
@@ -77,31 +74,33 @@ using Floats4 [[gnu::vector_size(16)]] = float;
   return sum[0];
 }
 
-Kernel widest_kernel() {
+/// Returns the loop for the widest registers, and its number of multiply-adds in each step.
+std::pair<Loop*, int> widest_loop() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return {16, kChains512, run_512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {8, kChains, run_256};
+  if (__builtin_cpu_supports("avx512f")) return {run_512, 16 * kChains512};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {run_256, 8 * kChains};
 #endif
-  return {4, kChains, run_128};
+  return {run_128, 4 * kChains};
 }
 
-/// Runs the kernel on all threads at the same time. Returns the time in seconds until the last
+/// Runs the loop on all threads at the same time. Returns the time in seconds until the last
 /// thread has finished.
-double run_together(const Kernel& kernel, int threads, long steps) {
+double run_together(Loop* loop, int threads, long steps) {
   std::atomic<int> ready = 0;
   std::atomic<bool> go = false;
   std::atomic<float> result = 0;
   auto work = [&] {
     ++ready;
     while (!go) std::this_thread::yield();
-    result = kernel.run(steps, 0.75f, 0.5f);
+    result = loop(steps, 0.75f, 0.5f);
   };
   std::vector<std::thread> others;
   for (int n = 1; n < threads; ++n) others.emplace_back(work);
   while (ready < threads - 1) std::this_thread::yield();
   const Clock::time_point start = Clock::now();
   go = true;
-  result = kernel.run(steps, 0.75f, 0.5f);
+  result = loop(steps, 0.75f, 0.5f);
   for (std::thread& thread : others) thread.join();
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -109,12 +108,12 @@ double run_together(const Kernel& kernel, int threads, long steps) {
 }  // namespace
 
 double multiply_add_peak(int threads) {
-  const Kernel kernel = widest_kernel();
+  const auto [loop, multiply_adds] = widest_loop();
   const long steps = 2'000'000;
-  double best = run_together(kernel, threads, steps);
+  double best = run_together(loop, threads, steps);
   for (int trial = 1; trial < kTrials; ++trial)
-    best = std::min(best, run_together(kernel, threads, steps));
-  return 2.0 * kernel.chains * kernel.lanes * static_cast<double>(steps) * threads / best / 1e9;
+    best = std::min(best, run_together(loop, threads, steps));
+  return 2.0 * multiply_adds * static_cast<double>(steps) * threads / best / 1e9;
 }
 
 }  // namespace tenon

@@ -11,7 +11,11 @@ std::vector<CallArgument> copied_to(Device device, const std::vector<CallArgumen
   return there;
 }
 
-void copy_back(const std::vector<CallArgument>& there, const std::vector<CallArgument>& call) {
+void run_main(const runtime::Module& module, const Target& target,
+              const std::vector<CallArgument>& call, SourceLocation where) {
+  if (!target.facts().is_gpu()) return module["main"].call(as_call(call));
+  const std::vector<CallArgument> there = copied_to(device_of(target, where), call);
+  module["main"].call(as_call(there));
   for (std::size_t n = 0; n < there.size(); ++n)
     if (const runtime::NDArray* array = there[n].array()) array->copy_to(*call[n].array());
 }

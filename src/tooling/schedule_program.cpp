@@ -1,9 +1,9 @@
 #include "tenon/tooling/schedule_program.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
+#include "tenon/driver/text.h"
 #include "tenon/inspect/draw.h"
 #include "tenon/runtime/threads.h"
 #include "tenon/te/warnings.h"
@@ -14,12 +14,6 @@
 namespace tenon {
 
 namespace {
-
-std::string printed(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 std::string counted(std::int64_t elements) {
   return std::to_string(elements) + (elements == 1 ? " element" : " elements");
@@ -39,27 +33,28 @@ std::string way_of(const CheckReport& report, const Target& target) {
 }  // namespace
 
 ScheduleProgram::ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings,
-                                 Phase phase, std::ostream& out, std::ostream& err)
+                                 bool is_check, std::ostream& out, std::ostream& err)
     : options_(options),
-      phase_(phase),
-      size_(options.size.value_or(phase == Phase::Check ? settings.check_size : settings.size)),
+      is_check_(is_check),
+      size_(options.size.value_or(is_check ? settings.check_size : settings.size)),
       out_(out),
       err_(err),
       reports_(options, err) {
   const bool prints_profiles = options.profile && options.emit != Emit::Html;
-  if (prints_profiles && phase == Phase::Show) profiles_.emplace(*options.profile, out);
+  if (prints_profiles && !is_check) profiles_.emplace(*options.profile, out);
 }
 
 void ScheduleProgram::show(const std::string& name, const te::Schedule& schedule,
                            const std::vector<LowerArgument>& args, const ShowOptions& options,
                            SourceLocation where) {
   warn(schedule);
+  const Shown shown{name, schedule, args, options, where};
   try {
-    if (phase_ == Phase::Check) return check(name, schedule, args, options, where);
-    if (prints_texts()) emit(name, schedule, args, options, where);
-    if (options_.save) save(name, schedule, args, options, where);
-    if (profiles_) profile(name, schedule, args, options, where);
-    if (options_.time) time(name, schedule, args, options, where);
+    if (is_check_) return check(shown);
+    if (prints_texts()) emit(shown);
+    if (options_.save) save(shown);
+    if (profiles_) profile(shown);
+    if (options_.time) time(shown);
   } catch (const InternalError&) {
     throw;
   } catch (const Error& error) {
@@ -75,10 +70,9 @@ void ScheduleProgram::show_beside(const std::string& name, const te::Schedule& s
   show(name, schedule, args, options, where);
 }
 
-void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule,
-                           const std::vector<LowerArgument>& args, const ShowOptions& options,
-                           const SourceLocation& where) {
-  const BuildOptions how = build_options(name, options);
+void ScheduleProgram::emit(const Shown& shown) {
+  const auto& [name, schedule, args, options, where] = shown;
+  const BuildOptions how = build_options(shown);
   switch (options_.emit.value_or(Emit::Simple)) {
     case Emit::Simple:
       print(reports_.lower(name, schedule, args,
@@ -115,15 +109,14 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
       return;
     }
     case Emit::Html:
-      views_.push_back(view(name, schedule, args, options, where));
+      views_.push_back(view(shown));
       return;
   }
 }
 
-void ScheduleProgram::check(const std::string& name, const te::Schedule& schedule,
-                            const std::vector<LowerArgument>& args, const ShowOptions& options,
-                            const SourceLocation& where) {
-  if (options.refused_for) return check_refused(name, schedule, args, options, where);
+void ScheduleProgram::check(const Shown& shown) {
+  const auto& [name, schedule, args, options, where] = shown;
+  if (options.refused_for) return check_refused(shown);
   const CheckReport report = check_schedule(schedule, args,
                                             {.target = target(),
                                              .passes = reports_.watch(options.passes, name),
@@ -133,8 +126,8 @@ void ScheduleProgram::check(const std::string& name, const te::Schedule& schedul
                                              .on_step = reports_.steps()},
                                             where);
   const std::string what = counted(report.worst.elements) + " of " + report.argument +
-                           ", largest error " + printed("%.2g", report.worst.largest_error) + " (" +
-                           way_of(report, target()) + ")";
+                           ", largest error " + formatted("%.2g", report.worst.largest_error) +
+                           " (" + way_of(report, target()) + ")";
   if (report.fine()) {
     out_ << "check " << name << ": right; " << what << std::endl;
   } else {
@@ -142,11 +135,10 @@ void ScheduleProgram::check(const std::string& name, const te::Schedule& schedul
   }
 }
 
-void ScheduleProgram::check_refused(const std::string& name, const te::Schedule& schedule,
-                                    const std::vector<LowerArgument>& args,
-                                    const ShowOptions& options, const SourceLocation& where) {
+void ScheduleProgram::check_refused(const Shown& shown) {
+  const auto& [name, schedule, args, options, where] = shown;
   try {
-    build(schedule, args, target(), build_options(name, options), where);
+    build(schedule, args, target(), build_options(shown), where);
     fail("check " + name + ": build accepted it, and should not have");
   } catch (const InternalError&) {
     throw;
@@ -159,28 +151,25 @@ void ScheduleProgram::check_refused(const std::string& name, const te::Schedule&
   }
 }
 
-void ScheduleProgram::save(const std::string& name, const te::Schedule& schedule,
-                           const std::vector<LowerArgument>& args, const ShowOptions& options,
-                           const SourceLocation& where) {
+void ScheduleProgram::save(const Shown& shown) {
+  const auto& [name, schedule, args, options, where] = shown;
   if (options.refused_for) return;
   std::filesystem::create_directories(*options_.save);
   ++saved_;
   // The number in the file name makes the files sort in the order of the schedules.
   const std::string path = *options_.save + "/" + options_.program + (saved_ < 10 ? "_0" : "_") +
                            std::to_string(saved_) + ".so";
-  compile(schedule, args, target(), build_options(name, options), where).save(path);
+  compile(schedule, args, target(), build_options(shown), where).save(path);
   out_ << "save " << name << ": " << path << std::endl;
 }
 
-void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule,
-                           const std::vector<LowerArgument>& args, const ShowOptions& options,
-                           const SourceLocation& where) {
-  if (const std::string reason = why_not_run(schedule, options, where); !reason.empty()) {
+void ScheduleProgram::time(const Shown& shown) {
+  const auto& [name, schedule, args, options, where] = shown;
+  if (const std::string reason = why_not_run(shown); !reason.empty()) {
     out_ << "time " << name << ": not timed, because " << reason << std::endl;
     return;
   }
-  const runtime::Module module =
-      build(schedule, args, target(), build_options(name, options), where);
+  const runtime::Module module = build(schedule, args, target(), build_options(shown), where);
   const Device device = device_of(target(), where);
   const std::vector<CallArgument> call =
       copied_to(device, make_arguments(args, argument_options(options), where));
@@ -188,57 +177,55 @@ void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule
       module["main"]
           .time_evaluator(device, {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where)
           .evaluate(as_call(call));
-  out_ << "time " << name << ": " << printed("%.4g", timing.median * 1e3) << " ms"
+  out_ << "time " << name << ": " << formatted("%.4g", timing.median * 1e3) << " ms"
        << (options.operations > 0
-               ? printed(", %.1f GFLOPS", options.operations / timing.median / 1e9)
+               ? formatted(", %.1f GFLOPS", options.operations / timing.median / 1e9)
                : "")
-       << " (least " << printed("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads()
+       << " (least " << formatted("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads()
        << " thread" << (runtime::num_threads() == 1 ? "" : "s") << ", " << target().describe()
        << ")" << std::endl;
 }
 
-std::string ScheduleProgram::why_not_run(const te::Schedule& schedule, const ShowOptions& options,
-                                         const SourceLocation& where) const {
-  if (options.refused_for) return "build refuses it";
+std::string ScheduleProgram::why_not_run(const Shown& shown) const {
+  if (shown.options.refused_for) return "build refuses it";
   const bool is_for_gpu = target().facts().is_gpu();
-  return binds_threads(schedule, where) && !is_for_gpu ? "it binds threads of a GPU" : "";
+  return binds_threads(shown.schedule, shown.where) && !is_for_gpu ? "it binds threads of a GPU"
+                                                                   : "";
 }
 
-void ScheduleProgram::profile(const std::string& name, const te::Schedule& schedule,
-                              const std::vector<LowerArgument>& args, const ShowOptions& options,
-                              const SourceLocation& where) {
-  if (const std::string reason = why_not_run(schedule, options, where); !reason.empty()) {
-    err_ << "profile " << name << ": not measured, because " << reason << std::endl;
+Profile ScheduleProgram::profiled(const Shown& shown) {
+  const auto& [name, schedule, args, options, where] = shown;
+  return profile_run(schedule, args, target(), build_options(shown),
+                     make_arguments(args, argument_options(options), where), where);
+}
+
+void ScheduleProgram::profile(const Shown& shown) {
+  if (const std::string reason = why_not_run(shown); !reason.empty()) {
+    err_ << "profile " << shown.name << ": not measured, because " << reason << std::endl;
     return;
   }
-  profiles_->add(name, profile_run(schedule, args, target(), build_options(name, options),
-                                   make_arguments(args, argument_options(options), where), where));
+  profiles_->add(shown.name, profiled(shown));
 }
 
-LoopView ScheduleProgram::view(const std::string& name, const te::Schedule& schedule,
-                               const std::vector<LowerArgument>& args, const ShowOptions& options,
-                               const SourceLocation& where) {
-  const BuildOptions how = build_options(name, options);
+LoopView ScheduleProgram::view(const Shown& shown) {
   std::optional<Profile> profile;
-  if (options_.profile && why_not_run(schedule, options, where).empty())
-    profile = profile_run(schedule, args, target(), how,
-                          make_arguments(args, argument_options(options), where), where);
-  LoopView view = view_loops(schedule, args, target(), how, profile, where);
-  view.name = name;
+  if (options_.profile && why_not_run(shown).empty()) profile = profiled(shown);
+  LoopView view =
+      view_loops(shown.schedule, shown.args, target(), build_options(shown), profile, shown.where);
+  view.name = shown.name;
   return view;
 }
 
-BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowOptions& options) {
-  return {.binds = options.binds,
-          .passes = reports_.watch(options.passes, name),
+BuildOptions ScheduleProgram::build_options(const Shown& shown) {
+  return {.binds = shown.options.binds,
+          .passes = reports_.watch(shown.options.passes, shown.name),
           .on_step = reports_.steps()};
 }
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {
-  // Each phase creates the schedules again. Warnings are only printed in the first phase.
+  // The run that checks creates the schedules again. Only the first run prints warnings.
   for (const std::string& warning : te::pending_warnings(schedule))
-    if (phase_ == Phase::Show && warned_.insert(warning).second)
-      err_ << "warning: " << warning << std::endl;
+    if (!is_check_ && warned_.insert(warning).second) err_ << "warning: " << warning << std::endl;
 }
 
 void ScheduleProgram::finish() {
@@ -260,14 +247,14 @@ int run_schedule_program(int argc, char** argv, const ProgramSettings& settings,
                          const std::function<void(ScheduleProgram&)>& body) {
   return run_command_line(argc, argv, settings, [&](const CommandLineOptions& options) {
     bool failed = false;
-    auto run = [&](ScheduleProgram::Phase phase) {
-      ScheduleProgram program(options, settings, phase, std::cout, std::cerr);
+    auto run = [&](bool is_check) {
+      ScheduleProgram program(options, settings, is_check, std::cout, std::cerr);
       body(program);
       program.finish();
       failed |= program.failed();
     };
-    run(ScheduleProgram::Phase::Show);
-    if (options.check) run(ScheduleProgram::Phase::Check);
+    run(false);
+    if (options.check) run(true);
     return failed ? 1 : 0;
   });
 }

@@ -1,6 +1,7 @@
 #include "tenon/tooling/step_times.h"
 
 #include <algorithm>
+#include <functional>
 #include <iomanip>
 #include <ostream>
 
@@ -8,28 +9,27 @@
 
 namespace tenon {
 
-void StepTimes::add(std::string_view step, double seconds) {
-  auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.step == step; });
-  if (row == rows_.end()) {
-    rows_.push_back({std::string(step), seconds});
+void add_step(StepTimes& times, std::string_view step, double seconds) {
+  const auto known = std::ranges::find(times, step, &StepTimes::value_type::first);
+  if (known == times.end()) {
+    times.emplace_back(step, seconds);
   } else {
-    row->seconds += seconds;
+    known->second += seconds;
   }
 }
 
-void StepTimes::print(std::ostream& out) const {
-  std::vector<Row> sorted = rows_;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Row& a, const Row& b) { return a.seconds > b.seconds; });
+void print_steps(std::ostream& out, const StepTimes& times) {
+  StepTimes sorted = times;
+  std::ranges::stable_sort(sorted, std::greater(), &StepTimes::value_type::second);
   double sum = 0;
-  for (const Row& row : sorted) sum += row.seconds;
+  for (const auto& [step, seconds] : sorted) sum += seconds;
   auto line = [&](const std::string& name, double seconds) {
     const double share = sum > 0 ? 100 * seconds / sum : 0;
     out << std::left << std::setw(36) << name << std::right << std::fixed << std::setw(12)
         << std::setprecision(3) << 1e3 * seconds << " ms" << std::setw(8) << std::setprecision(1)
         << share << " %\n";
   };
-  for (const Row& row : sorted) line(row.step, row.seconds);
+  for (const auto& [step, seconds] : sorted) line(step, seconds);
   line("all steps", sum);
 }
 

@@ -39,6 +39,11 @@ std::vector<CallArgument> make_arguments(const std::vector<LowerArgument>& args,
                                          const ArgumentOptions& options = {},
                                          SourceLocation where = SourceLocation::current());
 
+/// Returns an array of the kind that an output starts with: filled with NaN, with `true`, or with
+/// an unlikely integer, so that missing stores are detected.
+runtime::NDArray unwritten_array(const runtime::NDArray::Shape& shape, DataType dtype,
+                                 SourceLocation where = SourceLocation::current());
+
 /// Returns the tensors among the arguments; for a buffer, the tensor bound to it.
 std::vector<te::Tensor> tensors_among(const std::vector<LowerArgument>& args,
                                       const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds);

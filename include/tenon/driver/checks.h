@@ -36,6 +36,10 @@ void refuse_partial_arguments(const te::StageGraph& graph, const te::Bounds& bou
                               const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
                               const SourceLocation& where);
 
+/// Whether the function has not been lowered yet: a block program, or loops over multi-dimensional
+/// buffers.
+bool is_unlowered(const tir::PrimFunc& func);
+
 /// Throws a LowerError with the first violation if the function breaks a rule of its form
 /// (tir::Form).
 void check_function(const tir::PrimFunc& func, const std::string& name);

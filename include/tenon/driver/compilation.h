@@ -8,12 +8,24 @@
 //   compilation.module();           // lowering::run_pipeline
 #pragma once
 
+#include <chrono>
+
 #include "tenon/arith/simplifier_memory.h"
 #include "tenon/driver/lower.h"
 #include "tenon/te/check_reads.h"
 #include "tenon/te/graph.h"
 
 namespace tenon {
+
+/// Returns the result of `run`, and reports its duration.
+template <class F>
+auto timed(const StepListener& on_step, std::string_view step, F run) {
+  const auto start = std::chrono::steady_clock::now();
+  auto result = run();
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (on_step) on_step(step, time.count());
+  return result;
+}
 
 /// Computes each result from the preceding one on first use, and keeps it. Not thread-safe. The
 /// returned references are valid as long as the object.

@@ -1,19 +1,21 @@
-// Calls of functions that are compiled for a device, with arguments in host memory.
+// Calls of functions that are compiled for any target, with arguments in host memory.
 //
-//   const Device device = device_of(Target("opencl"));            // opencl(0)
-//   const std::vector<CallArgument> there = copied_to(device, call);
-//   module["main"].call(as_call(there));
-//   copy_back(there, call);
+//   const Target target("opencl");
+//   run_main(build(s, {A, B, C}, target), target, call);
 #pragma once
 
 #include "tenon/driver/arguments.h"
 #include "tenon/driver/target.h"
+#include "tenon/runtime/module.h"
 
 namespace tenon {
 
 /// Returns the same arguments, with the arrays copied to the device.
 std::vector<CallArgument> copied_to(Device device, const std::vector<CallArgument>& call);
-/// Copies each array on the device back to the host array that it was copied from.
-void copy_back(const std::vector<CallArgument>& there, const std::vector<CallArgument>& call);
+/// Calls the function `main` of a module that was built for the target. Copies the arrays to the
+/// target's device and back.
+void run_main(const runtime::Module& module, const Target& target,
+              const std::vector<CallArgument>& call,
+              SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

@@ -56,9 +56,9 @@ struct ShowOptions {
 /// more at the size for checks.
 class ScheduleProgram {
  public:
-  /// The purpose of a run of the body: to print and time the schedules, or to check them.
-  enum class Phase : std::uint8_t { Show, Check };
-  ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase,
+  /// `is_check`: whether the run of the body is to check the schedules, instead of printing and
+  /// timing them.
+  ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, bool is_check,
                   std::ostream& out, std::ostream& err);
 
   /// Returns --size, or the default in the program's settings.
@@ -84,38 +84,33 @@ class ScheduleProgram {
 
  private:
   bool prints_texts() const {
-    return phase_ == Phase::Show && (options_.emit || !(options_.runs() || options_.save));
+    return !is_check_ && (options_.emit || !(options_.runs() || options_.save));
   }
-  void emit(const std::string& name, const te::Schedule& schedule,
-            const std::vector<LowerArgument>& args, const ShowOptions& options,
-            const SourceLocation& where);
-  void check(const std::string& name, const te::Schedule& schedule,
-             const std::vector<LowerArgument>& args, const ShowOptions& options,
-             const SourceLocation& where);
-  void check_refused(const std::string& name, const te::Schedule& schedule,
-                     const std::vector<LowerArgument>& args, const ShowOptions& options,
-                     const SourceLocation& where);
-  void profile(const std::string& name, const te::Schedule& schedule,
-               const std::vector<LowerArgument>& args, const ShowOptions& options,
-               const SourceLocation& where);
+  /// The arguments of show().
+  struct Shown {
+    const std::string& name;
+    const te::Schedule& schedule;
+    const std::vector<LowerArgument>& args;
+    const ShowOptions& options;
+    const SourceLocation& where;
+  };
+  void emit(const Shown& shown);
+  void check(const Shown& shown);
+  void check_refused(const Shown& shown);
+  void save(const Shown& shown);
+  void profile(const Shown& shown);
+  void time(const Shown& shown);
+  LoopView view(const Shown& shown);
+  /// Returns the profile. Precondition: the schedule can run.
+  Profile profiled(const Shown& shown);
   /// Returns the reason why a schedule cannot run here; empty if it can.
-  std::string why_not_run(const te::Schedule& schedule, const ShowOptions& options,
-                          const SourceLocation& where) const;
-  LoopView view(const std::string& name, const te::Schedule& schedule,
-                const std::vector<LowerArgument>& args, const ShowOptions& options,
-                const SourceLocation& where);
-  void save(const std::string& name, const te::Schedule& schedule,
-            const std::vector<LowerArgument>& args, const ShowOptions& options,
-            const SourceLocation& where);
-  void time(const std::string& name, const te::Schedule& schedule,
-            const std::vector<LowerArgument>& args, const ShowOptions& options,
-            const SourceLocation& where);
-  BuildOptions build_options(const std::string& name, const ShowOptions& options);
+  std::string why_not_run(const Shown& shown) const;
+  BuildOptions build_options(const Shown& shown);
   void warn(const te::Schedule& schedule);
   void fail(const std::string& message);
 
   const CommandLineOptions& options_;
-  Phase phase_;
+  bool is_check_;
   int size_;
   std::ostream& out_;
   std::ostream& err_;

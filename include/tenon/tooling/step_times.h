@@ -9,21 +9,14 @@
 
 namespace tenon {
 
-/// Collects the durations of all steps: passes, and the steps before and after them.
-class StepTimes {
- public:
-  void add(std::string_view step, double seconds);
-  /// Prints one line per step with milliseconds and share of the total, slowest first, and then the
-  /// total.
-  void print(std::ostream& out) const;
+/// The steps and their seconds, in order of first occurrence: passes, and the steps before and
+/// after them.
+using StepTimes = std::vector<std::pair<std::string, double>>;
 
- private:
-  struct Row {
-    std::string step;
-    double seconds;
-  };
-  std::vector<Row> rows_;
-};
+void add_step(StepTimes& times, std::string_view step, double seconds);
+/// Prints one line per step with milliseconds and share of the total, slowest first, and then the
+/// total.
+void print_steps(std::ostream& out, const StepTimes& times);
 
 /// Whether LLVM performs this step of a build.
 bool is_step_of_llvm(std::string_view step);
