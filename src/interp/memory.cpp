@@ -43,7 +43,7 @@ void Memory::forget(std::int64_t first, std::int64_t count) {
 }
 
 Memory::Uses& Memory::uses_of(std::int64_t byte, const User& user) {
-  std::vector<Uses>& of_kind = uses_[user.kind == User::Kind::Thread ? 0 : 1];
+  std::vector<Uses>& of_kind = uses_[user.is_block ? 1 : 0];
   of_kind.resize(static_cast<std::size_t>(bytes_));
   Uses& uses = of_kind[static_cast<std::size_t>(byte)];
   if (uses.phase != user.phase) uses = {.phase = user.phase, .writers = {}};
@@ -76,6 +76,12 @@ bool Memory::note_write(std::int64_t first, std::int64_t count, const User& user
     if (is_new) uses.writers.push_back(user.id);
   }
   return is_fine;
+}
+
+void Layout::make_row_major() {
+  strides.assign(extents.size(), 1);
+  for (std::size_t d = extents.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * std::max<std::int64_t>(extents[d], 0);
 }
 
 namespace {

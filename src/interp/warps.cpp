@@ -99,7 +99,7 @@ void Machine::begin_copy(const Call& n, Thread& t) {
   if (begun != copy.bytes) {
     begun = copy.bytes;
     const bool changes = !std::equal(begun.begin(), begun.end(), target.address);
-    note_write(target, bytes, changes, copy.name, t);
+    note_write(target, bytes, changes, t, [&] { return copy.name; });
     target.memory->forget(target.offset, bytes);
   }
   copy.memory = storages_.at(&to.args[1].node())->of(t);
@@ -124,7 +124,8 @@ void Machine::end_copies(std::size_t groups_left, Thread& t) {
         continue;
       }
       std::copy(copy.bytes.begin(), copy.bytes.end(), at);
-      note_write({copy.memory.get(), at, copy.offset, true}, bytes, true, copy.name, t);
+      note_write({copy.memory.get(), at, copy.offset, true}, bytes, true, t,
+                 [&] { return copy.name; });
     }
     t.groups_of_copies.pop_front();
   }
