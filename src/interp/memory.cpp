@@ -1,9 +1,8 @@
 #include "interp/memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
-
-#include "tenon/support/float16.h"
 
 namespace tenon::interp {
 
@@ -86,59 +85,22 @@ void Layout::make_row_major() {
 
 namespace {
 
-template <class T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-template <class T>
-void store(std::byte* at, T value) {
-  std::memcpy(at, &value, sizeof value);
-}
+static_assert(std::endian::native == std::endian::little);
 
-std::int64_t load_integer(const std::byte* at, DataType t) {
-  const bool is_signed = t.is_int();
-  switch (t.bytes()) {
-    case 1:
-      return is_signed ? load<std::int8_t>(at) : load<std::uint8_t>(at);
-    case 2:
-      return is_signed ? load<std::int16_t>(at) : load<std::uint16_t>(at);
-    case 4:
-      return is_signed ? load<std::int32_t>(at) : std::int64_t{load<std::uint32_t>(at)};
-    default:
-      return load<std::int64_t>(at);
-  }
-}
+/// Returns the type that memory holds. A bool takes a whole byte.
+DataType stored_type(DataType element) { return element.is_bool() ? UInt(8) : element; }
 
 }  // namespace
 
-Scalar read_element(const std::byte* at, DataType t) {
-  if (t.is_bfloat())
-    return floating(static_cast<double>(BFloat16::from_bits(load<std::uint16_t>(at))));
-  if (!t.is_float()) return integer(load_integer(at, t));
-  if (t.bits == 64) return floating(load<double>(at));
-  if (t.bits == 32) return floating(static_cast<double>(load<float>(at)));
-  return floating(static_cast<double>(Float16::from_bits(load<std::uint16_t>(at))));
+Scalar read_element(const std::byte* at, DataType element) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, static_cast<std::size_t>(element.bytes()));
+  return from_bit_pattern(bits, stored_type(element));
 }
 
-void write_element(std::byte* at, Scalar value, DataType t) {
-  if (t.is_bfloat()) return store(at, BFloat16(value.d).bits);
-  if (t.is_float()) {
-    if (t.bits == 64) return store(at, value.d);
-    if (t.bits == 32) return store(at, static_cast<float>(value.d));
-    return store(at, Float16(value.d).bits);
-  }
-  switch (t.bytes()) {
-    case 1:
-      return store(at, static_cast<std::uint8_t>(value.i));
-    case 2:
-      return store(at, static_cast<std::uint16_t>(value.i));
-    case 4:
-      return store(at, static_cast<std::uint32_t>(value.i));
-    default:
-      return store(at, value.i);
-  }
+void write_element(std::byte* at, Scalar value, DataType element) {
+  const std::uint64_t bits = bit_pattern(value, stored_type(element));
+  std::memcpy(at, &bits, static_cast<std::size_t>(element.bytes()));
 }
 
 }  // namespace tenon::interp

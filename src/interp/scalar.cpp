@@ -196,26 +196,6 @@ std::uint64_t low_bits(Scalar x, DataType t) {
   return t.bits == 64 ? bits : bits & ((std::uint64_t{1} << t.bits) - 1);
 }
 
-std::uint64_t bit_pattern(Scalar x, DataType t) {
-  if (t.is_bfloat()) return BFloat16(x.d).bits;
-  if (!t.is_float()) return low_bits(x, t);
-  if (t.bits == 64) return std::bit_cast<std::uint64_t>(x.d);
-  if (t.bits == 32) return std::bit_cast<std::uint32_t>(static_cast<float>(x.d));
-  return Float16(x.d).bits;
-}
-
-Scalar from_bit_pattern(std::uint64_t bits, DataType t) {
-  if (t.is_bfloat())
-    return floating(static_cast<double>(BFloat16::from_bits(static_cast<std::uint16_t>(bits))));
-  if (!t.is_float())
-    return t.is_handle() ? integer(static_cast<std::int64_t>(bits))
-                         : integer(wrap(static_cast<std::int64_t>(bits), t));
-  if (t.bits == 64) return floating(std::bit_cast<double>(bits));
-  if (t.bits == 32)
-    return floating(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
-  return floating(static_cast<double>(Float16::from_bits(static_cast<std::uint16_t>(bits))));
-}
-
 /// Returns (x 2^max(s, 0) y + 2^(right - 1)) >> right, where right = q - min(s, 0). This is the
 /// product of fixed-point numbers with q fractional bits, times 2^s, with ties rounded up. Wraps in
 /// 64 bits.
@@ -263,6 +243,26 @@ Scalar to_integer(double value, DataType to) {
 }
 
 }  // namespace
+
+std::uint64_t bit_pattern(Scalar x, DataType t) {
+  if (t.is_bfloat()) return BFloat16(x.d).bits;
+  if (!t.is_float()) return low_bits(x, t);
+  if (t.bits == 64) return std::bit_cast<std::uint64_t>(x.d);
+  if (t.bits == 32) return std::bit_cast<std::uint32_t>(static_cast<float>(x.d));
+  return Float16(x.d).bits;
+}
+
+Scalar from_bit_pattern(std::uint64_t bits, DataType t) {
+  if (t.is_bfloat())
+    return floating(static_cast<double>(BFloat16::from_bits(static_cast<std::uint16_t>(bits))));
+  if (!t.is_float())
+    return t.is_handle() ? integer(static_cast<std::int64_t>(bits))
+                         : integer(wrap(static_cast<std::int64_t>(bits), t));
+  if (t.bits == 64) return floating(std::bit_cast<double>(bits));
+  if (t.bits == 32)
+    return floating(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
+  return floating(static_cast<double>(Float16::from_bits(static_cast<std::uint16_t>(bits))));
+}
 
 Scalar fit(Scalar value, DataType type) {
   if (type.is_integral())
