@@ -106,30 +106,25 @@ class DeepStack {
   std::byte* lowest_ = nullptr;
 };
 
-struct Switch {
-  const std::function<void()>* f;
-  ucontext_t outside, inside;
-};
-
-/// The function that runs first on the new stack. It gets a pointer as two halves, because
-/// makecontext passes ints.
+/// The function that runs first on the new stack. It gets a pointer to a function as two halves,
+/// because makecontext passes ints.
 void enter(unsigned high, unsigned low) {
-  auto* s = reinterpret_cast<Switch*>(std::uintptr_t{high} << 32 | low);
-  (*s->f)();
+  const std::uintptr_t address = std::uintptr_t{high} << 32 | low;
+  (*reinterpret_cast<const std::function<void()>*>(address))();
   // On return, execution continues in `outside`.
 }
 
 bool run_on(const DeepStack& stack, const std::function<void()>& f) {
-  Switch s{&f, {}, {}};
-  if (!stack.lowest() || getcontext(&s.inside) != 0) return false;
-  s.inside.uc_stack = {stack.lowest(), 0, kStackBytes};
-  s.inside.uc_link = &s.outside;
-  const auto address = reinterpret_cast<std::uintptr_t>(&s);
-  makecontext(&s.inside, reinterpret_cast<void (*)()>(enter), 2,
-              static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
+  ucontext_t outside, inside;
+  if (!stack.lowest() || getcontext(&inside) != 0) return false;
+  inside.uc_stack = {stack.lowest(), 0, kStackBytes};
+  inside.uc_link = &outside;
+  const auto address = reinterpret_cast<std::uintptr_t>(&f);
+  makecontext(&inside, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned>(address >> 32),
+              static_cast<unsigned>(address));
   const std::uintptr_t before = detail::stack_low_mark;
   detail::stack_low_mark = reinterpret_cast<std::uintptr_t>(stack.lowest()) + kReserve;
-  swapcontext(&s.outside, &s.inside);
+  swapcontext(&outside, &inside);
   detail::stack_low_mark = before;
   return true;
 }
