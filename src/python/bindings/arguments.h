@@ -4,6 +4,10 @@
 //
 //    stage.def("split", [](const te::Stage& s, const te::IterVar& axis, const tir::Operand& factor) {...});
 //
+//  A function that needs only the user's line in addition to its arguments is bound with_line:
+//
+//    stage.def("bind", with_line(&te::Stage::bind), "axis"_a, "thread"_a);
+//
 //  An operand is an expression, an axis, a rank-0 tensor, a Python number or a NumPy scalar. A data
 //  type is a DataType, its text, or a NumPy dtype.
 #pragma once
@@ -17,10 +21,13 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -121,6 +128,35 @@ std::vector<T> items_of(const nb::args& args, const char* what) {
     for (nb::handle each : args) add(each);
   }
   return items;
+}
+
+/// The parameter of a Python function for a parameter of a C++ function.
+template <class T, class Plain = std::remove_cvref_t<T>>
+using PythonParameter = std::conditional_t<
+    std::is_same_v<Plain, Name>, const std::string&,
+    std::conditional_t<std::is_same_v<Plain, DataType>, const DTypeLike&,
+                       std::conditional_t<std::is_same_v<Plain, tir::Range>, const RangeLike&, T>>>;
+
+template <class... Params, class F, std::size_t... N>
+auto with_line_of(F f, std::index_sequence<N...>) {
+  return [f](PythonParameter<std::tuple_element_t<N, std::tuple<Params...>>>... args) {
+    return std::invoke(f, std::forward<decltype(args)>(args)..., here());
+  };
+}
+
+/// Returns a C++ function, whose last parameter is the user's line, as a function that Python calls
+/// without that parameter.
+template <class Result, class... Params>
+auto with_line(Result (*f)(Params...)) {
+  return with_line_of<Params...>(f, std::make_index_sequence<sizeof...(Params) - 1>());
+}
+template <class Class, class Result, class... Params>
+auto with_line(Result (Class::*f)(Params...)) {
+  return with_line_of<Class&, Params...>(f, std::make_index_sequence<sizeof...(Params)>());
+}
+template <class Class, class Result, class... Params>
+auto with_line(Result (Class::*f)(Params...) const) {
+  return with_line_of<const Class&, Params...>(f, std::make_index_sequence<sizeof...(Params)>());
 }
 
 /// Returns the text that `<<` prints for a value.

@@ -236,12 +236,9 @@ void bind_maths(PyModule& m) {
         throw TypeError("make_const: `" + tir::print_expr(constant) + "` is not a number", here());
       },
       "dtype"_a, "value"_a);
-  m.def(
-      "min_value", [](const DTypeLike& type) { return tir::min_value(type, here()); }, "dtype"_a);
-  m.def(
-      "max_value", [](const DTypeLike& type) { return tir::max_value(type, here()); }, "dtype"_a);
-  m.def(
-      "infinity", [](const DTypeLike& type) { return tir::infinity(type, here()); }, "dtype"_a);
+  m.def("min_value", with_line(tir::min_value), "dtype"_a);
+  m.def("max_value", with_line(tir::max_value), "dtype"_a);
+  m.def("infinity", with_line(tir::infinity), "dtype"_a);
 }
 
 /// Converts the arguments of a call: expressions, numbers and strings.
@@ -350,20 +347,11 @@ void bind_types(PyModule& m) {
       .def("__hash__", [](const DataType& a) { return nb::hash(nb::str(a.str().c_str())); })
       .def("__str__", &DataType::str)
       .def("__repr__", &DataType::str);
-  m.def(
-      "Float", [](int bits, int lanes) { return Float(bits, lanes, here()); }, "bits"_a = 32,
-      "lanes"_a = 1);
-  m.def(
-      "BFloat", [](int bits, int lanes) { return BFloat(bits, lanes, here()); }, "bits"_a = 16,
-      "lanes"_a = 1);
-  m.def(
-      "Int", [](int bits, int lanes) { return Int(bits, lanes, here()); }, "bits"_a = 32,
-      "lanes"_a = 1);
-  m.def(
-      "UInt", [](int bits, int lanes) { return UInt(bits, lanes, here()); }, "bits"_a = 32,
-      "lanes"_a = 1);
-  m.def(
-      "Bool", [](int lanes) { return Bool(lanes, here()); }, "lanes"_a = 1);
+  m.def("Float", with_line(Float), "bits"_a = 32, "lanes"_a = 1);
+  m.def("BFloat", with_line(BFloat), "bits"_a = 16, "lanes"_a = 1);
+  m.def("Int", with_line(Int), "bits"_a = 32, "lanes"_a = 1);
+  m.def("UInt", with_line(UInt), "bits"_a = 32, "lanes"_a = 1);
+  m.def("Bool", with_line(Bool), "lanes"_a = 1);
   m.def("Handle", &Handle);
 }
 

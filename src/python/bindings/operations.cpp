@@ -362,13 +362,12 @@ void bind_operations(PyModule& te) {
       .def_prop_ro("tag", &Operation::tag)
       .def_prop_ro("axis", [](const Operation& op) { return Axes{op.axis()}; })
       .def_prop_ro("reduce_axis", [](const Operation& op) { return Axes{op.reduce_axis()}; })
-      .def_prop_ro("scan_axis", [](const Operation& op) { return op.scan_axis(here()); })
+      .def_prop_ro("scan_axis", with_line(&Operation::scan_axis))
       .def_prop_ro("inputs", &Operation::inputs)
       .def_prop_ro("num_outputs", &Operation::num_outputs)
       .def_prop_ro("body", &Operation::body)
       .def_prop_ro("attrs", &Operation::attrs)
-      .def(
-          "output", [](const Operation& op, int n) { return op.output(n, here()); }, "n"_a)
+      .def("output", with_line(&Operation::output), "n"_a)
       .def("same_as", &Operation::same_as, "other"_a)
       .def(
           "__eq__", [](const Operation& a, const Operation& b) { return a.same_as(b); },
@@ -400,12 +399,8 @@ void bind_operations(PyModule& te) {
       "Declares a compute operation. `body` takes one variable per dimension and returns the "
       "element there; its parameter names are the axis names unless `axes` gives them. A body that "
       "returns a list makes one output per item, and a list of tensors is returned.");
-  te.def(
-      "reduce_axis",
-      [](const RangeLike& range, const std::string& name) {
-        return te::reduce_axis(range, name, here());
-      },
-      "range"_a, "name"_a = "rv", "Makes a reduction axis over the half-open range.");
+  te.def("reduce_axis", with_line(te::reduce_axis), "range"_a, "name"_a = "rv",
+         "Makes a reduction axis over the half-open range.");
   te.def(
       "thread_axis",
       [](const std::string& tag, const std::string& name) {
@@ -422,12 +417,7 @@ void bind_operations(PyModule& te) {
   te.def(
       "var", [](const std::string& name, const DTypeLike& type) { return Var(Name(name), type); },
       "name"_a = "tindex", "dtype"_a = DTypeLike{Int(32)}, "Makes a variable, such as a size.");
-  te.def(
-      "size_var",
-      [](const std::string& name, const DTypeLike& type) {
-        return te::size_var(name, type, here());
-      },
-      "name"_a = "size", "dtype"_a = DTypeLike{Int(32)});
+  te.def("size_var", with_line(te::size_var), "name"_a = "size", "dtype"_a = DTypeLike{Int(32)});
   bind_reductions(te);
 }
 

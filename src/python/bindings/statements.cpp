@@ -10,6 +10,7 @@
 namespace tenon::python {
 
 using tir::Buffer;
+using tir::BufferRef;
 using tir::Expr;
 using tir::IRBuilder;
 using tir::IRModule;
@@ -255,28 +256,23 @@ struct BuilderScope {
   std::function<nb::object(IRBuilder&)> open;
 };
 
-/// A buffer of a builder. In Python, `b[i]` reads an element and `b[i] = value` stores one.
-struct BuilderBuffer {
-  tir::BufferRef buffer;
-};
-
-tir::ElementRef element(const BuilderBuffer& of, const OneOrMore<Operand>& indices) {
+tir::ElementRef element(const BufferRef& of, const OneOrMore<Operand>& indices) {
   const Operands& items = indices.items;
   switch (items.size()) {
     case 0:
-      return of.buffer[{}];
+      return of[{}];
     case 1:
-      return of.buffer[items[0]];
+      return of[items[0]];
     case 2:
-      return of.buffer[{items[0], items[1]}];
+      return of[{items[0], items[1]}];
     case 3:
-      return of.buffer[{items[0], items[1], items[2]}];
+      return of[{items[0], items[1], items[2]}];
     case 4:
-      return of.buffer[{items[0], items[1], items[2], items[3]}];
+      return of[{items[0], items[1], items[2], items[3]}];
     case 5:
-      return of.buffer[{items[0], items[1], items[2], items[3], items[4]}];
+      return of[{items[0], items[1], items[2], items[3], items[4]}];
     case 6:
-      return of.buffer[{items[0], items[1], items[2], items[3], items[4], items[5]}];
+      return of[{items[0], items[1], items[2], items[3], items[4], items[5]}];
     default:
       throw TypeError("an element of a buffer under construction has at most 6 indices, got " +
                           std::to_string(items.size()),
@@ -297,17 +293,17 @@ void bind_builder(PyModule& tir) {
             }
           },
           "type"_a.none(), "value"_a.none(), "traceback"_a.none());
-  PyClass<BuilderBuffer>(tir, "BufferRef")
-      .def_prop_ro("buffer", [](const BuilderBuffer& b) { return b.buffer.buffer(); })
+  PyClass<BufferRef>(tir, "BufferRef")
+      .def_prop_ro("buffer", [](const BufferRef& b) { return b.buffer(); })
       .def(
           "__getitem__",
-          [](const BuilderBuffer& b, const OneOrMore<Operand>& indices) {
+          [](const BufferRef& b, const OneOrMore<Operand>& indices) {
             return static_cast<Expr>(element(b, indices));
           },
           "indices"_a)
       .def(
           "__setitem__",
-          [](const BuilderBuffer& b, const OneOrMore<Operand>& indices, const Operand& value) {
+          [](const BufferRef& b, const OneOrMore<Operand>& indices, const Operand& value) {
             element(b, indices) = value;
           },
           "indices"_a, "value"_a);
@@ -369,15 +365,10 @@ void bind_builder(PyModule& tir) {
           "allocate",
           [](IRBuilder& ib, const DTypeLike& dtype, const OneOrMore<Operand>& shape,
              const std::string& name, const std::string& scope) {
-            return BuilderBuffer{ib.allocate(dtype, to_exprs(shape.items), name, scope, here())};
+            return ib.allocate(dtype, to_exprs(shape.items), name, scope, here());
           },
           "dtype"_a, "shape"_a, "name"_a = "buf", "scope"_a = "global")
-      .def(
-          "buffer_ptr",
-          [](IRBuilder& ib, const Buffer& buffer) {
-            return BuilderBuffer{ib.buffer_ptr(buffer, here())};
-          },
-          "buffer"_a)
+      .def("buffer_ptr", with_line(&IRBuilder::buffer_ptr), "buffer"_a)
       .def(
           "scope_attr",
           [](IRBuilder& ib, const std::variant<tir::IterVar, std::string>& subject,
@@ -401,7 +392,7 @@ void bind_builder(PyModule& tir) {
           "emit", [](IRBuilder& ib, const Stmt& stmt) { ib.emit(stmt); }, "stmt"_a)
       .def(
           "emit", [](IRBuilder& ib, const Expr& call) { ib.emit(call, here()); }, "call"_a)
-      .def("get", [](IRBuilder& ib) { return ib.get(here()); });
+      .def("get", with_line(&IRBuilder::get));
 }
 
 }  // namespace
