@@ -69,13 +69,6 @@ const Array* as_array(PyObject* object) {
                                                  : nullptr;
 }
 
-/// A DLPack tensor that keeps a Python buffer alive.
-struct HeldBuffer {
-  DLManagedTensor managed = {};
-  Py_buffer buffer = {};
-  std::vector<std::int64_t> strides = {};
-};
-
 /// Makes `tensor` refer to the memory of a buffer. Returns false if a stride is not a multiple of
 /// the element size.
 bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* strides,
@@ -115,47 +108,26 @@ void get_buffer(PyObject* object, Py_buffer& buffer, auto subject) {
 }
 
 Array import_buffer(PyObject* object) {
-  auto held = std::make_unique<HeldBuffer>();
-  get_buffer(object, held->buffer, [] { return std::string(); });
-  const bool is_readonly = held->buffer.readonly != 0;
-  held->strides.resize(static_cast<std::size_t>(held->buffer.ndim));
-  const std::optional<DLDataType> type = type_of_format(held->buffer.format, held->buffer.itemsize);
-  const bool fits =
-      type && describe_buffer(held->buffer, *type, held->strides.data(), held->managed.dl_tensor);
-  if (!fits) {
-    const std::string format = held->buffer.format ? held->buffer.format : "B";
-    PyBuffer_Release(&held->buffer);
-    if (!type)
-      throw RuntimeError("no data type for the elements of a " + class_name(object) +
-                             ", whose buffer format is \"" + format + "\"",
-                         here());
-    throw RuntimeError(
-        "the strides of a " + class_name(object) + " are not multiples of its elements", here());
-  }
-  held->managed.manager_ctx = held.get();
-  held->managed.deleter = [](DLManagedTensor* self) {
-    auto* own = static_cast<HeldBuffer*>(self->manager_ctx);
+  const std::shared_ptr<Py_buffer> buffer(new Py_buffer(), [](Py_buffer* held) {
     if (Py_IsInitialized()) {
       const nb::gil_scoped_acquire gil;
-      PyBuffer_Release(&own->buffer);
+      PyBuffer_Release(held);
     }
-    delete own;
-  };
-  try {
-    NDArray array = NDArray::from_dlpack(&held->managed, here());
-    static_cast<void>(held.release());
-    return {std::move(array), is_readonly};
-  } catch (...) {
-    PyBuffer_Release(&held->buffer);
-    throw;
-  }
+    delete held;
+  });
+  get_buffer(object, *buffer, [] { return std::string(); });
+  const std::optional<DLDataType> type = type_of_format(buffer->format, buffer->itemsize);
+  if (!type)
+    throw RuntimeError("no data type for the elements of a " + class_name(object) +
+                           ", whose buffer format is \"" + buffer->format + "\"",
+                       here());
+  std::vector<std::int64_t> strides(static_cast<std::size_t>(buffer->ndim));
+  DLTensor tensor = {};
+  if (!describe_buffer(*buffer, *type, strides.data(), tensor))
+    throw RuntimeError(
+        "the strides of a " + class_name(object) + " are not multiples of its elements", here());
+  return {array_of(tensor, buffer, here()), buffer->readonly != 0};
 }
-
-/// A tensor of DLPack version 1, presented as a tensor of version 0.
-struct HeldVersioned {
-  DLManagedTensor managed = {};
-  DLManagedTensorVersioned* versioned = nullptr;
-};
 
 Array import_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
@@ -165,18 +137,18 @@ Array import_capsule(PyObject* capsule) {
       throw RuntimeError("DLPack version " + std::to_string(versioned->version.major) +
                              " is not supported, expected " + std::to_string(DLPACK_MAJOR_VERSION),
                          here());
-    auto held = std::make_unique<HeldVersioned>();
-    held->versioned = versioned;
-    held->managed.dl_tensor = versioned->dl_tensor;
-    held->managed.manager_ctx = held.get();
-    held->managed.deleter = [](DLManagedTensor* self) {
-      auto* own = static_cast<HeldVersioned*>(self->manager_ctx);
-      if (own->versioned->deleter) own->versioned->deleter(own->versioned);
-      delete own;
+    // Presents the tensor as one of version 0.
+    auto managed = std::make_unique<DLManagedTensor>();
+    managed->dl_tensor = versioned->dl_tensor;
+    managed->manager_ctx = versioned;
+    managed->deleter = [](DLManagedTensor* self) {
+      auto* own = static_cast<DLManagedTensorVersioned*>(self->manager_ctx);
+      if (own->deleter) own->deleter(own);
+      delete self;
     };
     const bool is_readonly = (versioned->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
-    NDArray array = NDArray::from_dlpack(&held->managed, here());
-    static_cast<void>(held.release());
+    NDArray array = NDArray::from_dlpack(managed.get(), here());
+    static_cast<void>(managed.release());
     PyCapsule_SetName(capsule, "used_dltensor_versioned");
     return {std::move(array), is_readonly};
   }
@@ -210,6 +182,21 @@ Array import_dlpack(nb::handle object) {
 }
 
 }  // namespace
+
+NDArray array_of(const DLTensor& tensor, std::shared_ptr<void> owner, SourceLocation where) {
+  auto held = std::make_unique<std::shared_ptr<void>>(std::move(owner));
+  auto managed = std::make_unique<DLManagedTensor>();
+  managed->dl_tensor = tensor;
+  managed->manager_ctx = held.get();
+  managed->deleter = [](DLManagedTensor* self) {
+    delete static_cast<std::shared_ptr<void>*>(self->manager_ctx);
+    delete self;
+  };
+  NDArray array = NDArray::from_dlpack(managed.get(), where);
+  static_cast<void>(held.release());
+  static_cast<void>(managed.release());
+  return array;
+}
 
 Array import_array(nb::handle object) {
   if (const Array* array = as_array(object.ptr())) return *array;
@@ -422,11 +409,6 @@ void destroy_capsule(PyObject* capsule, const char* name) {
   if (managed->deleter) managed->deleter(managed);
 }
 
-struct ExportedVersioned {
-  DLManagedTensorVersioned managed;
-  NDArray array;
-};
-
 nb::object export_capsule(const Array& array, bool versioned) {
   if (!versioned) {
     DLManagedTensor* managed = array.to_dlpack();
@@ -434,15 +416,16 @@ nb::object export_capsule(const Array& array, bool versioned) {
       destroy_capsule<DLManagedTensor>(capsule, "dltensor");
     }));
   }
-  auto* exported = new ExportedVersioned{{}, array};
-  exported->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  exported->managed.manager_ctx = exported;
-  exported->managed.deleter = [](DLManagedTensorVersioned* self) {
-    delete static_cast<ExportedVersioned*>(self->manager_ctx);
+  auto* managed = new DLManagedTensorVersioned();
+  managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed->manager_ctx = new NDArray(array);
+  managed->deleter = [](DLManagedTensorVersioned* self) {
+    delete static_cast<NDArray*>(self->manager_ctx);
+    delete self;
   };
-  exported->managed.flags = array.is_readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
-  exported->managed.dl_tensor = array.dl_tensor();
-  return nb::steal(PyCapsule_New(&exported->managed, "dltensor_versioned", [](PyObject* capsule) {
+  managed->flags = array.is_readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  managed->dl_tensor = array.dl_tensor();
+  return nb::steal(PyCapsule_New(managed, "dltensor_versioned", [](PyObject* capsule) {
     destroy_capsule<DLManagedTensorVersioned>(capsule, "dltensor_versioned");
   }));
 }

@@ -35,31 +35,7 @@ PackedFunctions& packed() {
   return functions;
 }
 
-/// Returns an array that refers to the elements of a tensor. The array holds a copy of `loan` until
-/// the last reference to the elements is gone.
-Array borrow(const DLTensor& tensor, const std::shared_ptr<void>& loan) {
-  struct Borrowed {
-    std::shared_ptr<void> loan;
-    DLManagedTensor managed;
-    std::vector<std::int64_t> shape, strides;
-  };
-  auto borrowed = std::make_unique<Borrowed>(loan);
-  borrowed->shape.assign(tensor.shape, tensor.shape + tensor.ndim);
-  borrowed->managed.dl_tensor = tensor;
-  borrowed->managed.dl_tensor.shape = borrowed->shape.data();
-  if (tensor.strides != nullptr) {
-    borrowed->strides.assign(tensor.strides, tensor.strides + tensor.ndim);
-    borrowed->managed.dl_tensor.strides = borrowed->strides.data();
-  }
-  borrowed->managed.manager_ctx = borrowed.get();
-  borrowed->managed.deleter = [](DLManagedTensor* self) {
-    delete static_cast<Borrowed*>(self->manager_ctx);
-  };
-  runtime::NDArray array = runtime::NDArray::from_dlpack(&borrowed->managed);
-  static_cast<void>(borrowed.release());
-  return {std::move(array)};
-}
-
+/// Converts an argument. An array refers to the elements of the caller and holds a copy of `loan`.
 nb::object to_object(const TenonValue& value, std::int32_t code,
                      const std::shared_ptr<void>& loan) {
   switch (code) {
@@ -70,7 +46,7 @@ nb::object to_object(const TenonValue& value, std::int32_t code,
     case kTenonFloat:
       return nb::float_(value.f);
     case kTenonTensor:
-      return nb::cast(borrow(*static_cast<const DLTensor*>(value.p), loan));
+      return nb::cast(Array(array_of(*static_cast<const DLTensor*>(value.p), loan)));
     case kTenonNull:
       return nb::none();
     default:
