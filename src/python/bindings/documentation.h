@@ -69,20 +69,9 @@ class PyClass : public nanobind::class_<T, Ts...> {
     Base::def_prop_ro(name, std::forward<Getter>(getter), header_comment(*this, name), extra...);
     return *this;
   }
-  template <class Getter, class Setter, class... Extra>
-  PyClass& def_prop_rw(const char* name, Getter&& getter, Setter&& setter, const Extra&... extra) {
-    Base::def_prop_rw(name, std::forward<Getter>(getter), std::forward<Setter>(setter),
-                      header_comment(*this, name), extra...);
-    return *this;
-  }
   template <class Member, class... Extra>
   PyClass& def_ro(const char* name, Member member, const Extra&... extra) {
     Base::def_ro(name, member, header_comment(*this, name), extra...);
-    return *this;
-  }
-  template <class Member, class... Extra>
-  PyClass& def_rw(const char* name, Member member, const Extra&... extra) {
-    Base::def_rw(name, member, header_comment(*this, name), extra...);
     return *this;
   }
 
