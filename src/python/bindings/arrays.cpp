@@ -479,9 +479,7 @@ void bind_arrays(PyModule& m, PyModule& runtime) {
       .def_ro("id", &Device::id)
       .def("exists", &Device::exists)
       .def("why_missing", &Device::why_missing)
-      .def(
-          "__eq__", [](const Device& a, const Device& b) { return a == b; }, nb::is_operator(),
-          nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality([](const Device& a, const Device& b) { return a == b; })
       .def("__hash__", [](const Device& d) { return static_cast<int>(d.type) * 1000 + d.id; })
       .def("__repr__", &Device::str);
   m.def("cpu", &cpu, "id"_a = 0);

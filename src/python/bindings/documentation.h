@@ -59,6 +59,17 @@ class PyClass : public nanobind::class_<T, Ts...> {
     Base::def(std::forward<Special>(special), extra...);
     return *this;
   }
+  /// Defines `==`.
+  template <class F>
+  PyClass& def_equality(F equal) {
+    return def("__eq__", equal, nanobind::is_operator(),
+               nanobind::sig("def __eq__(self, arg: object, /) -> bool"));
+  }
+  /// Defines `str()` and `repr()`, which return the same text.
+  template <class F>
+  PyClass& def_text(F text) {
+    return def("__str__", text).def("__repr__", text);
+  }
   template <class F, class... Extra>
   PyClass& def_static(const char* name, F&& f, const Extra&... extra) {
     Base::def_static(name, std::forward<F>(f), header_comment(*this, name), extra...);

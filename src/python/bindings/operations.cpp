@@ -347,9 +347,7 @@ void bind_operations(PyModule& te) {
       .def(
           "__getitem__", [](const Tensor& t, nb::handle key) { return index_tensor(t, {}, key); },
           "indices"_a)
-      .def(
-          "__eq__", [](const Tensor& a, const Tensor& b) { return a.same_as(b); },
-          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality(&Tensor::same_as)
       .def("__hash__",
            [](const Tensor& t) {
              return std::hash<const void*>()(t.op().get()) +
@@ -369,9 +367,7 @@ void bind_operations(PyModule& te) {
       .def_prop_ro("attrs", &Operation::attrs)
       .def("output", with_line(&Operation::output), "n"_a)
       .def("same_as", &Operation::same_as, "other"_a)
-      .def(
-          "__eq__", [](const Operation& a, const Operation& b) { return a.same_as(b); },
-          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality(&Operation::same_as)
       .def("__hash__", [](const Operation& op) { return std::hash<const void*>()(op.get()); })
       .def("__repr__", [](const Operation& op) { return text_of(op); });
 

@@ -90,9 +90,7 @@ s_tir::IndexMap to_index_map(const nb::callable& map, const std::string& what) {
 void bind_handles(PyModule& s_tir) {
   auto handle = [&]<class RV>(PyClass<RV> type, const char* letter) {
     type.def_prop_ro("number", &RV::number)
-        .def(
-            "__eq__", [](const RV& a, const RV& b) { return a.number() == b.number(); },
-            nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+        .def_equality([](const RV& a, const RV& b) { return a.number() == b.number(); })
         .def("__hash__", [](const RV& rv) { return rv.number(); })
         .def("__repr__", [=](const RV& rv) { return letter + std::to_string(rv.number()); });
   };
@@ -136,8 +134,7 @@ void bind_queries(PyClass<Schedule>& sch) {
           "get", [](const Schedule& s, LoopRV l) { return s.get(l, here()); }, "rv"_a)
       .def(
           "get", [](const Schedule& s, BlockRV b) { return *s.get(b, here()).block; }, "rv"_a)
-      .def("__str__", [](const Schedule& s) { return s_tir::print_script(s.mod()); })
-      .def("__repr__", [](const Schedule& s) { return s_tir::print_script(s.mod()); });
+      .def_text([](const Schedule& s) { return s_tir::print_script(s.mod()); });
 }
 
 void bind_sampling(PyClass<Schedule>& sch) {
@@ -305,11 +302,8 @@ void bind_s_tir(PyModule& s_tir) {
           },
           "style"_a = "v09")
       .def("json", &s_tir::Trace::json)
-      .def(
-          "__eq__", [](const s_tir::Trace& a, const s_tir::Trace& b) { return a == b; },
-          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
-      .def("__str__", [](const s_tir::Trace& t) { return t.text(); })
-      .def("__repr__", [](const s_tir::Trace& t) { return t.text(); });
+      .def_equality([](const s_tir::Trace& a, const s_tir::Trace& b) { return a == b; })
+      .def_text([](const s_tir::Trace& t) { return t.text(); });
   PyClass<Schedule> schedule(
       s_tir, "Schedule", "A schedule of a block program: the program and the trace of its steps.");
   bind_queries(schedule);

@@ -147,9 +147,7 @@ void bind_schedules(PyModule& te) {
       .def_prop_ro("group", &Stage::group)
       .def_prop_ro("name", &Stage::name)
       .def("same_as", &Stage::same_as, "other"_a)
-      .def(
-          "__eq__", [](const Stage& a, const Stage& b) { return a.same_as(b); }, nb::is_operator(),
-          nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality(&Stage::same_as)
       .def("__hash__", [](const Stage& s) { return std::hash<std::string>()(s.name()); })
       .def("__repr__", [](const Stage& s) { return "stage(" + s.name() + ")"; });
   bind_loops(stage);

@@ -69,9 +69,7 @@ void bind_buffers(PyModule& tir) {
           },
           "indices"_a)
       .def("same_as", &Buffer::same_as, "other"_a)
-      .def(
-          "__eq__", [](const Buffer& a, const Buffer& b) { return a.same_as(b); },
-          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality(&Buffer::same_as)
       .def("__hash__", [](const Buffer& b) { return std::hash<const void*>()(b.get()); })
       .def("__repr__", [](const Buffer& b) {
         std::string text = "Buffer(" + b.name() + ", " + b.dtype().str() + "[";
@@ -117,11 +115,8 @@ void bind_functions(PyModule& m, PyModule& tir) {
           "The node as an object of its kind: For, Store, If, ...")
       .def("same_as", &Stmt::same_as, "other"_a)
       .def("__hash__", [](const Stmt& s) { return std::hash<const void*>()(&s.node()); })
-      .def(
-          "__eq__", [](const Stmt& a, const Stmt& b) { return a.same_as(b); }, nb::is_operator(),
-          nb::sig("def __eq__(self, arg: object, /) -> bool"))
-      .def("__str__", [](const Stmt& s) { return tir::print_stmt(s); })
-      .def("__repr__", [](const Stmt& s) { return tir::print_stmt(s); });
+      .def_equality(&Stmt::same_as)
+      .def_text([](const Stmt& s) { return tir::print_stmt(s); });
   PyClass<PrimFunc>(m, "PrimFunc", "A function of the loop IR.")
       .def(
           "__init__",
@@ -175,8 +170,7 @@ void bind_functions(PyModule& m, PyModule& tir) {
             return faults;
           },
           "Returns the violations of the function's form; empty if it is well-formed.")
-      .def("__str__", [](const PrimFunc& f) { return text_of(f); })
-      .def("__repr__", [](const PrimFunc& f) { return text_of(f); });
+      .def_text([](const PrimFunc& f) { return text_of(f); });
   PyClass<IRModule>(m, "IRModule")
       .def(
           "__init__",
@@ -198,8 +192,7 @@ void bind_functions(PyModule& m, PyModule& tir) {
       .def("__contains__", [](const IRModule& module,
                               const std::string& name) { return module.functions.contains(name); })
       .def("__len__", [](const IRModule& module) { return module.functions.size(); })
-      .def("__str__", [](const IRModule& module) { return text_of(module); })
-      .def("__repr__", [](const IRModule& module) { return text_of(module); });
+      .def_text([](const IRModule& module) { return text_of(module); });
 
   tir.def(
       "structural_equal",
