@@ -194,10 +194,9 @@ void bind_functions(PyModule& m, PyModule& tir) {
       .def("__len__", [](const IRModule& module) { return module.functions.size(); })
       .def_text([](const IRModule& module) { return text_of(module); });
 
-  tir.def(
-      "structural_equal",
-      [](const PrimFunc& a, const PrimFunc& b) { return tir::structural_equal(a, b); }, "a"_a,
-      "b"_a, "Whether two trees are equal up to the names of what they define.");
+  tir.def("structural_equal",
+          nb::overload_cast<const PrimFunc&, const PrimFunc&>(&tir::structural_equal), "a"_a, "b"_a,
+          "Whether two trees are equal up to the names of what they define.");
   tir.def(
       "structural_equal",
       [](const IRModule& a, const IRModule& b) {
@@ -210,23 +209,18 @@ void bind_functions(PyModule& m, PyModule& tir) {
         return true;
       },
       "a"_a, "b"_a);
-  tir.def(
-      "structural_equal", [](const Stmt& a, const Stmt& b) { return tir::structural_equal(a, b); },
-      "a"_a, "b"_a);
+  tir.def("structural_equal", nb::overload_cast<const Stmt&, const Stmt&>(&tir::structural_equal),
+          "a"_a, "b"_a);
   tir.def(
       "structural_equal",
       [](const Operand& a, const Operand& b) {
         return tir::structural_equal(a.alone(), b.alone());
       },
       "a"_a, "b"_a);
-  tir.def(
-      "print_legacy", [](const Expr& e) { return tir::print_legacy(e); }, "value"_a);
-  tir.def(
-      "print_legacy", [](const Stmt& s) { return tir::print_legacy(s); }, "value"_a);
-  tir.def(
-      "print_legacy", [](const tir::IterVar& a) { return tir::print_legacy(a); }, "value"_a);
-  tir.def(
-      "print_legacy", [](const tir::Range& r) { return tir::print_legacy(r); }, "value"_a);
+  tir.def("print_legacy", nb::overload_cast<const Expr&>(&tir::print_legacy), "value"_a);
+  tir.def("print_legacy", nb::overload_cast<const Stmt&>(&tir::print_legacy), "value"_a);
+  tir.def("print_legacy", nb::overload_cast<const tir::IterVar&>(&tir::print_legacy), "value"_a);
+  tir.def("print_legacy", nb::overload_cast<const tir::Range&>(&tir::print_legacy), "value"_a);
   tir.def(
       "parse_expr",
       [](const std::string& text, const std::vector<Var>& vars) {
