@@ -115,17 +115,13 @@ T argument_as(nb::handle object, const std::string& expected) {
 /// of the items. Throws Python's TypeError, whose message begins with `what`.
 template <class T>
 std::vector<T> items_of(const nb::args& args, const char* what) {
+  const bool is_sequence =
+      args.size() == 1 && !nb::isinstance<T>(args[0]) && PySequence_Check(args[0].ptr());
   std::vector<T> items;
-  auto add = [&](nb::handle object) {
-    if (!nb::isinstance<T>(object)) {
+  for (nb::handle object : nb::handle(is_sequence ? args[0].ptr() : args.ptr())) {
+    if (!nb::isinstance<T>(object))
       throw type_error(std::string(what) + ", got " + nb::inst_name(object).c_str());
-    }
     items.push_back(nb::cast<T>(object));
-  };
-  if (args.size() == 1 && !nb::isinstance<T>(args[0]) && PySequence_Check(args[0].ptr())) {
-    for (nb::handle each : args[0]) add(each);
-  } else {
-    for (nb::handle each : args) add(each);
   }
   return items;
 }

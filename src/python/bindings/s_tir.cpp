@@ -83,7 +83,7 @@ s_tir::IndexMap to_index_map(const nb::callable& map, const std::string& what) {
   std::vector<Var> from;
   for (std::size_t n = 0; n < parameters.names->size(); ++n)
     from.emplace_back(Name("i" + std::to_string(n)));
-  std::vector<Expr> to = body_result(call_with(map, from), what).exprs;
+  std::vector<Expr> to = body_result(call_with(map, from), what).first;
   return {std::move(from), std::move(to)};
 }
 
@@ -329,10 +329,8 @@ void bind_s_tir(PyModule& s_tir) {
         return s_tir::print_script(func, to_style(style));
       },
       "value"_a, "style"_a = "v09");
-  s_tir.def(
-      "print_script", [](const tir::Stmt& s) { return s_tir::print_script(s); }, "value"_a);
-  s_tir.def(
-      "print_script", [](const Expr& e) { return s_tir::print_script(e); }, "value"_a);
+  s_tir.def("print_script", nb::overload_cast<const tir::Stmt&>(&s_tir::print_script), "value"_a);
+  s_tir.def("print_script", nb::overload_cast<const Expr&>(&s_tir::print_script), "value"_a);
   s_tir.def(
       "register_tensor_intrin",
       [](const std::string& name, const tir::PrimFunc& description,

@@ -107,7 +107,7 @@ void bind_storage(PyClass<Stage>& stage) {
             Parameters::of(map).check_count(s.op(here()).output(0, here()).shape().size(), what);
             return s.transform_layout(
                 [&](std::span<const tir::Var> vars) {
-                  return body_result(call_with(map, vars), what).exprs;
+                  return body_result(call_with(map, vars), what).first;
                 },
                 te::LayoutOptions{.pad = pad}, here());
           },
