@@ -79,6 +79,12 @@ std::string class_name(nb::handle object);
 bool is_numpy_bool(nb::handle object);
 /// Whether an object has `__float__`.
 bool has_float(nb::handle object);
+/// Convert an object with `__index__` to an int, and an object with `__float__` to a number. Throw
+/// what the object's method raises.
+nb::object to_int(nb::handle object);
+double to_double(nb::handle object);
+/// Returns the value of a Python int. Nullopt if it does not fit 64 bits.
+std::optional<std::variant<long long, unsigned long long>> value_of_int(nb::handle integer);
 /// Converts a Python object to a data type. Nullopt if the object does not name one.
 std::optional<DTypeLike> to_dtype(nb::handle object);
 std::optional<RangeLike> to_range(nb::handle object);

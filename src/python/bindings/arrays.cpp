@@ -95,16 +95,23 @@ bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* str
 
 constexpr int kBufferFlags = PyBUF_STRIDES | PyBUF_FORMAT;
 
-/// Requests the buffer of a Python object. Throws RuntimeError, with the object's reason, if the
-/// object does not export its buffer (for example, NumPy arrays of dates). `subject()` returns the
-/// beginning of the message.
-void get_buffer(PyObject* object, Py_buffer& buffer, auto subject) {
-  if (PyObject_GetBuffer(object, &buffer, kBufferFlags) == 0) return;
-  buffer.obj = nullptr;
-  const nb::python_error refusal;
-  throw RuntimeError(subject() + "the elements of a " + class_name(object) +
-                         " cannot be read: " + nb::str(refusal.value()).c_str(),
-                     here());
+/// Requests the buffer of a Python object and returns the type of its elements. Throws RuntimeError
+/// if the object does not export its buffer (for example, NumPy arrays of dates), with the object's
+/// reason, or if DLPack has no such type. `subject()` returns the beginning of the message.
+DLDataType get_buffer(PyObject* object, Py_buffer& buffer, auto subject) {
+  if (PyObject_GetBuffer(object, &buffer, kBufferFlags) != 0) {
+    buffer.obj = nullptr;
+    const nb::python_error refusal;
+    throw RuntimeError(subject() + "the elements of a " + class_name(object) +
+                           " cannot be read: " + nb::str(refusal.value()).c_str(),
+                       here());
+  }
+  const std::optional<DLDataType> type = type_of_format(buffer.format, buffer.itemsize);
+  if (!type)
+    throw RuntimeError(subject() + "no data type for the elements of a " + class_name(object) +
+                           ", whose buffer format is \"" + buffer.format + "\"",
+                       here());
+  return *type;
 }
 
 Array import_buffer(PyObject* object) {
@@ -115,15 +122,10 @@ Array import_buffer(PyObject* object) {
     }
     delete held;
   });
-  get_buffer(object, *buffer, [] { return std::string(); });
-  const std::optional<DLDataType> type = type_of_format(buffer->format, buffer->itemsize);
-  if (!type)
-    throw RuntimeError("no data type for the elements of a " + class_name(object) +
-                           ", whose buffer format is \"" + buffer->format + "\"",
-                       here());
+  const DLDataType type = get_buffer(object, *buffer, [] { return std::string(); });
   std::vector<std::int64_t> strides(static_cast<std::size_t>(buffer->ndim));
   DLTensor tensor = {};
-  if (!describe_buffer(*buffer, *type, strides.data(), tensor))
+  if (!describe_buffer(*buffer, type, strides.data(), tensor))
     throw RuntimeError(
         "the strides of a " + class_name(object) + " are not multiples of its elements", here());
   return {array_of(tensor, buffer, here()), buffer->readonly != 0};
@@ -212,14 +214,10 @@ Array import_array(nb::handle object) {
 // ---- calls --------------------------------------------------------------------------------------
 
 /// Returns the value of a Python int. Nullopt if it does not fit 64 bits.
-static std::optional<runtime::Argument> integer_of(PyObject* object) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow == 0) return value;
-  const unsigned long long above = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
-  if (overflow > 0 && !PyErr_Occurred()) return above;
-  PyErr_Clear();
-  return std::nullopt;
+static std::optional<runtime::Argument> integer_of(nb::handle object) {
+  const auto value = value_of_int(object);
+  if (!value) return std::nullopt;
+  return std::visit([](auto number) { return runtime::Argument(number); }, *value);
 }
 
 CallArguments::CallArguments(const runtime::Function& function, PyObject* items)
@@ -279,19 +277,13 @@ runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
                                                 std::size_t position) {
   // The name is composed only if there is an error, because composing it takes longer than
   // requesting the buffer.
-  get_buffer(object, view.buffer, [&] { return name_of(position) + ": "; });
-  const std::optional<DLDataType> type = type_of_format(view.buffer.format, view.buffer.itemsize);
-  if (!type)
-    throw RuntimeError(name_of(position) + ": no data type for the elements of a " +
-                           class_name(object) + ", whose buffer format is \"" + view.buffer.format +
-                           "\"",
-                       here());
+  const DLDataType type = get_buffer(object, view.buffer, [&] { return name_of(position) + ": "; });
   std::int64_t* strides = view.strides;
   if (view.buffer.ndim > kInlineRank) {
     view.long_strides.resize(static_cast<std::size_t>(view.buffer.ndim));
     strides = view.long_strides.data();
   }
-  if (!describe_buffer(view.buffer, *type, strides, view.tensor))
+  if (!describe_buffer(view.buffer, type, strides, view.tensor))
     throw RuntimeError(
         name_of(position) + ": the strides of the array are not multiples of its elements", here());
   if (view.buffer.readonly != 0) check_writable(position);
@@ -315,16 +307,8 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
     return convert_buffer(object, view, position);
   if (!PySequence_Check(object)) {
     if (is_numpy_bool(object)) return PyObject_IsTrue(object) == 1;
-    if (PyIndex_Check(object)) {
-      nb::object integer = nb::steal(PyNumber_Index(object));
-      if (!integer.is_valid()) throw nb::python_error();
-      return convert(integer.ptr(), view, position);
-    }
-    if (has_float(object)) {
-      const double value = PyFloat_AsDouble(object);
-      if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-      return value;
-    }
+    if (PyIndex_Check(object)) return convert(to_int(object).ptr(), view, position);
+    if (has_float(object)) return to_double(object);
   }
   if (PyObject_HasAttrString(object, "__dlpack__")) {
     view.imported = import_dlpack(object);
@@ -343,14 +327,9 @@ namespace {
 /// Converts a number: an integer of up to 64 bits stays an integer, any other number becomes a
 /// float.
 runtime::Argument number(nb::handle value) {
-  if (PyIndex_Check(value.ptr())) {
-    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
-    if (!integer.is_valid()) throw nb::python_error();
-    if (const auto narrow = integer_of(integer.ptr())) return *narrow;
-  }
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (number == -1 && PyErr_Occurred()) throw nb::python_error();
-  return number;
+  if (PyIndex_Check(value.ptr()))
+    if (const auto narrow = integer_of(to_int(value))) return *narrow;
+  return to_double(value);
 }
 
 int export_buffer(PyObject* self, Py_buffer* view, int flags) {

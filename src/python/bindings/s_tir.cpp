@@ -57,20 +57,14 @@ s_tir::AnnotationValue to_annotation(nb::handle value) {
   if (is_numpy_bool(value)) return PyObject_IsTrue(value.ptr()) == 1;
   if (PyIndex_Check(value.ptr())) {
     std::int64_t number = 0;
-    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
-    if (!integer.is_valid()) throw nb::python_error();
-    if (nb::try_cast(integer, number)) return number;
+    if (nb::try_cast(to_int(value), number)) return number;
     throw TypeError("annotate: " + std::string(nb::str(value).c_str()) + " does not fit int64",
                     here());
   }
   if (PyUnicode_Check(value.ptr()))
     return argument_as<std::string>(value, "annotate: expected a UTF-8 text");
   if (const ExprRV * sampled; nb::try_cast(value, sampled, false) && sampled) return *sampled;
-  if (has_float(value) && !PySequence_Check(value.ptr())) {
-    const double number = PyFloat_AsDouble(value.ptr());
-    if (number == -1 && PyErr_Occurred()) throw nb::python_error();
-    return number;
-  }
+  if (has_float(value) && !PySequence_Check(value.ptr())) return to_double(value);
   throw type_error(
       std::string("annotate: expected an int, a sampled value, a bool, a float or a str, got ") +
       nb::inst_name(value).c_str());
