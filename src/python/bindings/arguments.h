@@ -139,6 +139,7 @@ using PythonParameter = std::conditional_t<
     std::conditional_t<std::is_same_v<Plain, DataType>, const DTypeLike&,
                        std::conditional_t<std::is_same_v<Plain, tir::Range>, const RangeLike&, T>>>;
 
+/// Implements with_line for the parameters 0 to N, which are all but the last one.
 template <class... Params, class F, std::size_t... N>
 auto with_line_of(F f, std::index_sequence<N...>) {
   return [f](PythonParameter<std::tuple_element_t<N, std::tuple<Params...>>>... args) {
