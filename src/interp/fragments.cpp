@@ -168,17 +168,17 @@ void Machine::note_matrix_load(const Call& address, const Fragment& tile, bool b
   constexpr int kPiece = 16;
   const std::int64_t first = locate(address, 0, t, false).offset;
   const std::int64_t warp = t.position / kWarpSize * kWarpSize;
-  WarpUse use{buffer.get(), false, kPiece};
+  WarpOffsets offsets;
   const auto finish = [&] {
-    if (!use.offsets.empty()) warp_uses_.push_back(use);
-    use.offsets.clear();
+    if (!offsets.empty()) warp_uses_.push_back({{buffer.get(), false, kPiece, 1}, offsets});
+    offsets.clear();
   };
   const std::int64_t rows = by_rows ? tile.rows : tile.columns;
   const std::int64_t length = by_rows ? tile.columns : tile.rows;
   for (std::int64_t byte = 0; byte < length * element.bytes(); byte += kPiece) {
     for (std::int64_t row = 0; row < rows; ++row) {
-      const auto lane = static_cast<std::int64_t>(use.offsets.size());
-      use.offsets.emplace_back(warp + lane, first + row * stride * element.bytes() + byte);
+      const auto lane = static_cast<std::int64_t>(offsets.size());
+      offsets.emplace_back(warp + lane, first + row * stride * element.bytes() + byte);
       if (lane + 1 == kWarpSize) finish();
     }
   }

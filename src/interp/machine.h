@@ -235,14 +235,9 @@ class Machine {
                         std::span<const std::int64_t> offsets, int lane_bytes);
   /// Reports the accesses of each warp since the last call.
   void report_warp_accesses();
-  struct WarpUse {
-    const BufferNode* buffer;
-    bool is_write;
-    int bytes;
-    /// Pairs of a thread's position in its block and the byte offset that it accesses.
-    std::vector<std::pair<std::int64_t, std::int64_t>> offsets = {};
-  };
-  std::vector<WarpUse> warp_uses_;
+  /// Pairs of a thread's position in its block and the byte offset that it accesses.
+  using WarpOffsets = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  std::vector<std::pair<WarpAccess, WarpOffsets>> warp_uses_;
   /// `evaluations_` counts the evaluations of a node by each thread. `use_of_evaluation_` maps
   /// (node, count, part of the access) to an index in `warp_uses_`. The threads that execute an
   /// access together thus share one entry.
