@@ -1,7 +1,5 @@
 #include "tenon/interp/evaluate.h"
 
-#include <numeric>
-
 #include "interp/machine.h"
 #include "tenon/tir/nested_threads.h"
 #include "tenon/tir/print.h"

@@ -1,4 +1,5 @@
 // The interpreter (class Machine): evaluation of expressions, and memory accesses.
+#include <algorithm>
 #include <array>
 #include <bit>
 
