@@ -45,10 +45,10 @@ std::optional<FinishedProcess> run_process(const std::vector<std::string>& comma
   const TemporaryFolder folder;
   const std::string log = folder.file("output").string();
   const Redirections redirections(log);
-  ArgumentVector arguments(command);
+  const std::vector<char*> arguments = exec_arguments(command);
   pid_t child = 0;
   const int error = posix_spawnp(&child, command[0].c_str(), redirections.get(), nullptr,
-                                 arguments.get(), environ);
+                                 arguments.data(), environ);
   if (error == ENOENT || error == EACCES || error == ENOTDIR) return std::nullopt;
   if (error != 0) refuse_to_start(command[0], error);
   const int state = wait_for_end(child, command[0]);

@@ -1,43 +1,27 @@
 #include "tenon/interp/evaluate.h"
 
-#include <numeric>
-
 #include "interp/machine.h"
 #include "tenon/tir/nested_threads.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::interp {
 
-Sharing sharing_of(StorageScope scope) {
+std::int64_t Storage::copy_of(const Thread& thread) const {
   switch (scope) {
     case StorageScope::Local:
-      return Sharing::Thread;
+      return thread.owner_at(depth);
     case StorageScope::Warp:
-      return Sharing::Warp;
+      return row_along_x(thread);
     case StorageScope::WmmaMatrixA:
     case StorageScope::WmmaMatrixB:
     case StorageScope::WmmaAccumulator:
-      return Sharing::Fragment;
+      return warp_along_x(thread);
     case StorageScope::Global:
     case StorageScope::Shared:
     case StorageScope::SharedDyn:
-      return Sharing::Block;
-  }
-  internal_error("a storage scope without a meaning");
-}
-
-std::int64_t Storage::copy_of(const Thread& thread) const {
-  switch (sharing) {
-    case Sharing::Thread:
-      return thread.owner_at(depth);
-    case Sharing::Warp:
-      return row_along_x(thread);
-    case Sharing::Fragment:
-      return warp_along_x(thread);
-    case Sharing::Block:
       return 0;
   }
-  internal_error("memory that nobody shares and nobody has");
+  internal_error("a storage scope without a meaning");
 }
 
 const std::shared_ptr<Memory>& Storage::of(const Thread& thread) {
@@ -106,11 +90,7 @@ void Machine::bind_array(const BufferParam& param, const HostArray& array) {
   layout.extents = array.shape;
   layout.mins.assign(array.shape.size(), 0);
   layout.strides = array.strides;
-  if (layout.strides.empty()) {
-    layout.strides.assign(array.shape.size(), 1);
-    for (std::size_t d = array.shape.size(); d-- > 1;)
-      layout.strides[d - 1] = layout.strides[d] * array.shape[d];
-  }
+  if (layout.strides.empty()) layout.make_row_major();
   for (std::size_t d = 0; d < array.shape.size(); ++d)
     bind_size(declared->shape[d], array.shape[d], name + ": extent " + std::to_string(d));
   for (std::size_t d = 0; d < declared->strides.size(); ++d)

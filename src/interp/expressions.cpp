@@ -1,4 +1,5 @@
 // The interpreter (class Machine): evaluation of expressions, and memory accesses.
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -30,12 +31,23 @@ Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : 
 
 }  // namespace
 
+std::vector<std::int64_t> Machine::eval_ints(const std::vector<Expr>& list, Thread& t) {
+  std::vector<std::int64_t> values;
+  for (const Expr& e : list) values.push_back(eval_int(e, t));
+  return values;
+}
+
+Value Machine::eval_in(const Expr& e, std::vector<bool> lanes, Thread& t) {
+  lanes_.swap(lanes);
+  Value value = eval(e, t);
+  lanes_.swap(lanes);
+  return value;
+}
+
 /// Evaluates all lanes of `e` if any lane is enabled. Used for operands whose lanes do not
 /// correspond to the lanes of the mask.
 Value Machine::eval_unmasked(const Expr& e, Thread& t) {
-  const bool is_needed = std::ranges::find(lanes_, true) != lanes_.end();
-  const LaneMask all(*this, {});
-  if (is_needed) return eval(e, t);
+  if (std::ranges::find(lanes_, true) != lanes_.end()) return eval_in(e, {}, t);
   return lanewise(e.dtype().lanes, [](std::size_t) { return integer(0); });
 }
 
@@ -64,11 +76,8 @@ std::vector<bool> Machine::lanes_picked(const std::vector<std::int64_t>& picks, 
 /// lanes only.
 Value Machine::choose_lanes(const Value& condition, const Expr& if_true, const Expr& if_false,
                             Thread& t) {
-  const auto side = [&](const Expr& e, bool wanted) {
-    const LaneMask mask(*this, lanes_where(condition, wanted));
-    return eval(e, t);
-  };
-  const Value a = side(if_true, true), b = side(if_false, false);
+  const Value a = eval_in(if_true, lanes_where(condition, true), t);
+  const Value b = eval_in(if_false, lanes_where(condition, false), t);
   return lanewise(static_cast<int>(condition.size()),
                   [&](std::size_t l) { return condition[l].i != 0 ? a[l] : b[l]; });
 }
@@ -120,12 +129,11 @@ Value Machine::eval(const Expr& e, Thread& t) {
         return lanewise(n.lanes, [&](std::size_t) { return v[0]; });
       },
       [&](const Shuffle& n) {
-        std::vector<std::int64_t> picks;
-        for (const Expr& index : n.indices) picks.push_back(eval_int(index, t));
+        const std::vector<std::int64_t> picks = eval_ints(n.indices, t);
         std::vector<Scalar> pool, picked;
         for (const Expr& vector : n.vectors) {
-          const LaneMask mask(*this, lanes_picked(picks, pool.size(), vector.dtype().lanes));
-          const Value v = eval(vector, t);
+          const Value v =
+              eval_in(vector, lanes_picked(picks, pool.size(), vector.dtype().lanes), t);
           for (std::size_t l = 0; l < v.size(); ++l) pool.push_back(v[l]);
         }
         for (const std::int64_t lane : picks) {
@@ -183,8 +191,7 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
     case Intrin::address_of: {
       const Load* target = n.args[0].as<Load>();
       internal_check(target != nullptr, "address_of of something that is no load");
-      std::vector<std::int64_t> indices;
-      for (const Expr& index : target->indices) indices.push_back(eval_int(index, t));
+      const std::vector<std::int64_t> indices = eval_ints(target->indices, t);
       return integer(
           reinterpret_cast<std::intptr_t>(locate(target->buffer, indices, t, false).address));
     }
@@ -283,8 +290,7 @@ Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
 
 template <class F>
 void Machine::for_each_lane(const std::vector<Expr>& indices, Thread& t, F f) {
-  std::vector<std::int64_t> at;
-  for (const Expr& index : indices) at.push_back(eval(index, t).integer());
+  std::vector<std::int64_t> at = eval_ints(indices, t);
   const int lanes = indices.empty() ? 1 : indices.back().dtype().lanes;
   if (lanes == 1) return f(std::size_t{0}, std::span<const std::int64_t>(at));
   const Value last = eval(indices.back(), t);
@@ -370,24 +376,18 @@ void Machine::write(const Place& place, std::span<const Scalar> elements, const 
     at += element.bytes();
   }
   if (!place.memory) return;
-  const auto count = static_cast<std::int64_t>(bytes);
-  place.memory->mark_written(place.offset, count);
-  if (!checks) return;
   const bool changes = !std::equal(before.begin(), before.end(), place.address);
-  const auto name = [&] { return buffer->name + index_text(indices); };
-  check_order(t, name, true, [&](const User& user) {
-    return place.memory->note_write(place.offset, count, user, changes);
-  });
+  note_write(place, static_cast<std::int64_t>(bytes), changes, t,
+             [&] { return buffer->name + index_text(indices); });
 }
 
-template <class Name, class Note>
-void Machine::check_order(const Thread& t, const Name& name, bool is_write,
-                          const Note& note) const {
+void Machine::check_order(const Thread& t, ElementName name, bool is_write,
+                          FunctionRef<bool(const User&)> note) const {
   const char* const verb = is_write ? " is written by one " : " is read by one ";
-  if (!note(User{User::Kind::Thread, place_in_block(t), barriers_}))
+  if (!note(User{false, place_in_block(t), barriers_}))
     throw RuntimeError("a race: " + name() + verb +
                        "thread and used by another, with no barrier between");
-  if (!note(User{User::Kind::Block, place_of_block(t), launches_}))
+  if (!note(User{true, place_of_block(t), launches_}))
     throw RuntimeError("a race: " + name() + verb +
                        "block and used by another of the same launch, which nothing orders");
 }
@@ -431,13 +431,9 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
   Memory& memory = *storage->of(t);
   const std::int64_t offset = element * bytes;
   if (offset < 0 || offset + bytes > memory.bytes()) out_of_bounds(buffer, indices, is_write);
-  if (!is_write && options_.check_uninitialized && !memory.is_written(offset, bytes))
-    throw RuntimeError("a read of an element never written: " + buffer->name + index_text(indices));
-  if (!is_write && options_.check_races && storage->is_shared)
-    check_order(
-        t, [&] { return buffer->name + index_text(indices); }, false,
-        [&](const User& user) { return memory.note_read(offset, bytes, user); });
-  return {&memory, memory.data() + offset, offset, storage->is_shared};
+  const Place place{&memory, memory.data() + offset, offset, storage->is_shared};
+  if (!is_write) note_read(place, bytes, t, [&] { return buffer->name + index_text(indices); });
+  return place;
 }
 
 Machine::Place Machine::locate(const Call& address, std::int64_t element, Thread& t,
@@ -451,28 +447,30 @@ Machine::Place Machine::locate(const Call& address, std::int64_t element, Thread
   const int bytes = address.args[0].dtype().element().bytes();
   const std::int64_t first = eval_int(address.args[2], t) * address.args[0].dtype().lanes;
   const std::int64_t offset = (first + element) * bytes;
-  const std::string place = name + "[" + std::to_string(first + element) + "]";
+  const std::string accessed = name + "[" + std::to_string(first + element) + "]";
   if (offset < 0 || offset + bytes > memory.bytes())
     throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside of memory `" +
-                       name + "`: " + place);
-  if (!is_write && options_.check_uninitialized && !memory.is_written(offset, bytes))
-    throw RuntimeError("a read of an element never written: " + place);
-  if (!is_write && options_.check_races && storage.is_shared)
-    check_order(
-        t, [&] { return place; }, false,
-        [&](const User& user) { return memory.note_read(offset, bytes, user); });
-  return {&memory, memory.data() + offset, offset, storage.is_shared};
+                       name + "`: " + accessed);
+  const Place place{&memory, memory.data() + offset, offset, storage.is_shared};
+  if (!is_write) note_read(place, bytes, t, [&] { return accessed; });
+  return place;
 }
 
-void Machine::note_write(const Place& place, std::int64_t bytes, bool changes,
-                         const std::string& name, Thread& t) {
+void Machine::note_read(const Place& place, std::int64_t bytes, const Thread& t, ElementName name) {
+  if (options_.check_uninitialized && !place.memory->is_written(place.offset, bytes))
+    throw RuntimeError("a read of an element never written: " + name());
+  if (!options_.check_races || !place.is_shared) return;
+  check_order(t, name, false,
+              [&](const User& user) { return place.memory->note_read(place.offset, bytes, user); });
+}
+
+void Machine::note_write(const Place& place, std::int64_t bytes, bool changes, const Thread& t,
+                         ElementName name) {
   place.memory->mark_written(place.offset, bytes);
   if (!options_.check_races || !place.is_shared) return;
-  check_order(
-      t, [&] { return name; }, true,
-      [&](const User& user) {
-        return place.memory->note_write(place.offset, bytes, user, changes);
-      });
+  check_order(t, name, true, [&](const User& user) {
+    return place.memory->note_write(place.offset, bytes, user, changes);
+  });
 }
 
 std::int64_t Machine::address_of_pointer(const Expr& data, Thread& t) {

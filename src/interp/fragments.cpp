@@ -149,17 +149,18 @@ void Machine::move_matrix(const Call& n, bool is_load, Thread& t) {
       write_element(bytes.data(), tile.read(row, column), tile.element);
       const bool changes = !std::equal(bytes.begin(), bytes.end(), place.address);
       std::copy(bytes.begin(), bytes.end(), place.address);
-      note_write(place, tile.element.bytes(), changes, name, t);
+      note_write(place, tile.element.bytes(), changes, t, [&] { return name; });
     }
   }
   if (is_load && !in_groups && options_.on_warp_access)
-    note_matrix_load(
-        *address, {by_rows ? tile.rows : tile.columns, by_rows ? tile.columns : tile.rows, stride},
-        t);
+    note_matrix_load(*address, tile, by_rows, stride, t);
 }
 
 /// Records the accesses of a load: a warp reads 32 row segments of 16 bytes, in groups of eight.
-void Machine::note_matrix_load(const Call& address, const MatrixPlace& matrix, Thread& t) {
+/// The rows are those of memory, which are columns of the tile unless `by_rows`. They are `stride`
+/// elements apart.
+void Machine::note_matrix_load(const Call& address, const Fragment& tile, bool by_rows,
+                               std::int64_t stride, Thread& t) {
   const DataType element = address.args[0].dtype().element();
   const Var data = Var::of(address.args[1]);
   const Buffer buffer = decl_buffer({1}, element, {.name = data.name(), .data = data});
@@ -167,15 +168,17 @@ void Machine::note_matrix_load(const Call& address, const MatrixPlace& matrix, T
   constexpr int kPiece = 16;
   const std::int64_t first = locate(address, 0, t, false).offset;
   const std::int64_t warp = t.position / kWarpSize * kWarpSize;
-  WarpUse use{buffer.get(), false, kPiece};
+  WarpOffsets offsets;
   const auto finish = [&] {
-    if (!use.offsets.empty()) warp_uses_.push_back(use);
-    use.offsets.clear();
+    if (!offsets.empty()) warp_uses_.push_back({{buffer.get(), false, kPiece, 1}, offsets});
+    offsets.clear();
   };
-  for (std::int64_t byte = 0; byte < matrix.length * element.bytes(); byte += kPiece) {
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
-      const auto lane = static_cast<std::int64_t>(use.offsets.size());
-      use.offsets.emplace_back(warp + lane, first + row * matrix.stride * element.bytes() + byte);
+  const std::int64_t rows = by_rows ? tile.rows : tile.columns;
+  const std::int64_t length = by_rows ? tile.columns : tile.rows;
+  for (std::int64_t byte = 0; byte < length * element.bytes(); byte += kPiece) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto lane = static_cast<std::int64_t>(offsets.size());
+      offsets.emplace_back(warp + lane, first + row * stride * element.bytes() + byte);
       if (lane + 1 == kWarpSize) finish();
     }
   }

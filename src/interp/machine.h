@@ -14,6 +14,7 @@
 
 #include "interp/memory.h"
 #include "tenon/interp/evaluate.h"
+#include "tenon/support/function_ref.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -62,11 +63,6 @@ struct Thread {
   }
 };
 
-/// The set of threads that share a memory: all threads of a block, the threads of a warp (along
-/// threadIdx.x), the threads that hold a fragment together, or a single thread.
-enum class Sharing : std::uint8_t { Block, Warp, Fragment, Thread };
-Sharing sharing_of(StorageScope scope);
-
 /// Returns the number of the thread's row. The threads of a row differ only in threadIdx.x and
 /// share memory of scope `warp`.
 std::int64_t row_along_x(const Thread& thread);
@@ -77,7 +73,9 @@ std::int64_t warp_along_x(const Thread& thread);
 
 /// The target of a data pointer.
 struct Storage {
-  Sharing sharing = Sharing::Block;
+  /// Determines the threads that share a memory: all threads of a block, the threads of a warp
+  /// (along threadIdx.x), the threads that hold a fragment together, or a single thread.
+  StorageScope scope = StorageScope::Global;
   /// Whether the memory is shared memory of a block, which its threads access concurrently between
   /// barriers.
   bool is_shared = false;
@@ -119,19 +117,6 @@ class Machine {
 
  private:
   using Active = std::vector<std::size_t>;
-  /// Restricts evaluation and execution to these lanes during its lifetime.
-  class LaneMask {
-   public:
-    LaneMask(Machine& machine, std::vector<bool> lanes)
-        : machine_(machine), outer_(std::exchange(machine.lanes_, std::move(lanes))) {}
-    ~LaneMask() { machine_.lanes_ = std::move(outer_); }
-    LaneMask(const LaneMask&) = delete;
-    LaneMask& operator=(const LaneMask&) = delete;
-
-   private:
-    Machine& machine_;
-    std::vector<bool> outer_;
-  };
 
   const EvaluateOptions& options_;
   /// The lanes in which the current expression or statement is evaluated; empty means all. Other
@@ -159,6 +144,9 @@ class Machine {
   // Expressions.
   Value eval(const Expr& e, Thread& t);
   std::int64_t eval_int(const Expr& e, Thread& t) { return eval(e, t).integer(); }
+  std::vector<std::int64_t> eval_ints(const std::vector<Expr>& list, Thread& t);
+  /// Evaluates an expression in these lanes only.
+  Value eval_in(const Expr& e, std::vector<bool> lanes, Thread& t);
   Value eval_unmasked(const Expr& e, Thread& t);
   /// Evaluates the operand that the condition chooses. If the condition is a vector, chooses per
   /// lane.
@@ -194,14 +182,18 @@ class Machine {
   void store(const Store& n, const Value& value, Thread& t);
   void write(const Place& place, std::span<const Scalar> elements, const Buffer& buffer,
              std::span<const std::int64_t> indices, Thread& t);
+  /// Describes an accessed element in messages.
+  using ElementName = FunctionRef<std::string()>;
   /// Throws if the access races with another thread of the block or with another block of the
-  /// launch. `note(user)` records the access in its memory, and `name()` describes it.
-  template <class Name, class Note>
-  void check_order(const Thread& t, const Name& name, bool is_write, const Note& note) const;
+  /// launch. `note(user)` records the access in its memory.
+  void check_order(const Thread& t, ElementName name, bool is_write,
+                   FunctionRef<bool(const User&)> note) const;
   /// Returns the address of an element at an offset from an address (tvm_access_ptr).
   Place locate(const Call& address, std::int64_t element, Thread& t, bool is_write);
-  void note_write(const Place& place, std::int64_t bytes, bool changes, const std::string& name,
-                  Thread& t);
+  /// Checks and records a read or write of bytes that are in bounds.
+  void note_read(const Place& place, std::int64_t bytes, const Thread& t, ElementName name);
+  void note_write(const Place& place, std::int64_t bytes, bool changes, const Thread& t,
+                  ElementName name);
   /// Calls f(lane, indices) for every lane of the last index, which may be a vector.
   template <class F>
   void for_each_lane(const std::vector<Expr>& indices, Thread& t, F f);
@@ -213,20 +205,11 @@ class Machine {
   void branch_by_lanes(const If& n, const Active& active);
   void while_loop(const While& n, Active active);
   void attr(const Attr& n, const Active& active);
-  /// A launch over `var`. Executes the body for every value from `min` to `min` + `extent` - 1.
-  struct Launch {
-    const Var& var;
-    ThreadTag tag;
-    const Expr& min;
-    const Expr& extent;
-    const Stmt& body;
-  };
-  void launch(const Launch& n, const Active& active);
-  void threads(const Launch& n, const Active& active);
-  void blocks(const Launch& n, const Active& active);
-  void set_coordinate(const Launch& n, Thread& t, std::int64_t at);
-  void realize(const Realize& n, const Active& active);
-  void view(const BufferView& n, const Active& active);
+  /// Executes a loop over the threads of an axis.
+  void launch(const For& n, ThreadTag tag, const Active& active);
+  void threads(const For& n, ThreadTag tag, const Active& active);
+  void blocks(const For& n, ThreadTag tag, const Active& active);
+  void set_coordinate(const For& n, Thread& t, std::int64_t at);
   /// Allocates memory for a buffer that has these bounds.
   void make_region(const Buffer& buffer, const std::vector<Range>& bounds, bool scope_is_set,
                    const Active& active);
@@ -252,14 +235,9 @@ class Machine {
                         std::span<const std::int64_t> offsets, int lane_bytes);
   /// Reports the accesses of each warp since the last call.
   void report_warp_accesses();
-  struct WarpUse {
-    const BufferNode* buffer;
-    bool is_write;
-    int bytes;
-    /// Pairs of a thread's position in its block and the byte offset that it accesses.
-    std::vector<std::pair<std::int64_t, std::int64_t>> offsets = {};
-  };
-  std::vector<WarpUse> warp_uses_;
+  /// Pairs of a thread's position in its block and the byte offset that it accesses.
+  using WarpOffsets = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  std::vector<std::pair<WarpAccess, WarpOffsets>> warp_uses_;
   /// `evaluations_` counts the evaluations of a node by each thread. `use_of_evaluation_` maps
   /// (node, count, part of the access) to an index in `warp_uses_`. The threads that execute an
   /// access together thus share one entry.
@@ -268,15 +246,12 @@ class Machine {
 
   // Tensor cores (fragments.cpp).
   struct Fragment;
-  /// A matrix in memory: `rows` rows of `length` elements, `stride` elements apart.
-  struct MatrixPlace {
-    std::int64_t rows, length, stride;
-  };
   void matrix_operation(Intrin intrin, const Call& n, const Active& active);
   void one_matrix_operation(Intrin intrin, const Call& n, Thread& t);
   Fragment fragment(const Expr& data, const Expr& index, Thread& t);
   void move_matrix(const Call& n, bool is_load, Thread& t);
-  void note_matrix_load(const Call& address, const MatrixPlace& matrix, Thread& t);
+  void note_matrix_load(const Call& address, const Fragment& tile, bool by_rows,
+                        std::int64_t stride, Thread& t);
   void multiply_matrices(const Call& n, Thread& t);
   /// Keeps alive the buffers in warp_uses_ that no load or store of the program refers to.
   std::vector<Buffer> kept_buffers_;

@@ -1,9 +1,8 @@
 #include "interp/memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
-
-#include "tenon/support/float16.h"
 
 namespace tenon::interp {
 
@@ -43,7 +42,7 @@ void Memory::forget(std::int64_t first, std::int64_t count) {
 }
 
 Memory::Uses& Memory::uses_of(std::int64_t byte, const User& user) {
-  std::vector<Uses>& of_kind = uses_[user.kind == User::Kind::Thread ? 0 : 1];
+  std::vector<Uses>& of_kind = uses_[user.is_block ? 1 : 0];
   of_kind.resize(static_cast<std::size_t>(bytes_));
   Uses& uses = of_kind[static_cast<std::size_t>(byte)];
   if (uses.phase != user.phase) uses = {.phase = user.phase, .writers = {}};
@@ -78,61 +77,30 @@ bool Memory::note_write(std::int64_t first, std::int64_t count, const User& user
   return is_fine;
 }
 
+void Layout::make_row_major() {
+  strides.assign(extents.size(), 1);
+  for (std::size_t d = extents.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * std::max<std::int64_t>(extents[d], 0);
+}
+
 namespace {
 
-template <class T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-template <class T>
-void store(std::byte* at, T value) {
-  std::memcpy(at, &value, sizeof value);
-}
+static_assert(std::endian::native == std::endian::little);
 
-std::int64_t load_integer(const std::byte* at, DataType t) {
-  const bool is_signed = t.is_int();
-  switch (t.bytes()) {
-    case 1:
-      return is_signed ? load<std::int8_t>(at) : load<std::uint8_t>(at);
-    case 2:
-      return is_signed ? load<std::int16_t>(at) : load<std::uint16_t>(at);
-    case 4:
-      return is_signed ? load<std::int32_t>(at) : std::int64_t{load<std::uint32_t>(at)};
-    default:
-      return load<std::int64_t>(at);
-  }
-}
+/// Returns the type that memory holds. A bool takes a whole byte.
+DataType stored_type(DataType element) { return element.is_bool() ? UInt(8) : element; }
 
 }  // namespace
 
-Scalar read_element(const std::byte* at, DataType t) {
-  if (t.is_bfloat())
-    return floating(static_cast<double>(BFloat16::from_bits(load<std::uint16_t>(at))));
-  if (!t.is_float()) return integer(load_integer(at, t));
-  if (t.bits == 64) return floating(load<double>(at));
-  if (t.bits == 32) return floating(static_cast<double>(load<float>(at)));
-  return floating(static_cast<double>(Float16::from_bits(load<std::uint16_t>(at))));
+Scalar read_element(const std::byte* at, DataType element) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, static_cast<std::size_t>(element.bytes()));
+  return from_bit_pattern(bits, stored_type(element));
 }
 
-void write_element(std::byte* at, Scalar value, DataType t) {
-  if (t.is_bfloat()) return store(at, BFloat16(value.d).bits);
-  if (t.is_float()) {
-    if (t.bits == 64) return store(at, value.d);
-    if (t.bits == 32) return store(at, static_cast<float>(value.d));
-    return store(at, Float16(value.d).bits);
-  }
-  switch (t.bytes()) {
-    case 1:
-      return store(at, static_cast<std::uint8_t>(value.i));
-    case 2:
-      return store(at, static_cast<std::uint16_t>(value.i));
-    case 4:
-      return store(at, static_cast<std::uint32_t>(value.i));
-    default:
-      return store(at, value.i);
-  }
+void write_element(std::byte* at, Scalar value, DataType element) {
+  const std::uint64_t bits = bit_pattern(value, stored_type(element));
+  std::memcpy(at, &bits, static_cast<std::size_t>(element.bytes()));
 }
 
 }  // namespace tenon::interp

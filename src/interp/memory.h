@@ -26,8 +26,7 @@ class Value {
 /// An agent that accesses memory concurrently with others of its kind: a thread of a block until
 /// the next barrier, or a block of a launch until the launch ends.
 struct User {
-  enum class Kind : std::uint8_t { Thread, Block };
-  Kind kind;
+  bool is_block;
   std::int64_t id;
   /// The number of preceding barriers or launches. Accesses of earlier phases have completed.
   std::int64_t phase;
@@ -82,6 +81,9 @@ struct Layout {
   std::vector<std::int64_t> mins;
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> strides;
+
+  /// Sets the strides of a compact row-major array.
+  void make_row_major();
 };
 
 Scalar read_element(const std::byte* at, DataType element);

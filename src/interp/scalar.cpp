@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tenon/support/error.h"
 #include "tenon/support/float16.h"
@@ -140,70 +141,35 @@ std::optional<Scalar> apply_floats(BinaryOp op, double a, double b, DataType t) 
 /// 1, and hypot(infinity, x) is infinity.
 double quiet(double x) { return std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : x; }
 
+/// The functions of one float that the C library has under the same name.
+constexpr std::pair<Intrin, double (*)(double)> kLibraryFunctions[] = {
+    {Intrin::exp, std::exp},     {Intrin::exp2, std::exp2},   {Intrin::log, std::log},
+    {Intrin::log2, std::log2},   {Intrin::log10, std::log10}, {Intrin::log1p, std::log1p},
+    {Intrin::sqrt, std::sqrt},   {Intrin::sin, std::sin},     {Intrin::cos, std::cos},
+    {Intrin::tan, std::tan},     {Intrin::sinh, std::sinh},   {Intrin::cosh, std::cosh},
+    {Intrin::tanh, std::tanh},   {Intrin::asin, std::asin},   {Intrin::acos, std::acos},
+    {Intrin::atan, std::atan},   {Intrin::asinh, std::asinh}, {Intrin::acosh, std::acosh},
+    {Intrin::atanh, std::atanh}, {Intrin::erf, std::erf},     {Intrin::floor, std::floor},
+    {Intrin::ceil, std::ceil},   {Intrin::trunc, std::trunc}, {Intrin::fabs, std::fabs}};
+
 /// Applies a math function from floats to a float.
 double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
+  for (const auto& [name, function] : kLibraryFunctions)
+    if (name == intrin) return function(x);
   switch (intrin) {
-    case Intrin::exp:
-      return std::exp(x);
-    case Intrin::exp2:
-      return std::exp2(x);
     case Intrin::exp10:
       return std::pow(10.0, x);
-    case Intrin::log:
-      return std::log(x);
-    case Intrin::log2:
-      return std::log2(x);
-    case Intrin::log10:
-      return std::log10(x);
-    case Intrin::log1p:
-      return std::log1p(x);
-    case Intrin::sqrt:
-      return std::sqrt(x);
     case Intrin::rsqrt:
       return 1 / std::sqrt(x);
     case Intrin::pow:
       return std::pow(quiet(x), quiet(y));
-    case Intrin::sin:
-      return std::sin(x);
-    case Intrin::cos:
-      return std::cos(x);
-    case Intrin::tan:
-      return std::tan(x);
-    case Intrin::sinh:
-      return std::sinh(x);
-    case Intrin::cosh:
-      return std::cosh(x);
-    case Intrin::tanh:
-      return std::tanh(x);
-    case Intrin::asin:
-      return std::asin(x);
-    case Intrin::acos:
-      return std::acos(x);
-    case Intrin::atan:
-      return std::atan(x);
     case Intrin::atan2:
       return std::atan2(x, y);
-    case Intrin::asinh:
-      return std::asinh(x);
-    case Intrin::acosh:
-      return std::acosh(x);
-    case Intrin::atanh:
-      return std::atanh(x);
-    case Intrin::erf:
-      return std::erf(x);
     case Intrin::sigmoid:
       return 1 / (1 + std::exp(-x));
-    case Intrin::floor:
-      return std::floor(x);
-    case Intrin::ceil:
-      return std::ceil(x);
     case Intrin::round:
     case Intrin::nearbyint:
       return std::nearbyint(x);
-    case Intrin::trunc:
-      return std::trunc(x);
-    case Intrin::fabs:
-      return std::fabs(x);
     case Intrin::fmod:
       return std::fmod(x, y);
     case Intrin::fma:
@@ -228,26 +194,6 @@ double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
 std::uint64_t low_bits(Scalar x, DataType t) {
   const auto bits = static_cast<std::uint64_t>(x.i);
   return t.bits == 64 ? bits : bits & ((std::uint64_t{1} << t.bits) - 1);
-}
-
-std::uint64_t bit_pattern(Scalar x, DataType t) {
-  if (t.is_bfloat()) return BFloat16(x.d).bits;
-  if (!t.is_float()) return low_bits(x, t);
-  if (t.bits == 64) return std::bit_cast<std::uint64_t>(x.d);
-  if (t.bits == 32) return std::bit_cast<std::uint32_t>(static_cast<float>(x.d));
-  return Float16(x.d).bits;
-}
-
-Scalar from_bit_pattern(std::uint64_t bits, DataType t) {
-  if (t.is_bfloat())
-    return floating(static_cast<double>(BFloat16::from_bits(static_cast<std::uint16_t>(bits))));
-  if (!t.is_float())
-    return t.is_handle() ? integer(static_cast<std::int64_t>(bits))
-                         : integer(wrap(static_cast<std::int64_t>(bits), t));
-  if (t.bits == 64) return floating(std::bit_cast<double>(bits));
-  if (t.bits == 32)
-    return floating(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
-  return floating(static_cast<double>(Float16::from_bits(static_cast<std::uint16_t>(bits))));
 }
 
 /// Returns (x 2^max(s, 0) y + 2^(right - 1)) >> right, where right = q - min(s, 0). This is the
@@ -297,6 +243,26 @@ Scalar to_integer(double value, DataType to) {
 }
 
 }  // namespace
+
+std::uint64_t bit_pattern(Scalar x, DataType t) {
+  if (t.is_bfloat()) return BFloat16(x.d).bits;
+  if (!t.is_float()) return low_bits(x, t);
+  if (t.bits == 64) return std::bit_cast<std::uint64_t>(x.d);
+  if (t.bits == 32) return std::bit_cast<std::uint32_t>(static_cast<float>(x.d));
+  return Float16(x.d).bits;
+}
+
+Scalar from_bit_pattern(std::uint64_t bits, DataType t) {
+  if (t.is_bfloat())
+    return floating(static_cast<double>(BFloat16::from_bits(static_cast<std::uint16_t>(bits))));
+  if (!t.is_float())
+    return t.is_handle() ? integer(static_cast<std::int64_t>(bits))
+                         : integer(wrap(static_cast<std::int64_t>(bits), t));
+  if (t.bits == 64) return floating(std::bit_cast<double>(bits));
+  if (t.bits == 32)
+    return floating(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
+  return floating(static_cast<double>(Float16::from_bits(static_cast<std::uint16_t>(bits))));
+}
 
 Scalar fit(Scalar value, DataType type) {
   if (type.is_integral())

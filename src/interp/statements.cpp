@@ -22,7 +22,14 @@ void Machine::exec(const Stmt& s, const Active& active) {
   if (is_leaf && options_.on_warp_access) report_warp_accesses();
   match(
       s.node().value, [&](const Store& n) { store(n, active); },
-      [&](const Realize& n) { realize(n, active); }, [&](const BufferView& n) { view(n, active); },
+      [&](const Realize& n) {
+        make_region(n.buffer, n.bounds, n.traits.scope_is_set, active);
+        exec(n.body, active);
+      },
+      [&](const BufferView& n) {
+        make_view(n.view, n.source, n.region, active);
+        exec(n.body, active);
+      },
       [&](const Allocate& n) { allocate(n, active); }, [&](const For& n) { loop(n, active); },
       [&](const While& n) { while_loop(n, active); }, [&](const If& n) { branch(n, active); },
       [&](const Let& n) {
@@ -65,8 +72,9 @@ void Machine::branch_by_lanes(const If& n, const Active& active) {
     const auto side = [&](const Stmt& s, bool wanted) {
       std::vector<bool> lanes = lanes_where(condition, wanted);
       if (std::ranges::find(lanes, true) == lanes.end()) return;
-      const LaneMask mask(*this, std::move(lanes));
+      lanes_.swap(lanes);
       exec(s, {id});
+      lanes_.swap(lanes);
     };
     side(n.then_case, true);
     if (n.else_case) side(*n.else_case, false);
@@ -78,8 +86,7 @@ void Machine::while_loop(const While& n, Active active) {
 }
 
 void Machine::loop(const For& n, const Active& active) {
-  if (const auto& thread = traits_of(n).thread)
-    return launch({n.var, *thread, n.min, n.extent, n.body}, active);
+  if (const auto& thread = traits_of(n).thread) return launch(n, *thread, active);
   std::vector<std::int64_t> mins, extents;
   std::int64_t longest = 0;
   for (std::size_t id : active) {
@@ -107,18 +114,7 @@ bool is_shared(StorageScope scope) {
   return is_shared_memory(scope) || scope == StorageScope::Global;
 }
 
-void make_row_major(Layout& layout) {
-  layout.strides.assign(layout.extents.size(), 1);
-  for (std::size_t d = layout.extents.size(); d-- > 1;)
-    layout.strides[d - 1] = layout.strides[d] * std::max<std::int64_t>(layout.extents[d], 0);
-}
-
 }  // namespace
-
-void Machine::realize(const Realize& n, const Active& active) {
-  make_region(n.buffer, n.bounds, n.traits.scope_is_set, active);
-  exec(n.body, active);
-}
 
 void Machine::make_region(const Buffer& buffer, const std::vector<Range>& bounds, bool scope_is_set,
                           const Active& active) {
@@ -127,7 +123,7 @@ void Machine::make_region(const Buffer& buffer, const std::vector<Range>& bounds
   region.storage = std::make_shared<Storage>();
   // Inside threads, memory without an inferred scope is private, as flatten-storage decides.
   const bool is_deduced_private = !scope_is_set && threads_.size() > 1;
-  region.storage->sharing = is_deduced_private ? Sharing::Thread : sharing_of(buffer->scope());
+  region.storage->scope = is_deduced_private ? StorageScope::Local : buffer->scope();
   region.storage->is_shared = is_shared(buffer->scope());
   region.depth = region.storage->depth = threads_.front().coordinates.size();
   std::int64_t most = 0;
@@ -139,18 +135,13 @@ void Machine::make_region(const Buffer& buffer, const std::vector<Range>& bounds
       layout.extents.push_back(eval_int(r.extent, threads_[id]));
       elements *= std::max<std::int64_t>(layout.extents.back(), 0);
     }
-    make_row_major(layout);
+    layout.make_row_major();
     most = std::max(most, elements);
     region.layouts.emplace_back(threads_[id].id, std::move(layout));
   }
   region.storage->bytes = most * buffer->dtype.bytes();
   storages_.insert_or_assign(&buffer->data.node(), region.storage);
   regions_.insert_or_assign(buffer.get(), std::move(region));
-}
-
-void Machine::view(const BufferView& n, const Active& active) {
-  make_view(n.view, n.source, n.region, active);
-  exec(n.body, active);
 }
 
 void Machine::make_view(const Buffer& view, const Buffer& from, const std::vector<Range>& ranges,
@@ -192,7 +183,7 @@ void Machine::allocate(const Allocate& n, const Active& active) {
   auto storage = std::make_shared<Storage>();
   storage->depth = threads_.front().coordinates.size();
   if (pointer->pointer && pointer->pointer->scope) {
-    storage->sharing = sharing_of(*pointer->pointer->scope);
+    storage->scope = *pointer->pointer->scope;
     storage->is_shared = is_shared(*pointer->pointer->scope);
   }
   for (std::size_t id : active) {
@@ -216,8 +207,7 @@ void Machine::block(const BlockRealize& n, const Active& active) {
     Thread& t = threads_[id];
     // Evaluates all values before it binds any iterator: if the block is nested in another instance
     // of itself, a value may use an iterator of the outer instance.
-    std::vector<std::int64_t> values;
-    for (const Expr& value : n.values) values.push_back(eval_int(value, t));
+    const std::vector<std::int64_t> values = eval_ints(n.values, t);
     bool is_first = true;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const IterVar& axis = b.iters[i];

@@ -46,7 +46,8 @@ void Machine::attr(const Attr& n, const Active& active) {
   const IterVar* axis = std::get_if<IterVar>(&n.subject);
   if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread)) {
     internal_check(axis->thread().has_value(), "a thread extent of an axis that is no thread");
-    return launch({axis->var(), *axis->thread(), make_int(n.value.dtype(), 0), n.value, n.body},
+    const Expr min = make_int(n.value.dtype(), 0);
+    return launch({axis->var(), min, n.value, ForKind::ThreadBinding, n.body}, *axis->thread(),
                   active);
   }
   if (n.kind == AttrKind::ReduceScope) {
@@ -58,16 +59,16 @@ void Machine::attr(const Attr& n, const Active& active) {
   exec(n.body, active);
 }
 
-void Machine::launch(const Launch& n, const Active& active) {
+void Machine::launch(const For& n, ThreadTag tag, const Active& active) {
   // A launch starts after all preceding work of the host, so it acts as a barrier.
   const bool is_outermost = threads_.front().coordinates.empty();
   if (is_outermost) ++barriers_, ++launches_;
-  tags_.insert_or_assign(&n.var.node(), n.tag);
-  n.tag.is_block() ? blocks(n, active) : threads(n, active);
+  tags_.insert_or_assign(&n.var.node(), tag);
+  tag.is_block() ? blocks(n, tag, active) : threads(n, tag, active);
   if (is_outermost) ++launches_;
 }
 
-void Machine::set_coordinate(const Launch& n, Thread& t, std::int64_t at) {
+void Machine::set_coordinate(const For& n, Thread& t, std::int64_t at) {
   t.values.insert_or_assign(&n.var.node(), integer(eval_int(n.min, t) + at));
 }
 
@@ -92,9 +93,9 @@ const std::int64_t* coordinate(const Thread& thread, ThreadTag tag) {
 
 }  // namespace
 
-void Machine::blocks(const Launch& n, const Active& active) {
+void Machine::blocks(const For& n, ThreadTag tag, const Active& active) {
   const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
-  if (const std::int64_t* at = coordinate(threads_[active.front()], n.tag)) {
+  if (const std::int64_t* at = coordinate(threads_[active.front()], tag)) {
     if (*at >= extent) return;
     for (std::size_t id : active) set_coordinate(n, threads_[id], *at);
     return exec(n.body, active);
@@ -102,7 +103,7 @@ void Machine::blocks(const Launch& n, const Active& active) {
   for (std::int64_t b = 0; b < extent; ++b) {
     for (std::size_t id : active) {
       set_coordinate(n, threads_[id], b);
-      threads_[id].coordinates.emplace_back(n.tag, b);
+      threads_[id].coordinates.emplace_back(tag, b);
       threads_[id].earlier_ids.push_back(threads_[id].id);
       threads_[id].extents.push_back(1);
     }
@@ -114,14 +115,14 @@ void Machine::blocks(const Launch& n, const Active& active) {
   }
 }
 
-void Machine::threads(const Launch& n, const Active& active) {
+void Machine::threads(const For& n, ThreadTag tag, const Active& active) {
   const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
   // A nested launch over a hardware tag that is already bound refers to the same threads again.
   // Nested virtual threads of one tag are different threads.
-  if (!n.tag.is_virtual() && coordinate(threads_[active.front()], n.tag)) {
+  if (!tag.is_virtual() && coordinate(threads_[active.front()], tag)) {
     Active running;
     for (std::size_t id : active) {
-      const std::int64_t at = *coordinate(threads_[id], n.tag);
+      const std::int64_t at = *coordinate(threads_[id], tag);
       set_coordinate(n, threads_[id], at);
       if (at < extent) running.push_back(id);
     }
@@ -133,14 +134,14 @@ void Machine::threads(const Launch& n, const Active& active) {
       Thread t = threads_[id];
       t.id = threads_[id].id * extent + x;
       set_coordinate(n, t, x);
-      t.coordinates.emplace_back(n.tag, x);
+      t.coordinates.emplace_back(tag, x);
       t.earlier_ids.push_back(threads_[id].id);
       t.extents.push_back(extent);
       many.push_back(std::move(t));
     }
   }
   const std::array<std::int64_t, 3> outer_extents = block_extents_;
-  if (n.tag.is_thread()) block_extents_[static_cast<std::size_t>(n.tag.dim.value_or(0))] = extent;
+  if (tag.is_thread()) block_extents_[static_cast<std::size_t>(tag.dim.value_or(0))] = extent;
   for (Thread& t : many) t.position = position_in_block(t, block_extents_);
   std::vector<Thread> outer = std::exchange(threads_, std::move(many));
   Active all(threads_.size());
@@ -215,8 +216,7 @@ void Machine::allreduce(const Call& n, const Active& active) {
     for (std::size_t v = 0; v < count; ++v) {
       const Load* result = n.args[2 + count + v].as<Load>();
       internal_check(result != nullptr, "a thread reduction without a place for its result");
-      std::vector<std::int64_t> indices;
-      for (const Expr& index : result->indices) indices.push_back(eval_int(index, t));
+      const std::vector<std::int64_t> indices = eval_ints(result->indices, t);
       write(locate(result->buffer, indices, t, true), {&total[v], 1}, result->buffer, indices, t);
     }
   }

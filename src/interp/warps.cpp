@@ -40,36 +40,35 @@ void Machine::note_warp_access(const void* node, const Buffer& buffer, bool is_w
       bytes += lane_bytes, ++end;
     const auto [use, is_new] =
         use_of_evaluation_.try_emplace({node, evaluation, piece++}, warp_uses_.size());
-    if (is_new) warp_uses_.push_back({buffer.get(), is_write, static_cast<int>(bytes)});
-    warp_uses_[use->second].offsets.emplace_back(t.position, offsets[first]);
+    if (is_new) warp_uses_.push_back({{buffer.get(), is_write, static_cast<int>(bytes), 1}, {}});
+    warp_uses_[use->second].second.emplace_back(t.position, offsets[first]);
     first = end;
   }
 }
 
 void Machine::report_warp_accesses() {
-  for (WarpUse& use : warp_uses_) {
-    std::sort(use.offsets.begin(), use.offsets.end());
+  for (auto& [access, offsets] : warp_uses_) {
+    std::ranges::sort(offsets);
     // The number of threads that are served in one transaction.
-    const std::int64_t together = use.bytes > 8            ? kWarpSize / 4
-                                  : use.bytes > kBankBytes ? kWarpSize / 2
-                                                           : kWarpSize;
+    const std::int64_t together = access.bytes > 8            ? kWarpSize / 4
+                                  : access.bytes > kBankBytes ? kWarpSize / 2
+                                                              : kWarpSize;
     std::int64_t warp = -1;
-    int ways = 1;
-    for (std::size_t first = 0; first < use.offsets.size();) {
-      const std::int64_t position = use.offsets[first].first;
-      std::vector<std::int64_t> offsets;
+    for (std::size_t first = 0; first < offsets.size();) {
+      const std::int64_t position = offsets[first].first;
+      std::vector<std::int64_t> transaction;
       std::size_t end = first;
-      while (end < use.offsets.size() && use.offsets[end].first / together == position / together)
-        offsets.push_back(use.offsets[end++].second);
+      while (end < offsets.size() && offsets[end].first / together == position / together)
+        transaction.push_back(offsets[end++].second);
       if (warp >= 0 && position / kWarpSize != warp) {
-        options_.on_warp_access({use.buffer, use.is_write, use.bytes, ways});
-        ways = 1;
+        options_.on_warp_access(access);
+        access.ways = 1;
       }
       warp = position / kWarpSize;
-      ways = std::max(ways, ways_of(offsets, use.bytes));
+      access.ways = std::max(access.ways, ways_of(transaction, access.bytes));
       first = end;
     }
-    options_.on_warp_access({use.buffer, use.is_write, use.bytes, ways});
+    options_.on_warp_access(access);
   }
   warp_uses_.clear();
   kept_buffers_.clear();
@@ -99,7 +98,7 @@ void Machine::begin_copy(const Call& n, Thread& t) {
   if (begun != copy.bytes) {
     begun = copy.bytes;
     const bool changes = !std::equal(begun.begin(), begun.end(), target.address);
-    note_write(target, bytes, changes, copy.name, t);
+    note_write(target, bytes, changes, t, [&] { return copy.name; });
     target.memory->forget(target.offset, bytes);
   }
   copy.memory = storages_.at(&to.args[1].node())->of(t);
@@ -124,7 +123,8 @@ void Machine::end_copies(std::size_t groups_left, Thread& t) {
         continue;
       }
       std::copy(copy.bytes.begin(), copy.bytes.end(), at);
-      note_write({copy.memory.get(), at, copy.offset, true}, bytes, true, copy.name, t);
+      note_write({copy.memory.get(), at, copy.offset, true}, bytes, true, t,
+                 [&] { return copy.name; });
     }
     t.groups_of_copies.pop_front();
   }

@@ -4,15 +4,16 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "tenon/support/error.h"
 
 namespace tenon {
 
-ArgumentVector::ArgumentVector(std::vector<std::string> words) : words_(std::move(words)) {
-  for (std::string& word : words_) pointers_.push_back(word.data());
-  pointers_.push_back(nullptr);
+std::vector<char*> exec_arguments(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 int wait_for_end(pid_t child, const std::string& program) {

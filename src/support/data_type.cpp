@@ -1,7 +1,10 @@
 #include "tenon/support/data_type.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "tenon/support/name.h"
 
@@ -70,32 +73,26 @@ DataType DataType::parse(const char* text, SourceLocation where) {
 }
 
 DataType DataType::parse(std::string_view text, SourceLocation where) {
+  if (text == "handle") return Handle();
+  using Make = DataType (*)(int bits, int lanes, SourceLocation where);
+  static constexpr std::pair<std::string_view, Make> kKinds[] = {
+      {"bfloat", BFloat}, {"float", Float}, {"uint", UInt}, {"int", Int}};
   std::string_view rest = text;
-  auto fail = [&]() -> DataType {
+  Make make = nullptr;
+  std::optional<int> bits, lanes = 1;
+  if (take_prefix(rest, "bool")) {
+    make = UInt;
+    bits = 1;
+  } else if (const auto* kind = std::ranges::find_if(
+                 kKinds, [&](const auto& each) { return take_prefix(rest, each.first); });
+             kind != std::end(kKinds)) {
+    make = kind->second;
+    bits = take_number(rest);
+  }
+  if (bits && take_prefix(rest, "x")) lanes = take_number(rest);
+  if (!bits || !lanes || !rest.empty())
     throw TypeError("`" + std::string(text) + "` is not a data type", where);
-  };
-  if (rest == "handle") return Handle();
-  int lanes = 1;
-  auto finish = [&](auto make, int bits) -> DataType {
-    if (take_prefix(rest, "x")) {
-      auto n = take_number(rest);
-      if (!n) return fail();
-      lanes = *n;
-    }
-    return rest.empty() ? make(bits, lanes) : fail();
-  };
-  if (take_prefix(rest, "bool")) return finish([&](int, int n) { return Bool(n, where); }, 1);
-  auto with_bits = [&](auto make) {
-    auto bits = take_number(rest);
-    return bits ? finish(make, *bits) : fail();
-  };
-  if (take_prefix(rest, "bfloat"))
-    return with_bits([&](int b, int n) { return BFloat(b, n, where); });
-  if (take_prefix(rest, "float"))
-    return with_bits([&](int b, int n) { return Float(b, n, where); });
-  if (take_prefix(rest, "uint")) return with_bits([&](int b, int n) { return UInt(b, n, where); });
-  if (take_prefix(rest, "int")) return with_bits([&](int b, int n) { return Int(b, n, where); });
-  return fail();
+  return make(*bits, *lanes, where);
 }
 
 std::string DataType::str() const {

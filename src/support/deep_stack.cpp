@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "tenon/support/error.h"
 
@@ -80,69 +81,55 @@ bool run_on_other_stack(const std::function<void()>& f) {
 
 namespace {
 
+constexpr std::size_t kGuard = 4096;
+
 /// The memory of a stack, with an inaccessible guard page at its low end.
-class DeepStack {
- public:
-  DeepStack() {
-    void* memory = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (memory == MAP_FAILED) return;
-    lowest_ = static_cast<std::byte*>(memory);
-    mprotect(lowest_, kGuard, PROT_NONE);
-  }
-  DeepStack(const DeepStack&) = delete;
-  DeepStack& operator=(const DeepStack&) = delete;
-  ~DeepStack() {
-    if (lowest_) munmap(lowest_, kStackBytes);
-  }
+using DeepStack = std::unique_ptr<std::byte, void (*)(std::byte* lowest)>;
 
-  std::byte* lowest() const { return lowest_; }
-  /// Releases memory pages that only very deep recursions have used.
-  void trim() const { madvise(lowest_ + kGuard, kStackBytes - kKept - kGuard, MADV_DONTNEED); }
+/// Returns null if the memory cannot be allocated.
+DeepStack make_deep_stack() {
+  void* memory = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  DeepStack stack(memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory),
+                  [](std::byte* lowest) { munmap(lowest, kStackBytes); });
+  if (stack) mprotect(stack.get(), kGuard, PROT_NONE);
+  return stack;
+}
 
- private:
-  static constexpr std::size_t kGuard = 4096;
-  static constexpr std::size_t kKept = std::size_t{1} << 20;
-  std::byte* lowest_ = nullptr;
-};
-
-struct Switch {
-  const std::function<void()>* f;
-  ucontext_t outside, inside;
-};
-
-/// The function that runs first on the new stack. It gets a pointer as two halves, because
-/// makecontext passes ints.
+/// The function that runs first on the new stack. It gets a pointer to a function as two halves,
+/// because makecontext passes ints.
 void enter(unsigned high, unsigned low) {
-  auto* s = reinterpret_cast<Switch*>(std::uintptr_t{high} << 32 | low);
-  (*s->f)();
+  const std::uintptr_t address = std::uintptr_t{high} << 32 | low;
+  (*reinterpret_cast<const std::function<void()>*>(address))();
   // On return, execution continues in `outside`.
 }
 
 bool run_on(const DeepStack& stack, const std::function<void()>& f) {
-  Switch s{&f, {}, {}};
-  if (!stack.lowest() || getcontext(&s.inside) != 0) return false;
-  s.inside.uc_stack = {stack.lowest(), 0, kStackBytes};
-  s.inside.uc_link = &s.outside;
-  const auto address = reinterpret_cast<std::uintptr_t>(&s);
-  makecontext(&s.inside, reinterpret_cast<void (*)()>(enter), 2,
-              static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
+  ucontext_t outside, inside;
+  if (!stack || getcontext(&inside) != 0) return false;
+  inside.uc_stack = {stack.get(), 0, kStackBytes};
+  inside.uc_link = &outside;
+  const auto address = reinterpret_cast<std::uintptr_t>(&f);
+  makecontext(&inside, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned>(address >> 32),
+              static_cast<unsigned>(address));
   const std::uintptr_t before = detail::stack_low_mark;
-  detail::stack_low_mark = reinterpret_cast<std::uintptr_t>(stack.lowest()) + kReserve;
-  swapcontext(&s.outside, &s.inside);
+  detail::stack_low_mark = reinterpret_cast<std::uintptr_t>(stack.get()) + kReserve;
+  swapcontext(&outside, &inside);
   detail::stack_low_mark = before;
   return true;
 }
 
 bool run_on_other_stack(const std::function<void()>& f) {
   // One stack is kept per thread, so that its pages need not be allocated again for the next call.
-  thread_local const DeepStack kept;
+  thread_local const DeepStack kept = make_deep_stack();
   thread_local bool is_in_use = false;
-  if (is_in_use) return run_on(DeepStack(), f);
+  if (is_in_use) return run_on(make_deep_stack(), f);
   is_in_use = true;
   const bool is_done = run_on(kept, f);
   is_in_use = false;
-  if (is_done) kept.trim();
+  // Releases memory pages that only very deep recursions have used.
+  constexpr std::size_t kKept = std::size_t{1} << 20;
+  if (is_done) madvise(kept.get() + kGuard, kStackBytes - kKept - kGuard, MADV_DONTNEED);
   return is_done;
 }
 

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "tenon/support/bytes.h"
 #include "tenon/support/mix.h"
@@ -84,27 +84,21 @@ class File {
 
 /// Removes the least recently used files until the remaining files take at most `max_bytes`.
 void make_room(const fs::path& folder, std::uint64_t max_bytes) {
-  struct Entry {
-    std::pair<std::time_t, long> used;
-    std::uint64_t size;
-    fs::path path;
-  };
-  std::vector<Entry> entries;
+  std::multimap<std::pair<std::time_t, long>, std::pair<fs::path, std::uint64_t>> files_by_use;
   std::uint64_t total = 0;
   std::error_code error;
   for (const auto& file : fs::directory_iterator(folder, error)) {
     struct stat facts {};
     if (::lstat(file.path().c_str(), &facts) != 0) continue;  // removed by another process
     const auto size = static_cast<std::uint64_t>(facts.st_size);
-    entries.push_back({{facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec}, size, file.path()});
+    files_by_use.insert({{facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec}, {file.path(), size}});
     total += size;
   }
-  if (total <= max_bytes) return;
-  std::ranges::sort(entries, {}, &Entry::used);
-  for (const Entry& entry : entries) {
+  for (const auto& [used, file] : files_by_use) {
     if (total <= max_bytes) return;
-    fs::remove(entry.path, error);
-    total -= entry.size;
+    const auto& [path, size] = file;
+    fs::remove(path, error);
+    total -= size;
   }
 }
 

@@ -44,6 +44,10 @@ Scalar fit(Scalar value, DataType type);
 std::optional<Scalar> try_apply(tir::BinaryOp op, Scalar a, Scalar b, DataType operands);
 /// Applies an operator like try_apply; RuntimeError for an integer division by zero.
 Scalar apply(tir::BinaryOp op, Scalar a, Scalar b, DataType operands);
+/// Returns the bits that represent the value in the type, and the value that bits represent. Bits
+/// above the width of the type are 0 or ignored.
+std::uint64_t bit_pattern(Scalar value, DataType type);
+Scalar from_bit_pattern(std::uint64_t bits, DataType type);
 /// Converts a value between types.
 Scalar convert(Scalar value, DataType from, DataType to);
 /// Applies a math, predicate or bit intrinsic. `element` is the type of the first argument,

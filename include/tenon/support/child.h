@@ -8,20 +8,9 @@
 
 namespace tenon {
 
-/// Arguments of a program in the form that exec takes.
-class ArgumentVector {
- public:
-  explicit ArgumentVector(std::vector<std::string> words);
-  ArgumentVector(const ArgumentVector&) = delete;
-  ArgumentVector& operator=(const ArgumentVector&) = delete;
-
-  /// Returns the null-terminated array, which points into this object.
-  char* const* get() { return pointers_.data(); }
-
- private:
-  std::vector<std::string> words_;
-  std::vector<char*> pointers_;
-};
+/// Returns the arguments of a program in the form that exec takes: a null-terminated array, which
+/// points into `words`. exec does not change the texts.
+std::vector<char*> exec_arguments(const std::vector<std::string>& words);
 
 /// Waits for the process to end and returns its `waitpid` status. `program` is its name in errors.
 /// RuntimeError if it is not a child that can be waited for.

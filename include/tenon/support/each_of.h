@@ -9,16 +9,9 @@
 
 namespace tenon {
 
-/// A case for one alternative whose value is not needed.
-template <class Alternative, class F>
-struct CaseOf {
-  F f;
-  decltype(auto) operator()(const Alternative&) const { return f(); }
-};
-
 template <class... Alternative, class F>
 auto each_of(F f) {
-  return Overloaded{CaseOf<Alternative, F>{f}...};
+  return Overloaded{[f](const Alternative&) -> decltype(auto) { return f(); }...};
 }
 
 }  // namespace tenon

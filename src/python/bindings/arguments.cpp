@@ -6,32 +6,9 @@ namespace {
 
 /// Returns the value of a Python integer, or of another object with `__index__`.
 std::optional<tir::Operand> operand_of_integer(nb::handle object) {
-  PyObject* integer = PyNumber_Index(object.ptr());
-  if (integer == nullptr) {
-    PyErr_Clear();
-    return std::nullopt;
-  }
-  std::optional<tir::Operand> operand;
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(integer, &overflow);
-  if (overflow == 0) {
-    operand.emplace(value, here());
-  } else if (overflow > 0) {
-    const unsigned long long above = PyLong_AsUnsignedLongLong(integer);
-    if (!PyErr_Occurred()) operand.emplace(above, here());
-    PyErr_Clear();
-  }
-  Py_DECREF(integer);
-  return operand;
-}
-
-std::optional<tir::Operand> operand_of_float(nb::handle object) {
-  const double value = PyFloat_AsDouble(object.ptr());
-  if (value == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    return std::nullopt;
-  }
-  return tir::Operand(value, here());
+  const auto value = value_of_int(to_int(object));
+  if (!value) return std::nullopt;
+  return std::visit([](auto number) { return tir::Operand(number, here()); }, *value);
 }
 
 }  // namespace
@@ -52,12 +29,34 @@ bool has_float(nb::handle object) {
   return PyType_GetSlot(Py_TYPE(object.ptr()), Py_nb_float) != nullptr;
 }
 
+nb::object to_int(nb::handle object) {
+  nb::object integer = nb::steal(PyNumber_Index(object.ptr()));
+  if (!integer.is_valid()) throw nb::python_error();
+  return integer;
+}
+
+double to_double(nb::handle object) {
+  const double value = PyFloat_AsDouble(object.ptr());
+  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  return value;
+}
+
+std::optional<std::variant<long long, unsigned long long>> value_of_int(nb::handle integer) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+  if (overflow == 0) return value;
+  const unsigned long long above = overflow > 0 ? PyLong_AsUnsignedLongLong(integer.ptr()) : 0;
+  if (overflow > 0 && !PyErr_Occurred()) return above;
+  PyErr_Clear();
+  return std::nullopt;
+}
+
 std::optional<tir::Operand> to_operand(nb::handle object) {
   try {
     if (object.ptr() == Py_True || object.ptr() == Py_False)
       return tir::Operand(object.ptr() == Py_True, here());
     if (PyLong_Check(object.ptr())) return operand_of_integer(object);
-    if (PyFloat_Check(object.ptr())) return operand_of_float(object);
+    if (PyFloat_Check(object.ptr())) return tir::Operand(to_double(object), here());
     if (const tir::Expr * expr; nb::try_cast(object, expr, false) && expr)
       return tir::Operand(*expr, here());
     if (const tir::IterVar * axis; nb::try_cast(object, axis, false) && axis)
@@ -67,7 +66,8 @@ std::optional<tir::Operand> to_operand(nb::handle object) {
                                  : std::nullopt;
     if (is_numpy_bool(object)) return tir::Operand(PyObject_IsTrue(object.ptr()) == 1, here());
     if (PyIndex_Check(object.ptr())) return operand_of_integer(object);
-    if (has_float(object) && !PySequence_Check(object.ptr())) return operand_of_float(object);
+    if (has_float(object) && !PySequence_Check(object.ptr()))
+      return tir::Operand(to_double(object), here());
   } catch (const std::exception&) {
     PyErr_Clear();
   }

@@ -4,6 +4,10 @@
 //
 //    stage.def("split", [](const te::Stage& s, const te::IterVar& axis, const tir::Operand& factor) {...});
 //
+//  A function that needs only the user's line in addition to its arguments is bound with_line:
+//
+//    stage.def("bind", with_line(&te::Stage::bind), "axis"_a, "thread"_a);
+//
 //  An operand is an expression, an axis, a rank-0 tensor, a Python number or a NumPy scalar. A data
 //  type is a DataType, its text, or a NumPy dtype.
 #pragma once
@@ -17,10 +21,13 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -72,6 +79,12 @@ std::string class_name(nb::handle object);
 bool is_numpy_bool(nb::handle object);
 /// Whether an object has `__float__`.
 bool has_float(nb::handle object);
+/// Convert an object with `__index__` to an int, and an object with `__float__` to a number. Throw
+/// what the object's method raises.
+nb::object to_int(nb::handle object);
+double to_double(nb::handle object);
+/// Returns the value of a Python int. Nullopt if it does not fit 64 bits.
+std::optional<std::variant<long long, unsigned long long>> value_of_int(nb::handle integer);
 /// Converts a Python object to a data type. Nullopt if the object does not name one.
 std::optional<DTypeLike> to_dtype(nb::handle object);
 std::optional<RangeLike> to_range(nb::handle object);
@@ -108,19 +121,45 @@ T argument_as(nb::handle object, const std::string& expected) {
 /// of the items. Throws Python's TypeError, whose message begins with `what`.
 template <class T>
 std::vector<T> items_of(const nb::args& args, const char* what) {
+  const bool is_sequence =
+      args.size() == 1 && !nb::isinstance<T>(args[0]) && PySequence_Check(args[0].ptr());
   std::vector<T> items;
-  auto add = [&](nb::handle object) {
-    if (!nb::isinstance<T>(object)) {
+  for (nb::handle object : nb::handle(is_sequence ? args[0].ptr() : args.ptr())) {
+    if (!nb::isinstance<T>(object))
       throw type_error(std::string(what) + ", got " + nb::inst_name(object).c_str());
-    }
     items.push_back(nb::cast<T>(object));
-  };
-  if (args.size() == 1 && !nb::isinstance<T>(args[0]) && PySequence_Check(args[0].ptr())) {
-    for (nb::handle each : args[0]) add(each);
-  } else {
-    for (nb::handle each : args) add(each);
   }
   return items;
+}
+
+/// The parameter of a Python function for a parameter of a C++ function.
+template <class T, class Plain = std::remove_cvref_t<T>>
+using PythonParameter = std::conditional_t<
+    std::is_same_v<Plain, Name>, const std::string&,
+    std::conditional_t<std::is_same_v<Plain, DataType>, const DTypeLike&,
+                       std::conditional_t<std::is_same_v<Plain, tir::Range>, const RangeLike&, T>>>;
+
+/// Implements with_line for the parameters 0 to N, which are all but the last one.
+template <class... Params, class F, std::size_t... N>
+auto with_line_of(F f, std::index_sequence<N...>) {
+  return [f](PythonParameter<std::tuple_element_t<N, std::tuple<Params...>>>... args) {
+    return std::invoke(f, std::forward<decltype(args)>(args)..., here());
+  };
+}
+
+/// Returns a C++ function, whose last parameter is the user's line, as a function that Python calls
+/// without that parameter.
+template <class Result, class... Params>
+auto with_line(Result (*f)(Params...)) {
+  return with_line_of<Params...>(f, std::make_index_sequence<sizeof...(Params) - 1>());
+}
+template <class Class, class Result, class... Params>
+auto with_line(Result (Class::*f)(Params...)) {
+  return with_line_of<Class&, Params...>(f, std::make_index_sequence<sizeof...(Params)>());
+}
+template <class Class, class Result, class... Params>
+auto with_line(Result (Class::*f)(Params...) const) {
+  return with_line_of<const Class&, Params...>(f, std::make_index_sequence<sizeof...(Params)>());
 }
 
 /// Returns the text that `<<` prints for a value.

@@ -1,6 +1,8 @@
 // The bindings of tenon/arith: simplification, proofs and intervals.
 #include "bindings/rooms.h"
 
+#include <nanobind/stl/shared_ptr.h>
+
 #include "bindings/tir.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
@@ -8,6 +10,7 @@
 
 namespace tenon::python {
 
+using arith::Facts;
 using arith::Interval;
 using tir::Expr;
 using tir::Operand;
@@ -16,16 +19,11 @@ using tir::Var;
 
 namespace {
 
-/// The Python class Analyzer: facts about variables, and queries that use them.
-struct Analyzer {
-  std::shared_ptr<arith::Facts> facts = std::make_shared<arith::Facts>();
-};
-
 /// A condition that holds inside a `with` block.
 struct Constraint {
-  std::shared_ptr<arith::Facts> facts;
+  std::shared_ptr<Facts> facts;
   Expr condition;
-  std::optional<arith::Facts::Scope> scope = std::nullopt;
+  std::optional<Facts::Scope> scope = std::nullopt;
 };
 
 arith::IntervalMap to_intervals(nb::handle object) {
@@ -124,18 +122,18 @@ void bind_arith(PyModule& arith) {
   PyClass<Constraint>(arith, "Constraint")
       .def("__enter__", [](Constraint& c) { c.scope.emplace(c.facts->assume(c.condition)); })
       .def("__exit__", [](Constraint& c, const nb::args&) { c.scope.reset(); });
-  PyClass<Analyzer>(arith, "Analyzer",
-                    "Facts about variables, and simplification and proofs with them.")
+  PyClass<Facts>(arith, "Analyzer",
+                 "Facts about variables, and simplification and proofs with them.")
       .def(nb::init<>())
       .def(
           "bind",
-          [](Analyzer& a, const Var& var, const std::variant<RangeLike, Operand>& value,
+          [](Facts& facts, const Var& var, const std::variant<RangeLike, Operand>& value,
              bool replace) {
             try {
               if (const auto* range = std::get_if<RangeLike>(&value))
-                a.facts->bind(var, static_cast<Range>(*range), replace);
+                facts.bind(var, static_cast<Range>(*range), replace);
               else
-                a.facts->bind(var, std::get<Operand>(value).beside(var.dtype()), replace);
+                facts.bind(var, std::get<Operand>(value).beside(var.dtype()), replace);
             } catch (const InternalError&) {
               // In C++, contradictory facts are an internal error. In Python, they are an error of
               // the user.
@@ -148,58 +146,58 @@ void bind_arith(PyModule& arith) {
           "range or value is known, unless `replace`.")
       .def(
           "constraint",
-          [](const Analyzer& a, const Operand& condition) {
-            return Constraint{a.facts, condition.alone()};
+          [](const std::shared_ptr<Facts>& facts, const Operand& condition) {
+            return Constraint{facts, condition.alone()};
           },
           "condition"_a, "Assumes the condition inside a `with` block.")
       .def(
           "simplify",
-          [](const Analyzer& a, const Operand& e, int rounds) {
-            return arith::simplify(e.alone(), *a.facts, rounds);
+          [](const Facts& facts, const Operand& e, int rounds) {
+            return arith::simplify(e.alone(), facts, rounds);
           },
           "expr"_a, "rounds"_a = 2)
       .def(
           "rewrite_simplify",
-          [](const Analyzer& a, const Operand& e) {
-            return arith::rewrite_simplify(e.alone(), *a.facts);
+          [](const Facts& facts, const Operand& e) {
+            return arith::rewrite_simplify(e.alone(), facts);
           },
           "expr"_a)
       .def(
           "canonical_simplify",
-          [](const Analyzer& a, const Operand& e) {
-            return arith::canonical_simplify(e.alone(), *a.facts);
+          [](const Facts& facts, const Operand& e) {
+            return arith::canonical_simplify(e.alone(), facts);
           },
           "expr"_a)
       .def(
           "can_prove",
-          [](const Analyzer& a, const Operand& condition) {
-            return arith::can_prove(condition.alone(), *a.facts);
+          [](const Facts& facts, const Operand& condition) {
+            return arith::can_prove(condition.alone(), facts);
           },
           "condition"_a, "Whether the condition provably holds. False means \"not proved\".")
       .def(
           "can_prove_equal",
-          [](const Analyzer& a, const Operand& x, const Operand& y) {
-            return arith::can_prove_equal(x.alone(), y.alone(), *a.facts);
+          [](const Facts& facts, const Operand& x, const Operand& y) {
+            return arith::can_prove_equal(x.alone(), y.alone(), facts);
           },
           "a"_a, "b"_a)
       .def(
           "const_bound",
-          [](const Analyzer& a, const Operand& e) {
-            const arith::ConstBound bound = arith::const_bound(e.alone(), *a.facts);
+          [](const Facts& facts, const Operand& e) {
+            const arith::ConstBound bound = arith::const_bound(e.alone(), facts);
             return std::pair(bound.min, bound.max);
           },
           "expr"_a, "Returns (min, max); None is infinite.")
       .def(
           "modular_set",
-          [](const Analyzer& a, const Operand& e) {
-            const arith::ModularSet set = arith::modular_set(e.alone(), *a.facts);
+          [](const Facts& facts, const Operand& e) {
+            const arith::ModularSet set = arith::modular_set(e.alone(), facts);
             return std::pair(set.coeff, set.base);
           },
           "expr"_a, "Returns (coeff, base): the value is coeff * k + base.")
       .def(
           "values_of",
-          [](const Analyzer& a, const Operand& e, nb::handle relaxed) {
-            return arith::values_of(e.alone(), to_intervals(relaxed), *a.facts);
+          [](const Facts& facts, const Operand& e, nb::handle relaxed) {
+            return arith::values_of(e.alone(), to_intervals(relaxed), facts);
           },
           "expr"_a, "relaxed"_a);
   bind_intervals(arith);

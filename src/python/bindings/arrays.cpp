@@ -69,13 +69,6 @@ const Array* as_array(PyObject* object) {
                                                  : nullptr;
 }
 
-/// A DLPack tensor that keeps a Python buffer alive.
-struct HeldBuffer {
-  DLManagedTensor managed = {};
-  Py_buffer buffer = {};
-  std::vector<std::int64_t> strides = {};
-};
-
 /// Makes `tensor` refer to the memory of a buffer. Returns false if a stride is not a multiple of
 /// the element size.
 bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* strides,
@@ -102,60 +95,41 @@ bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* str
 
 constexpr int kBufferFlags = PyBUF_STRIDES | PyBUF_FORMAT;
 
-/// Requests the buffer of a Python object. Throws RuntimeError, with the object's reason, if the
-/// object does not export its buffer (for example, NumPy arrays of dates). `subject()` returns the
-/// beginning of the message.
-void get_buffer(PyObject* object, Py_buffer& buffer, auto subject) {
-  if (PyObject_GetBuffer(object, &buffer, kBufferFlags) == 0) return;
-  buffer.obj = nullptr;
-  const nb::python_error refusal;
-  throw RuntimeError(subject() + "the elements of a " + class_name(object) +
-                         " cannot be read: " + nb::str(refusal.value()).c_str(),
-                     here());
+/// Requests the buffer of a Python object and returns the type of its elements. Throws RuntimeError
+/// if the object does not export its buffer (for example, NumPy arrays of dates), with the object's
+/// reason, or if DLPack has no such type. `subject()` returns the beginning of the message.
+DLDataType get_buffer(PyObject* object, Py_buffer& buffer, auto subject) {
+  if (PyObject_GetBuffer(object, &buffer, kBufferFlags) != 0) {
+    buffer.obj = nullptr;
+    const nb::python_error refusal;
+    throw RuntimeError(subject() + "the elements of a " + class_name(object) +
+                           " cannot be read: " + nb::str(refusal.value()).c_str(),
+                       here());
+  }
+  const std::optional<DLDataType> type = type_of_format(buffer.format, buffer.itemsize);
+  if (!type)
+    throw RuntimeError(subject() + "no data type for the elements of a " + class_name(object) +
+                           ", whose buffer format is \"" + buffer.format + "\"",
+                       here());
+  return *type;
 }
 
 Array import_buffer(PyObject* object) {
-  auto held = std::make_unique<HeldBuffer>();
-  get_buffer(object, held->buffer, [] { return std::string(); });
-  const bool is_readonly = held->buffer.readonly != 0;
-  held->strides.resize(static_cast<std::size_t>(held->buffer.ndim));
-  const std::optional<DLDataType> type = type_of_format(held->buffer.format, held->buffer.itemsize);
-  const bool fits =
-      type && describe_buffer(held->buffer, *type, held->strides.data(), held->managed.dl_tensor);
-  if (!fits) {
-    const std::string format = held->buffer.format ? held->buffer.format : "B";
-    PyBuffer_Release(&held->buffer);
-    if (!type)
-      throw RuntimeError("no data type for the elements of a " + class_name(object) +
-                             ", whose buffer format is \"" + format + "\"",
-                         here());
-    throw RuntimeError(
-        "the strides of a " + class_name(object) + " are not multiples of its elements", here());
-  }
-  held->managed.manager_ctx = held.get();
-  held->managed.deleter = [](DLManagedTensor* self) {
-    auto* own = static_cast<HeldBuffer*>(self->manager_ctx);
+  const std::shared_ptr<Py_buffer> buffer(new Py_buffer(), [](Py_buffer* held) {
     if (Py_IsInitialized()) {
       const nb::gil_scoped_acquire gil;
-      PyBuffer_Release(&own->buffer);
+      PyBuffer_Release(held);
     }
-    delete own;
-  };
-  try {
-    NDArray array = NDArray::from_dlpack(&held->managed, here());
-    static_cast<void>(held.release());
-    return {std::move(array), is_readonly};
-  } catch (...) {
-    PyBuffer_Release(&held->buffer);
-    throw;
-  }
+    delete held;
+  });
+  const DLDataType type = get_buffer(object, *buffer, [] { return std::string(); });
+  std::vector<std::int64_t> strides(static_cast<std::size_t>(buffer->ndim));
+  DLTensor tensor = {};
+  if (!describe_buffer(*buffer, type, strides.data(), tensor))
+    throw RuntimeError(
+        "the strides of a " + class_name(object) + " are not multiples of its elements", here());
+  return {array_of(tensor, buffer, here()), buffer->readonly != 0};
 }
-
-/// A tensor of DLPack version 1, presented as a tensor of version 0.
-struct HeldVersioned {
-  DLManagedTensor managed = {};
-  DLManagedTensorVersioned* versioned = nullptr;
-};
 
 Array import_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
@@ -165,18 +139,18 @@ Array import_capsule(PyObject* capsule) {
       throw RuntimeError("DLPack version " + std::to_string(versioned->version.major) +
                              " is not supported, expected " + std::to_string(DLPACK_MAJOR_VERSION),
                          here());
-    auto held = std::make_unique<HeldVersioned>();
-    held->versioned = versioned;
-    held->managed.dl_tensor = versioned->dl_tensor;
-    held->managed.manager_ctx = held.get();
-    held->managed.deleter = [](DLManagedTensor* self) {
-      auto* own = static_cast<HeldVersioned*>(self->manager_ctx);
-      if (own->versioned->deleter) own->versioned->deleter(own->versioned);
-      delete own;
+    // Presents the tensor as one of version 0.
+    auto managed = std::make_unique<DLManagedTensor>();
+    managed->dl_tensor = versioned->dl_tensor;
+    managed->manager_ctx = versioned;
+    managed->deleter = [](DLManagedTensor* self) {
+      auto* own = static_cast<DLManagedTensorVersioned*>(self->manager_ctx);
+      if (own->deleter) own->deleter(own);
+      delete self;
     };
     const bool is_readonly = (versioned->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
-    NDArray array = NDArray::from_dlpack(&held->managed, here());
-    static_cast<void>(held.release());
+    NDArray array = NDArray::from_dlpack(managed.get(), here());
+    static_cast<void>(managed.release());
     PyCapsule_SetName(capsule, "used_dltensor_versioned");
     return {std::move(array), is_readonly};
   }
@@ -211,6 +185,21 @@ Array import_dlpack(nb::handle object) {
 
 }  // namespace
 
+NDArray array_of(const DLTensor& tensor, std::shared_ptr<void> owner, SourceLocation where) {
+  auto held = std::make_unique<std::shared_ptr<void>>(std::move(owner));
+  auto managed = std::make_unique<DLManagedTensor>();
+  managed->dl_tensor = tensor;
+  managed->manager_ctx = held.get();
+  managed->deleter = [](DLManagedTensor* self) {
+    delete static_cast<std::shared_ptr<void>*>(self->manager_ctx);
+    delete self;
+  };
+  NDArray array = NDArray::from_dlpack(managed.get(), where);
+  static_cast<void>(held.release());
+  static_cast<void>(managed.release());
+  return array;
+}
+
 Array import_array(nb::handle object) {
   if (const Array* array = as_array(object.ptr())) return *array;
   if (PyCapsule_CheckExact(object.ptr())) return import_capsule(object.ptr());
@@ -225,14 +214,10 @@ Array import_array(nb::handle object) {
 // ---- calls --------------------------------------------------------------------------------------
 
 /// Returns the value of a Python int. Nullopt if it does not fit 64 bits.
-static std::optional<runtime::Argument> integer_of(PyObject* object) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow == 0) return value;
-  const unsigned long long above = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
-  if (overflow > 0 && !PyErr_Occurred()) return above;
-  PyErr_Clear();
-  return std::nullopt;
+static std::optional<runtime::Argument> integer_of(nb::handle object) {
+  const auto value = value_of_int(object);
+  if (!value) return std::nullopt;
+  return std::visit([](auto number) { return runtime::Argument(number); }, *value);
 }
 
 CallArguments::CallArguments(const runtime::Function& function, PyObject* items)
@@ -292,19 +277,13 @@ runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
                                                 std::size_t position) {
   // The name is composed only if there is an error, because composing it takes longer than
   // requesting the buffer.
-  get_buffer(object, view.buffer, [&] { return name_of(position) + ": "; });
-  const std::optional<DLDataType> type = type_of_format(view.buffer.format, view.buffer.itemsize);
-  if (!type)
-    throw RuntimeError(name_of(position) + ": no data type for the elements of a " +
-                           class_name(object) + ", whose buffer format is \"" + view.buffer.format +
-                           "\"",
-                       here());
+  const DLDataType type = get_buffer(object, view.buffer, [&] { return name_of(position) + ": "; });
   std::int64_t* strides = view.strides;
   if (view.buffer.ndim > kInlineRank) {
     view.long_strides.resize(static_cast<std::size_t>(view.buffer.ndim));
     strides = view.long_strides.data();
   }
-  if (!describe_buffer(view.buffer, *type, strides, view.tensor))
+  if (!describe_buffer(view.buffer, type, strides, view.tensor))
     throw RuntimeError(
         name_of(position) + ": the strides of the array are not multiples of its elements", here());
   if (view.buffer.readonly != 0) check_writable(position);
@@ -328,16 +307,8 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
     return convert_buffer(object, view, position);
   if (!PySequence_Check(object)) {
     if (is_numpy_bool(object)) return PyObject_IsTrue(object) == 1;
-    if (PyIndex_Check(object)) {
-      nb::object integer = nb::steal(PyNumber_Index(object));
-      if (!integer.is_valid()) throw nb::python_error();
-      return convert(integer.ptr(), view, position);
-    }
-    if (has_float(object)) {
-      const double value = PyFloat_AsDouble(object);
-      if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-      return value;
-    }
+    if (PyIndex_Check(object)) return convert(to_int(object).ptr(), view, position);
+    if (has_float(object)) return to_double(object);
   }
   if (PyObject_HasAttrString(object, "__dlpack__")) {
     view.imported = import_dlpack(object);
@@ -356,14 +327,9 @@ namespace {
 /// Converts a number: an integer of up to 64 bits stays an integer, any other number becomes a
 /// float.
 runtime::Argument number(nb::handle value) {
-  if (PyIndex_Check(value.ptr())) {
-    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
-    if (!integer.is_valid()) throw nb::python_error();
-    if (const auto narrow = integer_of(integer.ptr())) return *narrow;
-  }
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (number == -1 && PyErr_Occurred()) throw nb::python_error();
-  return number;
+  if (PyIndex_Check(value.ptr()))
+    if (const auto narrow = integer_of(to_int(value))) return *narrow;
+  return to_double(value);
 }
 
 int export_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -422,11 +388,6 @@ void destroy_capsule(PyObject* capsule, const char* name) {
   if (managed->deleter) managed->deleter(managed);
 }
 
-struct ExportedVersioned {
-  DLManagedTensorVersioned managed;
-  NDArray array;
-};
-
 nb::object export_capsule(const Array& array, bool versioned) {
   if (!versioned) {
     DLManagedTensor* managed = array.to_dlpack();
@@ -434,15 +395,16 @@ nb::object export_capsule(const Array& array, bool versioned) {
       destroy_capsule<DLManagedTensor>(capsule, "dltensor");
     }));
   }
-  auto* exported = new ExportedVersioned{{}, array};
-  exported->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  exported->managed.manager_ctx = exported;
-  exported->managed.deleter = [](DLManagedTensorVersioned* self) {
-    delete static_cast<ExportedVersioned*>(self->manager_ctx);
+  auto* managed = new DLManagedTensorVersioned();
+  managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed->manager_ctx = new NDArray(array);
+  managed->deleter = [](DLManagedTensorVersioned* self) {
+    delete static_cast<NDArray*>(self->manager_ctx);
+    delete self;
   };
-  exported->managed.flags = array.is_readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
-  exported->managed.dl_tensor = array.dl_tensor();
-  return nb::steal(PyCapsule_New(&exported->managed, "dltensor_versioned", [](PyObject* capsule) {
+  managed->flags = array.is_readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  managed->dl_tensor = array.dl_tensor();
+  return nb::steal(PyCapsule_New(managed, "dltensor_versioned", [](PyObject* capsule) {
     destroy_capsule<DLManagedTensorVersioned>(capsule, "dltensor_versioned");
   }));
 }
@@ -496,9 +458,7 @@ void bind_arrays(PyModule& m, PyModule& runtime) {
       .def_ro("id", &Device::id)
       .def("exists", &Device::exists)
       .def("why_missing", &Device::why_missing)
-      .def(
-          "__eq__", [](const Device& a, const Device& b) { return a == b; }, nb::is_operator(),
-          nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality([](const Device& a, const Device& b) { return a == b; })
       .def("__hash__", [](const Device& d) { return static_cast<int>(d.type) * 1000 + d.id; })
       .def("__repr__", &Device::str);
   m.def("cpu", &cpu, "id"_a = 0);

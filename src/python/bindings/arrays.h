@@ -24,6 +24,11 @@ struct Array : runtime::NDArray {
 /// object that is not an array.
 Array import_array(nb::handle object);
 
+/// Returns an array of the elements of a tensor, whose shape and strides are copied. The array
+/// keeps `owner` until the last reference to the elements is gone.
+runtime::NDArray array_of(const DLTensor& tensor, std::shared_ptr<void> owner,
+                          SourceLocation where = SourceLocation::current());
+
 /// The converted arguments of one call. They are valid until the object is destroyed. The GIL must
 /// be held on construction and destruction.
 class CallArguments {

@@ -4,27 +4,19 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
-#include <utility>
 
 namespace tenon::python {
 
-/// A Python function. C++ threads without the GIL may copy and destroy this object.
-class Callback {
- public:
-  explicit Callback(const nanobind::callable& function)
-      : function_(new nanobind::object(function), [](nanobind::object* held) {
-          if (!Py_IsInitialized()) return;
-          const nanobind::gil_scoped_acquire gil;
-          delete held;
-        }) {}
-  /// Calls the function. The GIL must be held.
-  template <class... Args>
-  nanobind::object operator()(Args&&... args) const {
-    return (*function_)(std::forward<Args>(args)...);
-  }
+/// A Python function. C++ threads without the GIL may copy and destroy the pointer; calls need the
+/// GIL.
+using Callback = std::shared_ptr<const nanobind::callable>;
 
- private:
-  std::shared_ptr<nanobind::object> function_;
-};
+inline Callback make_callback(const nanobind::callable& function) {
+  return Callback(new nanobind::callable(function), [](const nanobind::callable* held) {
+    if (!Py_IsInitialized()) return;
+    const nanobind::gil_scoped_acquire gil;
+    delete held;
+  });
+}
 
 }  // namespace tenon::python

@@ -59,6 +59,17 @@ class PyClass : public nanobind::class_<T, Ts...> {
     Base::def(std::forward<Special>(special), extra...);
     return *this;
   }
+  /// Defines `==`.
+  template <class F>
+  PyClass& def_equality(F equal) {
+    return def("__eq__", equal, nanobind::is_operator(),
+               nanobind::sig("def __eq__(self, arg: object, /) -> bool"));
+  }
+  /// Defines `str()` and `repr()`, which return the same text.
+  template <class F>
+  PyClass& def_text(F text) {
+    return def("__str__", text).def("__repr__", text);
+  }
   template <class F, class... Extra>
   PyClass& def_static(const char* name, F&& f, const Extra&... extra) {
     Base::def_static(name, std::forward<F>(f), header_comment(*this, name), extra...);
@@ -69,20 +80,9 @@ class PyClass : public nanobind::class_<T, Ts...> {
     Base::def_prop_ro(name, std::forward<Getter>(getter), header_comment(*this, name), extra...);
     return *this;
   }
-  template <class Getter, class Setter, class... Extra>
-  PyClass& def_prop_rw(const char* name, Getter&& getter, Setter&& setter, const Extra&... extra) {
-    Base::def_prop_rw(name, std::forward<Getter>(getter), std::forward<Setter>(setter),
-                      header_comment(*this, name), extra...);
-    return *this;
-  }
   template <class Member, class... Extra>
   PyClass& def_ro(const char* name, Member member, const Extra&... extra) {
     Base::def_ro(name, member, header_comment(*this, name), extra...);
-    return *this;
-  }
-  template <class Member, class... Extra>
-  PyClass& def_rw(const char* name, Member member, const Extra&... extra) {
-    Base::def_rw(name, member, header_comment(*this, name), extra...);
     return *this;
   }
 

@@ -41,13 +41,13 @@ class Keywords {
     names_.emplace_back(name);
     return PyDict_GetItemString(kwargs_.ptr(), name);
   }
-  /// Returns the function that was given for the keyword `name`. Nullopt for None, or if it was not
+  /// Returns the function that was given for the keyword `name`. Null for None, or if it was not
   /// given.
-  std::optional<Callback> function(const char* name) {
+  Callback function(const char* name) {
     nb::handle value = find(name);
-    if (!value.is_valid() || value.is_none()) return std::nullopt;
+    if (!value.is_valid() || value.is_none()) return nullptr;
     if (!PyCallable_Check(value.ptr())) refuse(name, "a function", value);
-    return Callback(nb::borrow<nb::callable>(value));
+    return make_callback(nb::borrow<nb::callable>(value));
   }
   /// Throws Python's TypeError if a keyword was given that has not been taken.
   void finish() const {
@@ -96,10 +96,10 @@ lowering::PassOptions pass_options(nb::handle given) {
   keywords.take("partition_max_growth", "an int", options.partition.max_growth);
   keywords.take("verify", "a bool", options.verify);
   keywords.take("verify_each_pass", "a bool", options.verify_each_pass);
-  if (const std::optional<Callback> f = keywords.function("on_pass")) {
-    options.on_pass = [call = *f](const lowering::PassOptions::PassReport& report) {
+  if (const Callback call = keywords.function("on_pass")) {
+    options.on_pass = [call](const lowering::PassOptions::PassReport& report) {
       const nb::gil_scoped_acquire gil;
-      call(std::string(report.pass), report.before, report.after, report.seconds);
+      (*call)(std::string(report.pass), report.before, report.after, report.seconds);
     };
   }
   keywords.finish();
@@ -140,16 +140,16 @@ BuildOptions build_options(const nb::kwargs& kwargs, const char* what) {
   keywords.take("profile", "a bool", options.profile);
   keywords.take("cache", "a bool", options.cache);
   options.passes = pass_options(keywords.find("passes"));
-  if (const std::optional<Callback> f = keywords.function("on_step")) {
-    options.on_step = [call = *f](std::string_view step, double seconds) {
+  if (const Callback call = keywords.function("on_step")) {
+    options.on_step = [call](std::string_view step, double seconds) {
       const nb::gil_scoped_acquire gil;
-      call(std::string(step), seconds);
+      (*call)(std::string(step), seconds);
     };
   }
-  if (const std::optional<Callback> f = keywords.function("on_warning")) {
-    options.on_warning = [call = *f](const std::string& message) {
+  if (const Callback call = keywords.function("on_warning")) {
+    options.on_warning = [call](const std::string& message) {
       const nb::gil_scoped_acquire gil;
-      call(message);
+      (*call)(message);
     };
   }
   keywords.finish();

@@ -1,6 +1,5 @@
 #include "bindings/errors.h"
 
-#include <array>
 #include <string_view>
 
 #include "bindings/location.h"
@@ -12,9 +11,9 @@ namespace tenon::python {
 
 namespace {
 
-/// The Python exception classes, in the order of ErrorKind.
-enum ErrorKind { kError, kType, kSchedule, kBound, kLower, kTarget, kRuntime, kInternal, kKinds };
-std::array<PyObject*, kKinds> classes{};
+/// The Python exception class of a C++ exception class.
+template <class CppError>
+PyObject* error_class = nullptr;
 
 /// Returns the message as a Python string. Invalid UTF-8 is escaped, because messages may quote
 /// file names or the output of a compiler.
@@ -23,13 +22,13 @@ PyObject* text_of(std::string_view message) {
                               "backslashreplace");
 }
 
-void raise(ErrorKind kind, const Error& raised) {
+void raise(PyObject* type, const Error& raised) {
   // Adds the user's line if the error has no location, because not all functions have a location
   // parameter.
   const Error error = raised.where() ? raised : Error(raised.what(), here());
   PyObject* what = text_of(error.what());
   if (what == nullptr) return;
-  PyObject* instance = PyObject_CallOneArg(classes[kind], what);
+  PyObject* instance = PyObject_CallOneArg(type, what);
   Py_DECREF(what);
   if (instance == nullptr) return;
   PyObject* text = text_of(error.sentence());
@@ -45,7 +44,7 @@ void raise(ErrorKind kind, const Error& raised) {
   Py_XDECREF(text);
   Py_XDECREF(file);
   Py_XDECREF(line);
-  PyErr_SetObject(classes[kind], instance);
+  PyErr_SetObject(type, instance);
   Py_DECREF(instance);
 }
 
@@ -53,27 +52,27 @@ void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const TypeError& e) {
-    raise(kType, e);
+    raise(error_class<TypeError>, e);
   } catch (const ScheduleError& e) {
-    raise(kSchedule, e);
+    raise(error_class<ScheduleError>, e);
   } catch (const BoundError& e) {
-    raise(kBound, e);
+    raise(error_class<BoundError>, e);
   } catch (const LowerError& e) {
-    raise(kLower, e);
+    raise(error_class<LowerError>, e);
   } catch (const TargetError& e) {
-    raise(kTarget, e);
+    raise(error_class<TargetError>, e);
   } catch (const RuntimeError& e) {
-    raise(kRuntime, e);
+    raise(error_class<RuntimeError>, e);
   } catch (const InternalError& e) {
-    raise(kInternal, e);
+    raise(error_class<InternalError>, e);
   } catch (const Error& e) {
-    raise(kError, e);
+    raise(error_class<Error>, e);
   }
 }
 
 }  // namespace
 
-nb::handle schedule_error_class() { return classes[kSchedule]; }
+nb::handle schedule_error_class() { return error_class<ScheduleError>; }
 
 void set_python_error(const std::exception_ptr& error) noexcept {
   try {
@@ -96,38 +95,32 @@ void set_python_error(const std::exception_ptr& error) noexcept {
 }
 
 void bind_errors(PyModule& m) {
-  auto add = [&](ErrorKind kind, const char* name, const char* doc, PyObject* also) {
-    nb::object bases;
-    if (kind == kError) {
-      bases = nb::borrow(PyExc_Exception);
-    } else if (also != nullptr) {
-      bases = nb::make_tuple(nb::handle(classes[kError]), nb::handle(also));
-    } else {
-      bases = nb::borrow(classes[kError]);
-    }
+  auto add = [&](PyObject*& type, const char* name, const char* doc, const nb::object& bases) {
     const std::string qualified = std::string("tenon.") + name;
-    classes[kind] = PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases.ptr(), nullptr);
-    if (classes[kind] == nullptr) throw nb::python_error();
-    m.attr(name) = nb::handle(classes[kind]);
+    type = PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases.ptr(), nullptr);
+    if (type == nullptr) throw nb::python_error();
+    m.attr(name) = nb::handle(type);
   };
-  add(kError, "Error",
+  add(error_class<Error>, "Error",
       "The base of all errors. `sentence` is the message without the location, `file` and `line` "
       "are the user's location or None.",
-      nullptr);
-  for (const char* attribute : {"sentence", "file", "line"})
-    nb::handle(classes[kError]).attr(attribute) = nb::none();
-  add(kType, "TypeError", "A type or literal that does not match, or a wrong number of indices.",
-      PyExc_TypeError);
-  add(kSchedule, "ScheduleError", "An illegal use of a primitive. The schedule is unchanged.",
-      nullptr);
-  add(kBound, "BoundError",
-      "A range that cannot be inferred, or an access that is provably out of bounds.", nullptr);
-  add(kLower, "LowerError", "A loop program that cannot be lowered.", nullptr);
-  add(kTarget, "TargetError",
+      nb::borrow(PyExc_Exception));
+  const nb::object base = nb::borrow(error_class<Error>);
+  for (const char* attribute : {"sentence", "file", "line"}) base.attr(attribute) = nb::none();
+  add(error_class<TypeError>, "TypeError",
+      "A type or literal that does not match, or a wrong number of indices.",
+      nb::make_tuple(base, nb::handle(PyExc_TypeError)));
+  add(error_class<ScheduleError>, "ScheduleError",
+      "An illegal use of a primitive. The schedule is unchanged.", base);
+  add(error_class<BoundError>, "BoundError",
+      "A range that cannot be inferred, or an access that is provably out of bounds.", base);
+  add(error_class<LowerError>, "LowerError", "A loop program that cannot be lowered.", base);
+  add(error_class<TargetError>, "TargetError",
       "An unknown target, option or processor, or a target that this build does not support.",
-      nullptr);
-  add(kRuntime, "RuntimeError", "A wrong argument, or a failure at run time.", PyExc_RuntimeError);
-  add(kInternal, "InternalError", "A bug in the compiler.", nullptr);
+      base);
+  add(error_class<RuntimeError>, "RuntimeError", "A wrong argument, or a failure at run time.",
+      nb::make_tuple(base, nb::handle(PyExc_RuntimeError)));
+  add(error_class<InternalError>, "InternalError", "A bug in the compiler.", base);
   nb::register_exception_translator(translate);
 }
 

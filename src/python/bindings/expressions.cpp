@@ -26,55 +26,24 @@ template <class Class>
 void bind_operators(Class& type) {
   using Op = const Operand&;
   const auto op = nb::is_operator();
+  // The object may be either operand.
+  auto arithmetic = [&](const std::string& name, auto f) {
+    type.def(("__" + name + "__").c_str(), [=](Op a, Op b) { return f(a, b); }, op);
+    type.def(("__r" + name + "__").c_str(), [=](Op b, Op a) { return f(a, b); }, op);
+  };
+  arithmetic("add", [](Op a, Op b) { return a + b; });
+  arithmetic("sub", [](Op a, Op b) { return a - b; });
+  arithmetic("mul", [](Op a, Op b) { return a * b; });
+  arithmetic("truediv", [](Op a, Op b) { return a / b; });
+  arithmetic("floordiv", tir::floordiv);
+  arithmetic("mod", tir::floormod);
+  arithmetic("pow", tir::pow);
+  arithmetic("and", [](Op a, Op b) { return a & b; });
+  arithmetic("or", [](Op a, Op b) { return a | b; });
+  arithmetic("xor", [](Op a, Op b) { return a ^ b; });
+  arithmetic("lshift", [](Op a, Op b) { return a << b; });
+  arithmetic("rshift", [](Op a, Op b) { return a >> b; });
   type.def(
-          "__add__", [](Op a, Op b) { return a + b; }, op)
-      .def(
-          "__radd__", [](Op b, Op a) { return a + b; }, op)
-      .def(
-          "__sub__", [](Op a, Op b) { return a - b; }, op)
-      .def(
-          "__rsub__", [](Op b, Op a) { return a - b; }, op)
-      .def(
-          "__mul__", [](Op a, Op b) { return a * b; }, op)
-      .def(
-          "__rmul__", [](Op b, Op a) { return a * b; }, op)
-      .def(
-          "__truediv__", [](Op a, Op b) { return a / b; }, op)
-      .def(
-          "__rtruediv__", [](Op b, Op a) { return a / b; }, op)
-      .def(
-          "__floordiv__", [](Op a, Op b) { return tir::floordiv(a, b); }, op)
-      .def(
-          "__rfloordiv__", [](Op b, Op a) { return tir::floordiv(a, b); }, op)
-      .def(
-          "__mod__", [](Op a, Op b) { return tir::floormod(a, b); }, op)
-      .def(
-          "__rmod__", [](Op b, Op a) { return tir::floormod(a, b); }, op)
-      .def(
-          "__pow__", [](Op a, Op b) { return tir::pow(a, b); }, op)
-      .def(
-          "__rpow__", [](Op b, Op a) { return tir::pow(a, b); }, op)
-      .def(
-          "__and__", [](Op a, Op b) { return a & b; }, op)
-      .def(
-          "__rand__", [](Op b, Op a) { return a & b; }, op)
-      .def(
-          "__or__", [](Op a, Op b) { return a | b; }, op)
-      .def(
-          "__ror__", [](Op b, Op a) { return a | b; }, op)
-      .def(
-          "__xor__", [](Op a, Op b) { return a ^ b; }, op)
-      .def(
-          "__rxor__", [](Op b, Op a) { return a ^ b; }, op)
-      .def(
-          "__lshift__", [](Op a, Op b) { return a << b; }, op)
-      .def(
-          "__rlshift__", [](Op b, Op a) { return a << b; }, op)
-      .def(
-          "__rshift__", [](Op a, Op b) { return a >> b; }, op)
-      .def(
-          "__rrshift__", [](Op b, Op a) { return a >> b; }, op)
-      .def(
           "__lt__", [](Op a, Op b) { return a < b; }, op)
       .def(
           "__le__", [](Op a, Op b) { return a <= b; }, op)
@@ -236,12 +205,9 @@ void bind_maths(PyModule& m) {
         throw TypeError("make_const: `" + tir::print_expr(constant) + "` is not a number", here());
       },
       "dtype"_a, "value"_a);
-  m.def(
-      "min_value", [](const DTypeLike& type) { return tir::min_value(type, here()); }, "dtype"_a);
-  m.def(
-      "max_value", [](const DTypeLike& type) { return tir::max_value(type, here()); }, "dtype"_a);
-  m.def(
-      "infinity", [](const DTypeLike& type) { return tir::infinity(type, here()); }, "dtype"_a);
+  m.def("min_value", with_line(tir::min_value), "dtype"_a);
+  m.def("max_value", with_line(tir::max_value), "dtype"_a);
+  m.def("infinity", with_line(tir::infinity), "dtype"_a);
 }
 
 /// Converts the arguments of a call: expressions, numbers and strings.
@@ -348,22 +314,12 @@ void bind_types(PyModule& m) {
           },
           nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", [](const DataType& a) { return nb::hash(nb::str(a.str().c_str())); })
-      .def("__str__", &DataType::str)
-      .def("__repr__", &DataType::str);
-  m.def(
-      "Float", [](int bits, int lanes) { return Float(bits, lanes, here()); }, "bits"_a = 32,
-      "lanes"_a = 1);
-  m.def(
-      "BFloat", [](int bits, int lanes) { return BFloat(bits, lanes, here()); }, "bits"_a = 16,
-      "lanes"_a = 1);
-  m.def(
-      "Int", [](int bits, int lanes) { return Int(bits, lanes, here()); }, "bits"_a = 32,
-      "lanes"_a = 1);
-  m.def(
-      "UInt", [](int bits, int lanes) { return UInt(bits, lanes, here()); }, "bits"_a = 32,
-      "lanes"_a = 1);
-  m.def(
-      "Bool", [](int lanes) { return Bool(lanes, here()); }, "lanes"_a = 1);
+      .def_text(&DataType::str);
+  m.def("Float", with_line(Float), "bits"_a = 32, "lanes"_a = 1);
+  m.def("BFloat", with_line(BFloat), "bits"_a = 16, "lanes"_a = 1);
+  m.def("Int", with_line(Int), "bits"_a = 32, "lanes"_a = 1);
+  m.def("UInt", with_line(UInt), "bits"_a = 32, "lanes"_a = 1);
+  m.def("Bool", with_line(Bool), "lanes"_a = 1);
   m.def("Handle", &Handle);
 }
 
@@ -395,8 +351,7 @@ void bind_expressions(PyModule& m) {
       .def_prop_ro(
           "value", [](const Expr& e) { return number_of(e, "value"); },
           "The value of a constant; TypeError for any other expression.")
-      .def("__str__", [](const Expr& e) { return tir::print_expr(e); })
-      .def("__repr__", [](const Expr& e) { return tir::print_expr(e); });
+      .def_text([](const Expr& e) { return tir::print_expr(e); });
   bind_operators(expr);
 
   var.def(
@@ -430,8 +385,7 @@ void bind_expressions(PyModule& m) {
       .def_prop_ro("dtype", [](const IterVar& a) { return a.var().dtype(); })
       .def("same_as", &IterVar::same_as, "other"_a)
       .def("__hash__", [](const IterVar& a) { return identity_hash(&a.var().node()); })
-      .def("__str__", [](const IterVar& a) { return tir::print_legacy(a); })
-      .def("__repr__", [](const IterVar& a) { return tir::print_legacy(a); });
+      .def_text([](const IterVar& a) { return tir::print_legacy(a); });
   bind_operators(axis);
 
   range
@@ -450,8 +404,7 @@ void bind_expressions(PyModule& m) {
           "min"_a, "extent"_a)
       .def_ro("min", &Range::min)
       .def_ro("extent", &Range::extent)
-      .def("__str__", [](const Range& r) { return tir::print_legacy(r); })
-      .def("__repr__", [](const Range& r) { return tir::print_legacy(r); });
+      .def_text([](const Range& r) { return tir::print_legacy(r); });
 
   bind_maths(m);
   bind_calls(m);

@@ -214,17 +214,11 @@ void bind_externs(PyModule& te) {
       },
       "arguments"_a, nb::kw_only(), "name"_a = "main", "binds"_a = nb::none(), "blocks"_a = true,
       "Makes a function that computes `arguments`: a block program, or default loops.");
-  te.def(
-      "extern_primfunc",
-      [](const std::vector<Tensor>& inputs, const tir::PrimFunc& func, const std::string& name) {
-        return te::extern_primfunc(inputs, func, name, here());
-      },
-      "inputs"_a, "func"_a, "name"_a = "extern_primfunc");
-  te.def(
-      "scan_body", [](const Operation& op) { return te::scan_body(op, here()); }, "scan"_a);
-  te.def(
-      "scan_fixed_axes", [](const Operation& op) { return te::scan_fixed_axes(op, here()); },
-      "scan"_a, "Returns the axes along which the columns of a scan are independent.");
+  te.def("extern_primfunc", with_line(te::extern_primfunc), "inputs"_a, "func"_a,
+         "name"_a = "extern_primfunc");
+  te.def("scan_body", with_line(te::scan_body), "scan"_a);
+  te.def("scan_fixed_axes", with_line(te::scan_fixed_axes), "scan"_a,
+         "Returns the axes along which the columns of a scan are independent.");
   te.def(
       "post_dfs_order",
       [](const OneOrMore<Operation>& outputs) { return te::post_dfs_order(outputs.items); },
@@ -232,16 +226,10 @@ void bind_externs(PyModule& te) {
   te.def("is_elementwise", &te::is_elementwise, "op"_a);
   te.def("is_broadcast", &te::is_broadcast, "op"_a);
   te.def("is_injective", &te::is_injective, "op"_a);
-  te.def(
-      "auto_inline_elementwise",
-      [](const te::Schedule& s) { return te::auto_inline_elementwise(s, here()); }, "schedule"_a,
-      "Inlines untouched elementwise stages and returns their operations.");
-  te.def(
-      "auto_inline_broadcast",
-      [](const te::Schedule& s) { return te::auto_inline_broadcast(s, here()); }, "schedule"_a);
-  te.def(
-      "auto_inline_injective",
-      [](const te::Schedule& s) { return te::auto_inline_injective(s, here()); }, "schedule"_a);
+  te.def("auto_inline_elementwise", with_line(te::auto_inline_elementwise), "schedule"_a,
+         "Inlines untouched elementwise stages and returns their operations.");
+  te.def("auto_inline_broadcast", with_line(te::auto_inline_broadcast), "schedule"_a);
+  te.def("auto_inline_injective", with_line(te::auto_inline_injective), "schedule"_a);
 }
 
 }  // namespace tenon::python

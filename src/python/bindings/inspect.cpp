@@ -135,12 +135,9 @@ void bind_profiles(PyModule& m) {
       .def("json", &Profile::json)
       .def("chrome_trace", &Profile::chrome_trace, "For chrome://tracing, or Perfetto.")
       .def("__repr__", [](const Profile& p) { return text_of(p); });
-  m.def(
-      "profile_of", [](const runtime::Module& module) { return profile_of(module, here()); },
-      "module"_a, "Returns the measurements of a module that was built with profile=True.");
-  m.def(
-      "reset_profile", [](const runtime::Module& module) { reset_profile(module, here()); },
-      "module"_a);
+  m.def("profile_of", with_line(profile_of), "module"_a,
+        "Returns the measurements of a module that was built with profile=True.");
+  m.def("reset_profile", with_line(reset_profile), "module"_a);
 }
 
 }  // namespace
@@ -163,14 +160,10 @@ void bind_inspect(PyModule& m, PyModule& te, PyModule& s_tir) {
         return page_of(title, module, target, build_options(kwargs, "loop_page"));
       },
       "module"_a, "target"_a = "llvm", "title"_a = "module", "options"_a);
-  te.def(
-      "dataflow_dot", [](const Schedule& s) { return te::dataflow_dot(s, here()); }, "schedule"_a,
-      "Returns a Graphviz graph of the stages and their data flow.");
-  te.def(
-      "attachment_dot", [](const Schedule& s) { return te::attachment_dot(s, here()); },
-      "schedule"_a,
-      "Returns a Graphviz graph of the stages and the loops that they are attached "
-      "to.");
+  te.def("dataflow_dot", with_line(te::dataflow_dot), "schedule"_a,
+         "Returns a Graphviz graph of the stages and their data flow.");
+  te.def("attachment_dot", with_line(te::attachment_dot), "schedule"_a,
+         "Returns a Graphviz graph of the stages and the loops that they are attached to.");
   te.def(
       "axes_dot",
       [](const Schedule& s, const te::Tensor& stage) {

@@ -1,8 +1,13 @@
 #include "bindings/location.h"
 
+#include <nanobind/nanobind.h>
+
 #include <cstring>
 #include <map>
-#include <unordered_map>
+#include <string_view>
+#include <utility>
+
+namespace nb = nanobind;
 
 namespace tenon::python {
 
@@ -26,37 +31,32 @@ SourceLocation location_of(const LocationRecord& record) {
   return location;
 }
 
-/// A Python file, with the location records of the lines that have been requested.
-struct File {
-  std::string name;
-  bool is_of_package = false;
-  std::map<int, LocationRecord> lines = {};
-};
-
+/// The folder of the package, with a slash at the end. Empty until it is set.
 std::string& package_folder() {
   static std::string folder;
   return folder;
 }
 
-/// Returns the record of a Python file. It is found by the identity of the file's name object,
-/// which is kept alive.
-File& file_of(PyObject* name) {
-  static auto& files = *new std::unordered_map<PyObject*, File>();
-  auto [entry, is_new] = files.try_emplace(name);
-  if (is_new) {
-    Py_INCREF(name);
-    const char* text = PyUnicode_AsUTF8AndSize(name, nullptr);
-    if (text == nullptr) PyErr_Clear();
-    entry->second.name = text != nullptr ? text : "<unknown>";
-    entry->second.is_of_package =
-        !package_folder().empty() && entry->second.name.starts_with(package_folder());
-  }
-  return entry->second;
+/// Returns the text of a file's name, which is valid as long as `name`.
+const char* text_of(PyObject* name) {
+  const char* text = PyUnicode_AsUTF8AndSize(name, nullptr);
+  if (text == nullptr) PyErr_Clear();
+  return text != nullptr ? text : "<unknown>";
 }
 
-SourceLocation location_in(File& file, int line) {
-  auto [entry, is_new] = file.lines.try_emplace(line);
-  if (is_new) entry->second = {file.name.c_str(), "", static_cast<unsigned>(line), 0};
+bool is_of_package(PyObject* file) {
+  return !package_folder().empty() && std::string_view(text_of(file)).starts_with(package_folder());
+}
+
+/// Returns the location of a line of a file. Its record is found by the identity of the file's
+/// name, which is kept alive.
+SourceLocation location_in(PyObject* file, int line) {
+  static auto& records = *new std::map<std::pair<PyObject*, int>, LocationRecord>();
+  const auto [entry, is_new] = records.try_emplace({file, line});
+  if (is_new) {
+    Py_INCREF(file);
+    entry->second = {text_of(file), "", static_cast<unsigned>(line), 0};
+  }
   return location_of(entry->second);
 }
 
@@ -68,25 +68,15 @@ SourceLocation here() {
   // Accesses these members by name, because the stable ABI has no functions for them.
   static PyObject* const file_name = PyUnicode_InternFromString("co_filename");
   static PyObject* const caller = PyUnicode_InternFromString("f_back");
-  PyObject* frame = Py_XNewRef(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (frame != nullptr && frame != Py_None) {
-    auto* const typed = reinterpret_cast<PyFrameObject*>(frame);
-    auto* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(typed));
-    PyObject* const name = PyObject_GetAttr(code, file_name);
-    Py_DECREF(code);
-    File& file = file_of(name);
-    Py_DECREF(name);
-    if (!file.is_of_package) {
-      const int line = PyFrame_GetLineNumber(typed);
-      Py_DECREF(frame);
-      return location_in(file, line);
-    }
-    PyObject* const next = PyObject_GetAttr(frame, caller);
-    Py_DECREF(frame);
-    frame = next;
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame.is_valid() && !frame.is_none()) {
+    auto* const typed = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(typed)));
+    const nb::object file = nb::steal(PyObject_GetAttr(code.ptr(), file_name));
+    if (!is_of_package(file.ptr())) return location_in(file.ptr(), PyFrame_GetLineNumber(typed));
+    frame = nb::steal(PyObject_GetAttr(frame.ptr(), caller));
   }
-  Py_XDECREF(frame);
-  static File& unknown = *new File{"<python>"};
+  static PyObject* const unknown = PyUnicode_InternFromString("<python>");
   return location_in(unknown, 0);
 }
 

@@ -381,19 +381,14 @@ tir::ForKind to_for_kind(const std::string& text, const char* what) {
 void bind_nodes(PyModule& tir) {
   bind_expr_nodes(tir);
   bind_stmt_nodes(tir);
-  tir.def(
-      "post_order_visit", [](const Stmt& s, const nb::callable& f) { visit(s, f); }, "tree"_a,
-      "visit"_a, "Calls `visit` on every statement and expression, children first.");
-  tir.def(
-      "post_order_visit", [](const Expr& e, const nb::callable& f) { visit(e, f); }, "tree"_a,
-      "visit"_a);
-  tir.def(
-      "rewrite", [](const Stmt& s, const nb::callable& f) { return rewrite(s, f); }, "tree"_a,
-      "f"_a,
-      "Rewrites bottom-up: `f` returns the replacement of a statement or expression, or None.");
-  tir.def(
-      "rewrite", [](const Expr& e, const nb::callable& f) { return rewrite(e, f); }, "tree"_a,
-      "f"_a);
+  using Function = const nb::callable&;
+  tir.def("post_order_visit", nb::overload_cast<const Stmt&, Function>(&visit), "tree"_a, "visit"_a,
+          "Calls `visit` on every statement and expression, children first.");
+  tir.def("post_order_visit", nb::overload_cast<const Expr&, Function>(&visit), "tree"_a,
+          "visit"_a);
+  tir.def("rewrite", nb::overload_cast<const Stmt&, Function>(&rewrite), "tree"_a, "f"_a,
+          "Rewrites bottom-up: `f` returns the replacement of a statement or expression, or None.");
+  tir.def("rewrite", nb::overload_cast<const Expr&, Function>(&rewrite), "tree"_a, "f"_a);
   tir.def(
       "substitute",
       [](const Stmt& s, nb::handle values) { return tir::substitute(s, to_map(values)); }, "tree"_a,
@@ -404,10 +399,8 @@ void bind_nodes(PyModule& tir) {
         return tir::substitute(e.alone(), to_map(values));
       },
       "tree"_a, "values"_a);
-  tir.def(
-      "free_vars", [](const Stmt& s) { return tir::free_vars(s); }, "tree"_a);
-  tir.def(
-      "free_vars", [](const Expr& e) { return tir::free_vars(e); }, "tree"_a);
+  tir.def("free_vars", nb::overload_cast<const Stmt&>(&tir::free_vars), "tree"_a);
+  tir.def("free_vars", nb::overload_cast<const Expr&>(&tir::free_vars), "tree"_a);
 }
 
 nb::object node_of(const Expr& e) {

@@ -71,23 +71,24 @@ nb::object call_with(const nb::callable& function, std::span<const Var> vars) {
   return function(*args);
 }
 
-BodyResult body_result(nb::handle result, const std::string& what) {
-  BodyResult body;
-  body.is_list = PyList_Check(result.ptr()) || PyTuple_Check(result.ptr());
-  auto add = [&](nb::handle item) {
+/// Returns the items of a list or tuple, and true; or a tuple of any other object alone, and false.
+static std::pair<nb::object, bool> items_of_result(nb::handle result) {
+  if (PyList_Check(result.ptr()) || PyTuple_Check(result.ptr())) return {nb::borrow(result), true};
+  return {nb::make_tuple(result), false};
+}
+
+std::pair<std::vector<Expr>, bool> body_result(nb::handle result, const std::string& what) {
+  const auto [items, is_list] = items_of_result(result);
+  std::vector<Expr> exprs;
+  for (nb::handle item : items) {
     const std::optional<Operand> operand = to_operand(item);
     if (!operand)
       throw TypeError(what + ": the body must return an expression, or a list of them, got " +
                           nb::inst_name(item).c_str(),
                       here());
-    body.exprs.push_back(operand->alone());
-  };
-  if (body.is_list) {
-    for (nb::handle each : result) add(each);
-  } else {
-    add(result);
+    exprs.push_back(operand->alone());
   }
-  return body;
+  return {std::move(exprs), is_list};
 }
 
 namespace {
@@ -106,9 +107,9 @@ nb::object compute(const Operands& shape, const nb::callable& body, const std::s
   const std::vector<std::string> names = axes ? *axes : parameters.axis_names(shape.size());
   bool is_list = false;
   auto call = [&](std::span<const Var> vars) {
-    BodyResult result = body_result(call_with(body, vars), what);
-    is_list = result.is_list;
-    return std::move(result.exprs);
+    std::vector<Expr> exprs;
+    std::tie(exprs, is_list) = body_result(call_with(body, vars), what);
+    return exprs;
   };
   const te::ComputeOptions options{.tag = tag, .attrs = attrs};
   const std::vector<Tensor> tensors =
@@ -180,8 +181,9 @@ te::ReduceOptions reduce_options(const std::optional<Operand>& where,
   return options;
 }
 
-template <class Reduce>
-void bind_reduction(PyModule& te, const char* name, Reduce reduce, const char* doc) {
+template <class AxisList>
+void bind_reduction(PyModule& te, const char* name,
+                    Expr (*reduce)(const Operand&, AxisList, te::ReduceOptions), const char* doc) {
   te.def(
       name,
       [=](const Operand& source, const OneOrMore<IterVar>& axis,
@@ -192,27 +194,15 @@ void bind_reduction(PyModule& te, const char* name, Reduce reduce, const char* d
 }
 
 void bind_reductions(PyModule& te) {
-  using Options = te::ReduceOptions;
   using List = const std::vector<IterVar>&;
-  using Op = const Operand&;
-  bind_reduction(
-      te, "sum", [](Op e, List axis, Options o) { return te::sum(e, axis, o); },
-      "Sums over reduction axes.");
-  bind_reduction(
-      te, "prod", [](Op e, List axis, Options o) { return te::prod(e, axis, o); },
-      "Multiplies over reduction axes.");
-  bind_reduction(
-      te, "min", [](Op e, List axis, Options o) { return te::min(e, axis, o); },
-      "The minimum over reduction axes, or of two expressions.");
-  bind_reduction(
-      te, "max", [](Op e, List axis, Options o) { return te::max(e, axis, o); },
-      "The maximum over reduction axes, or of two expressions.");
-  bind_reduction(
-      te, "all", [](Op e, List axis, Options o) { return te::all(e, axis, o); },
-      "The conjunction over reduction axes.");
-  bind_reduction(
-      te, "any", [](Op e, List axis, Options o) { return te::any(e, axis, o); },
-      "The disjunction over reduction axes.");
+  bind_reduction(te, "sum", te::sum, "Sums over reduction axes.");
+  bind_reduction(te, "prod", te::prod, "Multiplies over reduction axes.");
+  bind_reduction<List>(te, "min", te::min,
+                       "The minimum over reduction axes, or of two expressions.");
+  bind_reduction<List>(te, "max", te::max,
+                       "The maximum over reduction axes, or of two expressions.");
+  bind_reduction<List>(te, "all", te::all, "The conjunction over reduction axes.");
+  bind_reduction<List>(te, "any", te::any, "The disjunction over reduction axes.");
   te.def("min", &tir::min, "a"_a, "b"_a);
   te.def("max", &tir::max, "a"_a, "b"_a);
 
@@ -221,10 +211,10 @@ void bind_reductions(PyModule& te) {
           "__call__",
           [](const te::Reducer& reducer, nb::handle source, const OneOrMore<IterVar>& axis,
              const std::optional<Operand>& where, const std::optional<OneOrMore<Operand>>& init) {
-            const BodyResult sources = body_result(source, "a reducer");
+            const auto [sources, is_list] = body_result(source, "a reducer");
             const std::vector<Expr> result =
-                reducer(sources.exprs, axis.items, reduce_options(where, init), here());
-            return one_or_list(result, sources.is_list);
+                reducer(sources, axis.items, reduce_options(where, init), here());
+            return one_or_list(result, is_list);
           },
           "source"_a, "axis"_a, nb::kw_only(), "where"_a = nb::none(), "init"_a = nb::none(),
           "Reduces a tuple to one component per source, or a single expression.");
@@ -232,13 +222,13 @@ void bind_reductions(PyModule& te) {
       "comm_reducer",
       [](const nb::callable& combine, const nb::callable& identity, const std::string& name) {
         auto list = [name](nb::handle result, std::size_t count, const char* function) {
-          BodyResult body = body_result(result, quoted("reducer", name));
-          if (body.exprs.size() != count)
+          std::vector<Expr> exprs = body_result(result, quoted("reducer", name)).first;
+          if (exprs.size() != count)
             throw TypeError(quoted("reducer", name) + ": " + function + " must return " +
                                 std::to_string(count) + " values, got " +
-                                std::to_string(body.exprs.size()),
+                                std::to_string(exprs.size()),
                             here());
-          return std::move(body.exprs);
+          return exprs;
         };
         // The functions of a reducer with one component take variables. If there are several
         // components, they take tuples.
@@ -253,21 +243,16 @@ void bind_reductions(PyModule& te) {
             [=](std::span<const DataType> types) {
               nb::list args;
               for (const DataType& type : types) args.append(type);
-              nb::object result = identity(*args);
               // Number literals get the types of the components.
               std::vector<Expr> values;
-              auto add = [&](nb::handle item) {
+              const auto [items, is_list] = items_of_result(identity(*args));
+              for (nb::handle item : items) {
                 const std::optional<Operand> operand = to_operand(item);
                 if (!operand || values.size() >= types.size())
                   throw TypeError(quoted("reducer", name) +
                                       ": the identity must return one value per component",
                                   here());
                 values.push_back(operand->beside(types[values.size()]));
-              };
-              if (PyList_Check(result.ptr()) || PyTuple_Check(result.ptr())) {
-                for (nb::handle each : result) add(each);
-              } else {
-                add(result);
               }
               return values;
             },
@@ -347,9 +332,7 @@ void bind_operations(PyModule& te) {
       .def(
           "__getitem__", [](const Tensor& t, nb::handle key) { return index_tensor(t, {}, key); },
           "indices"_a)
-      .def(
-          "__eq__", [](const Tensor& a, const Tensor& b) { return a.same_as(b); },
-          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality(&Tensor::same_as)
       .def("__hash__",
            [](const Tensor& t) {
              return std::hash<const void*>()(t.op().get()) +
@@ -362,17 +345,14 @@ void bind_operations(PyModule& te) {
       .def_prop_ro("tag", &Operation::tag)
       .def_prop_ro("axis", [](const Operation& op) { return Axes{op.axis()}; })
       .def_prop_ro("reduce_axis", [](const Operation& op) { return Axes{op.reduce_axis()}; })
-      .def_prop_ro("scan_axis", [](const Operation& op) { return op.scan_axis(here()); })
+      .def_prop_ro("scan_axis", with_line(&Operation::scan_axis))
       .def_prop_ro("inputs", &Operation::inputs)
       .def_prop_ro("num_outputs", &Operation::num_outputs)
       .def_prop_ro("body", &Operation::body)
       .def_prop_ro("attrs", &Operation::attrs)
-      .def(
-          "output", [](const Operation& op, int n) { return op.output(n, here()); }, "n"_a)
+      .def("output", with_line(&Operation::output), "n"_a)
       .def("same_as", &Operation::same_as, "other"_a)
-      .def(
-          "__eq__", [](const Operation& a, const Operation& b) { return a.same_as(b); },
-          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality(&Operation::same_as)
       .def("__hash__", [](const Operation& op) { return std::hash<const void*>()(op.get()); })
       .def("__repr__", [](const Operation& op) { return text_of(op); });
 
@@ -400,12 +380,8 @@ void bind_operations(PyModule& te) {
       "Declares a compute operation. `body` takes one variable per dimension and returns the "
       "element there; its parameter names are the axis names unless `axes` gives them. A body that "
       "returns a list makes one output per item, and a list of tensors is returned.");
-  te.def(
-      "reduce_axis",
-      [](const RangeLike& range, const std::string& name) {
-        return te::reduce_axis(range, name, here());
-      },
-      "range"_a, "name"_a = "rv", "Makes a reduction axis over the half-open range.");
+  te.def("reduce_axis", with_line(te::reduce_axis), "range"_a, "name"_a = "rv",
+         "Makes a reduction axis over the half-open range.");
   te.def(
       "thread_axis",
       [](const std::string& tag, const std::string& name) {
@@ -422,12 +398,7 @@ void bind_operations(PyModule& te) {
   te.def(
       "var", [](const std::string& name, const DTypeLike& type) { return Var(Name(name), type); },
       "name"_a = "tindex", "dtype"_a = DTypeLike{Int(32)}, "Makes a variable, such as a size.");
-  te.def(
-      "size_var",
-      [](const std::string& name, const DTypeLike& type) {
-        return te::size_var(name, type, here());
-      },
-      "name"_a = "size", "dtype"_a = DTypeLike{Int(32)});
+  te.def("size_var", with_line(te::size_var), "name"_a = "size", "dtype"_a = DTypeLike{Int(32)});
   bind_reductions(te);
 }
 

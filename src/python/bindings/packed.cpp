@@ -35,31 +35,7 @@ PackedFunctions& packed() {
   return functions;
 }
 
-/// Returns an array that refers to the elements of a tensor. The array holds a copy of `loan` until
-/// the last reference to the elements is gone.
-Array borrow(const DLTensor& tensor, const std::shared_ptr<void>& loan) {
-  struct Borrowed {
-    std::shared_ptr<void> loan;
-    DLManagedTensor managed;
-    std::vector<std::int64_t> shape, strides;
-  };
-  auto borrowed = std::make_unique<Borrowed>(loan);
-  borrowed->shape.assign(tensor.shape, tensor.shape + tensor.ndim);
-  borrowed->managed.dl_tensor = tensor;
-  borrowed->managed.dl_tensor.shape = borrowed->shape.data();
-  if (tensor.strides != nullptr) {
-    borrowed->strides.assign(tensor.strides, tensor.strides + tensor.ndim);
-    borrowed->managed.dl_tensor.strides = borrowed->strides.data();
-  }
-  borrowed->managed.manager_ctx = borrowed.get();
-  borrowed->managed.deleter = [](DLManagedTensor* self) {
-    delete static_cast<Borrowed*>(self->manager_ctx);
-  };
-  runtime::NDArray array = runtime::NDArray::from_dlpack(&borrowed->managed);
-  static_cast<void>(borrowed.release());
-  return {std::move(array)};
-}
-
+/// Converts an argument. An array refers to the elements of the caller and holds a copy of `loan`.
 nb::object to_object(const TenonValue& value, std::int32_t code,
                      const std::shared_ptr<void>& loan) {
   switch (code) {
@@ -70,7 +46,7 @@ nb::object to_object(const TenonValue& value, std::int32_t code,
     case kTenonFloat:
       return nb::float_(value.f);
     case kTenonTensor:
-      return nb::cast(borrow(*static_cast<const DLTensor*>(value.p), loan));
+      return nb::cast(Array(array_of(*static_cast<const DLTensor*>(value.p), loan)));
     case kTenonNull:
       return nb::none();
     default:
@@ -90,7 +66,7 @@ std::int32_t call_packed(std::size_t entry, const TenonValue* args, const std::i
                          std::int32_t count) noexcept {
   const nb::gil_scoped_acquire gil;
   try {
-    std::optional<std::pair<std::string, Callback>> function;
+    std::pair<std::string, Callback> function;
     {
       const std::scoped_lock lock(packed().mutex);
       function = packed().functions.at(entry);
@@ -101,14 +77,14 @@ std::int32_t call_packed(std::size_t entry, const TenonValue* args, const std::i
     try {
       nb::list arguments;
       for (std::int32_t n = 0; n < count; ++n) arguments.append(to_object(args[n], codes[n], loan));
-      function->second(*arguments);
+      (*function.second)(*arguments);
     } catch (const nb::python_error& error) {
       if (is_kept()) clear_frames(error);
       raised = std::current_exception();
     }
     if (is_kept()) PyGC_Collect();  // an array that only a reference cycle refers to is not in use
     if (is_kept())
-      throw RuntimeError("the Python function `" + function->first +
+      throw RuntimeError("the Python function `" + function.first +
                              "` kept an array argument, whose memory is valid until it returns; "
                              "keep a copy, such as array.copy_to(cpu())",
                          here());
@@ -135,19 +111,19 @@ constexpr auto kEntryPoints = []<std::size_t... N>(std::index_sequence<N...>) {
 
 void register_packed_function(const std::string& name, const nb::callable& function) {
   PackedFunctions& all = packed();
-  std::optional<Callback> replaced;  // destroyed after the lock is released
+  const Callback made = make_callback(function);
+  Callback replaced;  // destroyed after the lock is released
   const std::scoped_lock lock(all.mutex);
   for (std::size_t n = 0; n < all.functions.size(); ++n) {
     if (all.functions[n].first != name) continue;
-    replaced = all.functions[n].second;
-    all.functions[n].second = Callback(function);
+    replaced = std::exchange(all.functions[n].second, made);
     return;
   }
   if (all.functions.size() == kMaxPackedFunctions)
     throw RuntimeError("register_packed_function: there are already " +
                            std::to_string(kMaxPackedFunctions) + " functions",
                        here());
-  all.functions.emplace_back(name, function);
+  all.functions.emplace_back(name, made);
   runtime::define_function(name, reinterpret_cast<void*>(kEntryPoints[all.functions.size() - 1]));
 }
 

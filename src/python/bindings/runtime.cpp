@@ -128,12 +128,8 @@ void bind_runtime(PyModule& m, PyModule& runtime) {
           "Calls the first function.")
       .def_prop_ro("function_names", &Module::function_names)
       .def_prop_ro("entry_name", &Module::entry_name)
-      .def(
-          "get_source",
-          [](const Module& module, const std::string& kind) {
-            return module.get_source(kind, here());
-          },
-          "kind"_a = "", "Returns the generated text: \"ll\", \"asm\", \"c\", \"cuda\", ...")
+      .def("get_source", with_line(&Module::get_source), "kind"_a = "",
+           "Returns the generated text: \"ll\", \"asm\", \"c\", \"cuda\", ...")
       .def_prop_ro("imported_modules", &Module::imported_modules)
       .def(
           "save",
@@ -150,8 +146,7 @@ void bind_runtime(PyModule& m, PyModule& runtime) {
           text += (text.size() > 7 ? ", " : "") + name;
         return text + ")";
       });
-  runtime.def(
-      "set_num_threads", [](int n) { runtime::set_num_threads(n, here()); }, "n"_a);
+  runtime.def("set_num_threads", with_line(runtime::set_num_threads), "n"_a);
   runtime.def("num_threads", &runtime::num_threads);
 }
 

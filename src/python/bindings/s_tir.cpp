@@ -57,20 +57,14 @@ s_tir::AnnotationValue to_annotation(nb::handle value) {
   if (is_numpy_bool(value)) return PyObject_IsTrue(value.ptr()) == 1;
   if (PyIndex_Check(value.ptr())) {
     std::int64_t number = 0;
-    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
-    if (!integer.is_valid()) throw nb::python_error();
-    if (nb::try_cast(integer, number)) return number;
+    if (nb::try_cast(to_int(value), number)) return number;
     throw TypeError("annotate: " + std::string(nb::str(value).c_str()) + " does not fit int64",
                     here());
   }
   if (PyUnicode_Check(value.ptr()))
     return argument_as<std::string>(value, "annotate: expected a UTF-8 text");
   if (const ExprRV * sampled; nb::try_cast(value, sampled, false) && sampled) return *sampled;
-  if (has_float(value) && !PySequence_Check(value.ptr())) {
-    const double number = PyFloat_AsDouble(value.ptr());
-    if (number == -1 && PyErr_Occurred()) throw nb::python_error();
-    return number;
-  }
+  if (has_float(value) && !PySequence_Check(value.ptr())) return to_double(value);
   throw type_error(
       std::string("annotate: expected an int, a sampled value, a bool, a float or a str, got ") +
       nb::inst_name(value).c_str());
@@ -83,16 +77,14 @@ s_tir::IndexMap to_index_map(const nb::callable& map, const std::string& what) {
   std::vector<Var> from;
   for (std::size_t n = 0; n < parameters.names->size(); ++n)
     from.emplace_back(Name("i" + std::to_string(n)));
-  std::vector<Expr> to = body_result(call_with(map, from), what).exprs;
+  std::vector<Expr> to = body_result(call_with(map, from), what).first;
   return {std::move(from), std::move(to)};
 }
 
 void bind_handles(PyModule& s_tir) {
   auto handle = [&]<class RV>(PyClass<RV> type, const char* letter) {
     type.def_prop_ro("number", &RV::number)
-        .def(
-            "__eq__", [](const RV& a, const RV& b) { return a.number() == b.number(); },
-            nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+        .def_equality([](const RV& a, const RV& b) { return a.number() == b.number(); })
         .def("__hash__", [](const RV& rv) { return rv.number(); })
         .def("__repr__", [=](const RV& rv) { return letter + std::to_string(rv.number()); });
   };
@@ -118,27 +110,17 @@ void bind_queries(PyClass<Schedule>& sch) {
       .def_prop_ro("mod", [](const Schedule& s) { return s.mod(); })
       .def_prop_ro("trace", [](const Schedule& s) { return s.trace(); })
       .def("copy", &Schedule::copy)
-      .def(
-          "get_block",
-          [](Schedule& s, const std::string& name, const std::string& func_name) {
-            return s.get_block(name, func_name, here());
-          },
-          "name"_a, "func_name"_a = "main")
-      .def(
-          "get_loops", [](Schedule& s, BlockRV b) { return s.get_loops(b, here()); }, "block"_a,
-          "The loops around a block, outermost first.")
+      .def("get_block", with_line(&Schedule::get_block), "name"_a, "func_name"_a = "main")
+      .def("get_loops", with_line(&Schedule::get_loops), "block"_a,
+           "The loops around a block, outermost first.")
       .def(
           "get_child_blocks",
           [](Schedule& s, const BlockOrLoop& parent) {
             return s.get_child_blocks(to_target(parent), here());
           },
           "parent"_a)
-      .def(
-          "get_producers", [](Schedule& s, BlockRV b) { return s.get_producers(b, here()); },
-          "block"_a)
-      .def(
-          "get_consumers", [](Schedule& s, BlockRV b) { return s.get_consumers(b, here()); },
-          "block"_a)
+      .def("get_producers", with_line(&Schedule::get_producers), "block"_a)
+      .def("get_consumers", with_line(&Schedule::get_consumers), "block"_a)
       .def(
           "get", [](const Schedule& s, ExprRV v) { return s.get(v, here()); }, "rv"_a,
           "The sampled number, loop or block that a handle refers to now.")
@@ -146,8 +128,7 @@ void bind_queries(PyClass<Schedule>& sch) {
           "get", [](const Schedule& s, LoopRV l) { return s.get(l, here()); }, "rv"_a)
       .def(
           "get", [](const Schedule& s, BlockRV b) { return *s.get(b, here()).block; }, "rv"_a)
-      .def("__str__", [](const Schedule& s) { return s_tir::print_script(s.mod()); })
-      .def("__repr__", [](const Schedule& s) { return s_tir::print_script(s.mod()); });
+      .def_text([](const Schedule& s) { return s_tir::print_script(s.mod()); });
 }
 
 void bind_sampling(PyClass<Schedule>& sch) {
@@ -209,45 +190,21 @@ void bind_block_loops(PyClass<Schedule>& sch) {
             return s.add_unit_loop(to_target(target), here());
           },
           "block_or_loop"_a)
-      .def(
-          "parallel", [](Schedule& s, LoopRV l) { s.parallel(l, here()); }, "loop"_a)
-      .def(
-          "vectorize", [](Schedule& s, LoopRV l) { s.vectorize(l, here()); }, "loop"_a)
-      .def(
-          "unroll", [](Schedule& s, LoopRV l) { s.unroll(l, here()); }, "loop"_a)
-      .def(
-          "bind",
-          [](Schedule& s, LoopRV loop, const std::string& thread_axis) {
-            s.bind(loop, thread_axis, here());
-          },
-          "loop"_a, "thread_axis"_a);
+      .def("parallel", with_line(&Schedule::parallel), "loop"_a)
+      .def("vectorize", with_line(&Schedule::vectorize), "loop"_a)
+      .def("unroll", with_line(&Schedule::unroll), "loop"_a)
+      .def("bind", with_line(&Schedule::bind), "loop"_a, "thread_axis"_a);
 }
 
 void bind_block_memory(PyClass<Schedule>& sch) {
-  sch.def(
-         "cache_read",
-         [](Schedule& s, BlockRV block, int read_buffer_index, const std::string& scope) {
-           return s.cache_read(block, read_buffer_index, scope, here());
-         },
-         "block"_a, "read_buffer_index"_a, "storage_scope"_a)
-      .def(
-          "cache_write",
-          [](Schedule& s, BlockRV block, int write_buffer_index, const std::string& scope) {
-            return s.cache_write(block, write_buffer_index, scope, here());
-          },
-          "block"_a, "write_buffer_index"_a, "storage_scope"_a)
-      .def(
-          "reindex",
-          [](Schedule& s, BlockRV block, int buffer_index, const std::string& buffer_index_type) {
-            return s.reindex(block, buffer_index, buffer_index_type, here());
-          },
-          "block"_a, "buffer_index"_a, "buffer_index_type"_a)
-      .def(
-          "set_scope",
-          [](Schedule& s, BlockRV block, int buffer_index, const std::string& scope) {
-            s.set_scope(block, buffer_index, scope, here());
-          },
-          "block"_a, "buffer_index"_a, "storage_scope"_a)
+  sch.def("cache_read", with_line(&Schedule::cache_read), "block"_a, "read_buffer_index"_a,
+          "storage_scope"_a)
+      .def("cache_write", with_line(&Schedule::cache_write), "block"_a, "write_buffer_index"_a,
+           "storage_scope"_a)
+      .def("reindex", with_line(&Schedule::reindex), "block"_a, "buffer_index"_a,
+           "buffer_index_type"_a)
+      .def("set_scope", with_line(&Schedule::set_scope), "block"_a, "buffer_index"_a,
+           "storage_scope"_a)
       .def(
           "storage_align",
           [](Schedule& s, BlockRV block, int buffer_index, int axis, int factor, int offset) {
@@ -289,29 +246,12 @@ void bind_block_places(PyClass<Schedule>& sch) {
                 block, loop, {.preserve_unit_loops = preserve_unit_loops, .index = index}, here());
           },
           "block"_a, "loop"_a, "preserve_unit_loops"_a = false, "index"_a = -1)
-      .def(
-          "compute_inline", [](Schedule& s, BlockRV b) { s.compute_inline(b, here()); }, "block"_a)
-      .def(
-          "reverse_compute_inline",
-          [](Schedule& s, BlockRV b) { s.reverse_compute_inline(b, here()); }, "block"_a)
-      .def(
-          "decompose_reduction",
-          [](Schedule& s, BlockRV b, LoopRV l) { return s.decompose_reduction(b, l, here()); },
-          "block"_a, "loop"_a)
-      .def(
-          "merge_reduction",
-          [](Schedule& s, BlockRV init, BlockRV update) {
-            s.merge_reduction(init, update, here());
-          },
-          "init"_a, "update"_a)
-      .def(
-          "rfactor",
-          [](Schedule& s, LoopRV loop, int factor_axis) {
-            return s.rfactor(loop, factor_axis, here());
-          },
-          "loop"_a, "factor_axis"_a = 0)
-      .def(
-          "blockize", [](Schedule& s, LoopRV l) { return s.blockize(l, here()); }, "loop"_a)
+      .def("compute_inline", with_line(&Schedule::compute_inline), "block"_a)
+      .def("reverse_compute_inline", with_line(&Schedule::reverse_compute_inline), "block"_a)
+      .def("decompose_reduction", with_line(&Schedule::decompose_reduction), "block"_a, "loop"_a)
+      .def("merge_reduction", with_line(&Schedule::merge_reduction), "init"_a, "update"_a)
+      .def("rfactor", with_line(&Schedule::rfactor), "loop"_a, "factor_axis"_a = 0)
+      .def("blockize", with_line(&Schedule::blockize), "loop"_a)
       .def(
           "tensorize",
           [](Schedule& s, const BlockOrLoop& target, const std::string& tensor_intrin) {
@@ -356,11 +296,8 @@ void bind_s_tir(PyModule& s_tir) {
           },
           "style"_a = "v09")
       .def("json", &s_tir::Trace::json)
-      .def(
-          "__eq__", [](const s_tir::Trace& a, const s_tir::Trace& b) { return a == b; },
-          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
-      .def("__str__", [](const s_tir::Trace& t) { return t.text(); })
-      .def("__repr__", [](const s_tir::Trace& t) { return t.text(); });
+      .def_equality([](const s_tir::Trace& a, const s_tir::Trace& b) { return a == b; })
+      .def_text([](const s_tir::Trace& t) { return t.text(); });
   PyClass<Schedule> schedule(
       s_tir, "Schedule", "A schedule of a block program: the program and the trace of its steps.");
   bind_queries(schedule);
@@ -386,10 +323,8 @@ void bind_s_tir(PyModule& s_tir) {
         return s_tir::print_script(func, to_style(style));
       },
       "value"_a, "style"_a = "v09");
-  s_tir.def(
-      "print_script", [](const tir::Stmt& s) { return s_tir::print_script(s); }, "value"_a);
-  s_tir.def(
-      "print_script", [](const Expr& e) { return s_tir::print_script(e); }, "value"_a);
+  s_tir.def("print_script", nb::overload_cast<const tir::Stmt&>(&s_tir::print_script), "value"_a);
+  s_tir.def("print_script", nb::overload_cast<const Expr&>(&s_tir::print_script), "value"_a);
   s_tir.def(
       "register_tensor_intrin",
       [](const std::string& name, const tir::PrimFunc& description,

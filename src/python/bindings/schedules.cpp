@@ -17,11 +17,6 @@ namespace {
 
 constexpr const char* kAxes = "expected axes, or one list of axes";
 
-/// A primitive that takes one axis and returns the stage.
-using AxisPrimitive = Stage (Stage::*)(const IterVar&, SourceLocation) const;
-/// A primitive that takes no arguments and returns the stage.
-using StagePrimitive = Stage (Stage::*)(SourceLocation) const;
-
 void bind_loops(PyClass<Stage>& stage) {
   stage
       .def(
@@ -67,12 +62,7 @@ void bind_loops(PyClass<Stage>& stage) {
             return s.reorder(items_of<IterVar>(order, kAxes), here());
           },
           "order"_a)
-      .def(
-          "bind",
-          [](const Stage& s, const IterVar& axis, const IterVar& thread) {
-            return s.bind(axis, thread, here());
-          },
-          "axis"_a, "thread"_a)
+      .def("bind", with_line(&Stage::bind), "axis"_a, "thread"_a)
       .def(
           "pragma",
           [](const Stage& s, const IterVar& axis, const std::string& key,
@@ -82,67 +72,34 @@ void bind_loops(PyClass<Stage>& stage) {
             return s.pragma(axis, key, te::PragmaValue(std::get<Operand>(value).alone()), here());
           },
           "axis"_a, "key"_a, "value"_a = 1)
-      .def(
-          "prefetch",
-          [](const Stage& s, const Tensor& tensor, const IterVar& axis, const Operand& offset) {
-            return s.prefetch(tensor, axis, offset, here());
-          },
-          "tensor"_a, "axis"_a, "offset"_a)
-      .def(
-          "tensorize",
-          [](const Stage& s, const IterVar& axis, const te::TensorIntrin& intrin) {
-            return s.tensorize(axis, intrin, here());
-          },
-          "axis"_a, "intrin"_a, "Replaces the loop and those inside it by an intrinsic.");
-  auto on_axis = [&](const char* name, AxisPrimitive primitive, const char* doc) {
-    stage.def(
-        name, [=](const Stage& s, const IterVar& axis) { return (s.*primitive)(axis, here()); },
-        "axis"_a, doc);
-  };
-  on_axis("vectorize", &Stage::vectorize, "Runs the iterations as lanes of a vector.");
-  on_axis("unroll", &Stage::unroll, "Repeats the body for each iteration.");
-  on_axis("parallel", &Stage::parallel, "Runs the iterations in parallel.");
-  on_axis("round_up", &Stage::round_up,
-          "Lets a non-output compute overrun the axis to its consumers' tile size.");
+      .def("prefetch", with_line(&Stage::prefetch), "tensor"_a, "axis"_a, "offset"_a)
+      .def("tensorize", with_line(&Stage::tensorize), "axis"_a, "intrin"_a,
+           "Replaces the loop and those inside it by an intrinsic.")
+      .def("vectorize", with_line(&Stage::vectorize), "axis"_a,
+           "Runs the iterations as lanes of a vector.")
+      .def("unroll", with_line(&Stage::unroll), "axis"_a, "Repeats the body for each iteration.")
+      .def("parallel", with_line(&Stage::parallel), "axis"_a, "Runs the iterations in parallel.")
+      .def("round_up", with_line(&Stage::round_up), "axis"_a,
+           "Lets a non-output compute overrun the axis to its consumers' tile size.");
 }
 
 void bind_storage(PyClass<Stage>& stage) {
   stage
-      .def(
-          "compute_at",
-          [](const Stage& s, const Stage& parent, const IterVar& axis) {
-            return s.compute_at(parent, axis, here());
-          },
-          "parent"_a, "axis"_a, "Attaches the stage to a loop of `parent`.")
-      .def(
-          "set_scope",
-          [](const Stage& s, const std::string& scope) { return s.set_scope(scope, here()); },
-          "scope"_a, "Sets the memory of the output, such as \"shared\".")
-      .def(
-          "set_store_predicate",
-          [](const Stage& s, const Operand& condition) {
-            return s.set_store_predicate(condition, here());
-          },
-          "condition"_a, "Restricts the stores to where the condition holds.")
+      .def("compute_at", with_line(&Stage::compute_at), "parent"_a, "axis"_a,
+           "Attaches the stage to a loop of `parent`.")
+      .def("set_scope", with_line(&Stage::set_scope), "scope"_a,
+           "Sets the memory of the output, such as \"shared\".")
+      .def("set_store_predicate", with_line(&Stage::set_store_predicate), "condition"_a,
+           "Restricts the stores to where the condition holds.")
       .def(
           "env_threads",
           [](const Stage& s, const nb::args& threads) {
             return s.env_threads(items_of<IterVar>(threads, kAxes), here());
           },
           "threads"_a, "Adds thread axes around a whole scan.")
-      .def(
-          "storage_align",
-          [](const Stage& s, const IterVar& axis, int factor, int offset) {
-            return s.storage_align(axis, factor, offset, here());
-          },
-          "axis"_a, "factor"_a, "offset"_a,
-          "Pads the stride of a dimension so that stride % factor == offset.")
-      .def(
-          "bound",
-          [](const Stage& s, const IterVar& axis, const RangeLike& range) {
-            return s.bound(axis, range, here());
-          },
-          "axis"_a, "range"_a)
+      .def("storage_align", with_line(&Stage::storage_align), "axis"_a, "factor"_a, "offset"_a,
+           "Pads the stride of a dimension so that stride % factor == offset.")
+      .def("bound", with_line(&Stage::bound), "axis"_a, "range"_a)
       .def(
           "transform_layout",
           [](const Stage& s, const nb::callable& map, bool pad) {
@@ -150,23 +107,23 @@ void bind_storage(PyClass<Stage>& stage) {
             Parameters::of(map).check_count(s.op(here()).output(0, here()).shape().size(), what);
             return s.transform_layout(
                 [&](std::span<const tir::Var> vars) {
-                  return body_result(call_with(map, vars), what).exprs;
+                  return body_result(call_with(map, vars), what).first;
                 },
                 te::LayoutOptions{.pad = pad}, here());
           },
           "map"_a, nb::kw_only(), "pad"_a = false,
           "Changes the layout of the output by a bijective map of its indices. Returns the new "
-          "axes.");
-  auto without = [&](const char* name, StagePrimitive primitive, const char* doc) {
-    stage.def(
-        name, [=](const Stage& s) { return (s.*primitive)(here()); }, doc);
-  };
-  without("compute_inline", &Stage::compute_inline, "Computes the stage where it is read.");
-  without("compute_root", &Stage::compute_root, "Computes the stage before its consumers.");
-  without("double_buffer", &Stage::double_buffer, "Fills one copy while another one is read.");
-  without("rolling_buffer", &Stage::rolling_buffer, "Keeps what the next iteration reads again.");
-  without("autotune_loops", &Stage::autotune_loops,
-          "Lets the compiler interchange, jam and vectorize the stage's serial loops.");
+          "axes.")
+      .def("compute_inline", with_line(&Stage::compute_inline),
+           "Computes the stage where it is read.")
+      .def("compute_root", with_line(&Stage::compute_root),
+           "Computes the stage before its consumers.")
+      .def("double_buffer", with_line(&Stage::double_buffer),
+           "Fills one copy while another one is read.")
+      .def("rolling_buffer", with_line(&Stage::rolling_buffer),
+           "Keeps what the next iteration reads again.")
+      .def("autotune_loops", with_line(&Stage::autotune_loops),
+           "Lets the compiler interchange, jam and vectorize the stage's serial loops.");
 }
 
 }  // namespace
@@ -175,24 +132,22 @@ void bind_schedules(PyModule& te) {
   PyClass<Stage> stage(te, "Stage", "How to compute one operation.");
   PyClass<Schedule> schedule(te, "Schedule", "How to compute a graph of operations.");
 
-  stage.def_prop_ro("op", [](const Stage& s) { return s.op(here()); })
-      .def_prop_ro("origin_op", [](const Stage& s) { return s.origin_op(here()); })
+  stage.def_prop_ro("op", with_line(&Stage::op))
+      .def_prop_ro("origin_op", with_line(&Stage::origin_op))
       .def_prop_ro(
           "axis", [](const Stage& s) { return Axes{s.op(here()).axis()}; },
           "The data axes of the stage's current operation.")
       .def_prop_ro(
           "reduce_axis", [](const Stage& s) { return Axes{s.op(here()).reduce_axis()}; },
           "The reduction axes of the stage's current operation.")
-      .def_prop_ro("scan_axis", [](const Stage& s) { return s.scan_axis(here()); })
-      .def_prop_ro("leaf_iter_vars", [](const Stage& s) { return s.leaf_iter_vars(here()); })
-      .def_prop_ro("all_iter_vars", [](const Stage& s) { return s.all_iter_vars(here()); })
+      .def_prop_ro("scan_axis", with_line(&Stage::scan_axis))
+      .def_prop_ro("leaf_iter_vars", with_line(&Stage::leaf_iter_vars))
+      .def_prop_ro("all_iter_vars", with_line(&Stage::all_iter_vars))
       .def_prop_ro("is_group", &Stage::is_group)
       .def_prop_ro("group", &Stage::group)
       .def_prop_ro("name", &Stage::name)
       .def("same_as", &Stage::same_as, "other"_a)
-      .def(
-          "__eq__", [](const Stage& a, const Stage& b) { return a.same_as(b); }, nb::is_operator(),
-          nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality(&Stage::same_as)
       .def("__hash__", [](const Stage& s) { return std::hash<std::string>()(s.name()); })
       .def("__repr__", [](const Stage& s) { return "stage(" + s.name() + ")"; });
   bind_loops(stage);
@@ -253,13 +208,13 @@ void bind_schedules(PyModule& te) {
             return s.create_group(outputs.items, inputs.items, include_inputs, here());
           },
           "outputs"_a, "inputs"_a, "include_inputs"_a = false)
-      .def("normalize", [](const Schedule& s) { return s.normalize(here()); })
+      .def("normalize", with_line(&Schedule::normalize))
       .def("copy", &Schedule::copy)
       .def_prop_ro("stages", &Schedule::stages, "The stages, producers before consumers.")
       .def_prop_ro("outputs", &Schedule::outputs)
       .def_prop_ro("warnings", &Schedule::warnings)
-      .def("print_loops", [](const Schedule& s) { return s.print_loops(here()); })
-      .def("__repr__", [](const Schedule& s) { return s.print_loops(here()); });
+      .def("print_loops", with_line(&Schedule::print_loops))
+      .def("__repr__", with_line(&Schedule::print_loops));
 
   te.def(
       "create_schedule",

@@ -10,6 +10,7 @@
 namespace tenon::python {
 
 using tir::Buffer;
+using tir::BufferRef;
 using tir::Expr;
 using tir::IRBuilder;
 using tir::IRModule;
@@ -68,9 +69,7 @@ void bind_buffers(PyModule& tir) {
           },
           "indices"_a)
       .def("same_as", &Buffer::same_as, "other"_a)
-      .def(
-          "__eq__", [](const Buffer& a, const Buffer& b) { return a.same_as(b); },
-          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_equality(&Buffer::same_as)
       .def("__hash__", [](const Buffer& b) { return std::hash<const void*>()(b.get()); })
       .def("__repr__", [](const Buffer& b) {
         std::string text = "Buffer(" + b.name() + ", " + b.dtype().str() + "[";
@@ -116,11 +115,8 @@ void bind_functions(PyModule& m, PyModule& tir) {
           "The node as an object of its kind: For, Store, If, ...")
       .def("same_as", &Stmt::same_as, "other"_a)
       .def("__hash__", [](const Stmt& s) { return std::hash<const void*>()(&s.node()); })
-      .def(
-          "__eq__", [](const Stmt& a, const Stmt& b) { return a.same_as(b); }, nb::is_operator(),
-          nb::sig("def __eq__(self, arg: object, /) -> bool"))
-      .def("__str__", [](const Stmt& s) { return tir::print_stmt(s); })
-      .def("__repr__", [](const Stmt& s) { return tir::print_stmt(s); });
+      .def_equality(&Stmt::same_as)
+      .def_text([](const Stmt& s) { return tir::print_stmt(s); });
   PyClass<PrimFunc>(m, "PrimFunc", "A function of the loop IR.")
       .def(
           "__init__",
@@ -174,8 +170,7 @@ void bind_functions(PyModule& m, PyModule& tir) {
             return faults;
           },
           "Returns the violations of the function's form; empty if it is well-formed.")
-      .def("__str__", [](const PrimFunc& f) { return text_of(f); })
-      .def("__repr__", [](const PrimFunc& f) { return text_of(f); });
+      .def_text([](const PrimFunc& f) { return text_of(f); });
   PyClass<IRModule>(m, "IRModule")
       .def(
           "__init__",
@@ -197,13 +192,11 @@ void bind_functions(PyModule& m, PyModule& tir) {
       .def("__contains__", [](const IRModule& module,
                               const std::string& name) { return module.functions.contains(name); })
       .def("__len__", [](const IRModule& module) { return module.functions.size(); })
-      .def("__str__", [](const IRModule& module) { return text_of(module); })
-      .def("__repr__", [](const IRModule& module) { return text_of(module); });
+      .def_text([](const IRModule& module) { return text_of(module); });
 
-  tir.def(
-      "structural_equal",
-      [](const PrimFunc& a, const PrimFunc& b) { return tir::structural_equal(a, b); }, "a"_a,
-      "b"_a, "Whether two trees are equal up to the names of what they define.");
+  tir.def("structural_equal",
+          nb::overload_cast<const PrimFunc&, const PrimFunc&>(&tir::structural_equal), "a"_a, "b"_a,
+          "Whether two trees are equal up to the names of what they define.");
   tir.def(
       "structural_equal",
       [](const IRModule& a, const IRModule& b) {
@@ -216,23 +209,18 @@ void bind_functions(PyModule& m, PyModule& tir) {
         return true;
       },
       "a"_a, "b"_a);
-  tir.def(
-      "structural_equal", [](const Stmt& a, const Stmt& b) { return tir::structural_equal(a, b); },
-      "a"_a, "b"_a);
+  tir.def("structural_equal", nb::overload_cast<const Stmt&, const Stmt&>(&tir::structural_equal),
+          "a"_a, "b"_a);
   tir.def(
       "structural_equal",
       [](const Operand& a, const Operand& b) {
         return tir::structural_equal(a.alone(), b.alone());
       },
       "a"_a, "b"_a);
-  tir.def(
-      "print_legacy", [](const Expr& e) { return tir::print_legacy(e); }, "value"_a);
-  tir.def(
-      "print_legacy", [](const Stmt& s) { return tir::print_legacy(s); }, "value"_a);
-  tir.def(
-      "print_legacy", [](const tir::IterVar& a) { return tir::print_legacy(a); }, "value"_a);
-  tir.def(
-      "print_legacy", [](const tir::Range& r) { return tir::print_legacy(r); }, "value"_a);
+  tir.def("print_legacy", nb::overload_cast<const Expr&>(&tir::print_legacy), "value"_a);
+  tir.def("print_legacy", nb::overload_cast<const Stmt&>(&tir::print_legacy), "value"_a);
+  tir.def("print_legacy", nb::overload_cast<const tir::IterVar&>(&tir::print_legacy), "value"_a);
+  tir.def("print_legacy", nb::overload_cast<const tir::Range&>(&tir::print_legacy), "value"_a);
   tir.def(
       "parse_expr",
       [](const std::string& text, const std::vector<Var>& vars) {
@@ -255,28 +243,23 @@ struct BuilderScope {
   std::function<nb::object(IRBuilder&)> open;
 };
 
-/// A buffer of a builder. In Python, `b[i]` reads an element and `b[i] = value` stores one.
-struct BuilderBuffer {
-  tir::BufferRef buffer;
-};
-
-tir::ElementRef element(const BuilderBuffer& of, const OneOrMore<Operand>& indices) {
+tir::ElementRef element(const BufferRef& of, const OneOrMore<Operand>& indices) {
   const Operands& items = indices.items;
   switch (items.size()) {
     case 0:
-      return of.buffer[{}];
+      return of[{}];
     case 1:
-      return of.buffer[items[0]];
+      return of[items[0]];
     case 2:
-      return of.buffer[{items[0], items[1]}];
+      return of[{items[0], items[1]}];
     case 3:
-      return of.buffer[{items[0], items[1], items[2]}];
+      return of[{items[0], items[1], items[2]}];
     case 4:
-      return of.buffer[{items[0], items[1], items[2], items[3]}];
+      return of[{items[0], items[1], items[2], items[3]}];
     case 5:
-      return of.buffer[{items[0], items[1], items[2], items[3], items[4]}];
+      return of[{items[0], items[1], items[2], items[3], items[4]}];
     case 6:
-      return of.buffer[{items[0], items[1], items[2], items[3], items[4], items[5]}];
+      return of[{items[0], items[1], items[2], items[3], items[4], items[5]}];
     default:
       throw TypeError("an element of a buffer under construction has at most 6 indices, got " +
                           std::to_string(items.size()),
@@ -297,17 +280,17 @@ void bind_builder(PyModule& tir) {
             }
           },
           "type"_a.none(), "value"_a.none(), "traceback"_a.none());
-  PyClass<BuilderBuffer>(tir, "BufferRef")
-      .def_prop_ro("buffer", [](const BuilderBuffer& b) { return b.buffer.buffer(); })
+  PyClass<BufferRef>(tir, "BufferRef")
+      .def_prop_ro("buffer", [](const BufferRef& b) { return b.buffer(); })
       .def(
           "__getitem__",
-          [](const BuilderBuffer& b, const OneOrMore<Operand>& indices) {
+          [](const BufferRef& b, const OneOrMore<Operand>& indices) {
             return static_cast<Expr>(element(b, indices));
           },
           "indices"_a)
       .def(
           "__setitem__",
-          [](const BuilderBuffer& b, const OneOrMore<Operand>& indices, const Operand& value) {
+          [](const BufferRef& b, const OneOrMore<Operand>& indices, const Operand& value) {
             element(b, indices) = value;
           },
           "indices"_a, "value"_a);
@@ -369,15 +352,10 @@ void bind_builder(PyModule& tir) {
           "allocate",
           [](IRBuilder& ib, const DTypeLike& dtype, const OneOrMore<Operand>& shape,
              const std::string& name, const std::string& scope) {
-            return BuilderBuffer{ib.allocate(dtype, to_exprs(shape.items), name, scope, here())};
+            return ib.allocate(dtype, to_exprs(shape.items), name, scope, here());
           },
           "dtype"_a, "shape"_a, "name"_a = "buf", "scope"_a = "global")
-      .def(
-          "buffer_ptr",
-          [](IRBuilder& ib, const Buffer& buffer) {
-            return BuilderBuffer{ib.buffer_ptr(buffer, here())};
-          },
-          "buffer"_a)
+      .def("buffer_ptr", with_line(&IRBuilder::buffer_ptr), "buffer"_a)
       .def(
           "scope_attr",
           [](IRBuilder& ib, const std::variant<tir::IterVar, std::string>& subject,
@@ -401,7 +379,7 @@ void bind_builder(PyModule& tir) {
           "emit", [](IRBuilder& ib, const Stmt& stmt) { ib.emit(stmt); }, "stmt"_a)
       .def(
           "emit", [](IRBuilder& ib, const Expr& call) { ib.emit(call, here()); }, "call"_a)
-      .def("get", [](IRBuilder& ib) { return ib.get(here()); });
+      .def("get", with_line(&IRBuilder::get));
 }
 
 }  // namespace

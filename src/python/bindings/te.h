@@ -46,14 +46,8 @@ nb::object one_or_list(const std::vector<T>& items, bool is_list) {
 /// Calls a Python function with variables as its arguments.
 nb::object call_with(const nb::callable& function, std::span<const tir::Var> vars);
 
-/// The expressions that a Python function returned. `is_list`: it returned a list or tuple of them,
-/// not a single expression.
-struct BodyResult {
-  std::vector<tir::Expr> exprs;
-  bool is_list = false;
-};
-/// Converts the result of a Python function. Throws TypeError, with the user's line, if it is not
-/// an expression or a list of expressions.
-BodyResult body_result(nb::handle result, const std::string& what);
+/// Returns the expressions that a Python function returned, and whether it returned a list or tuple
+/// of them, not a single expression. Throws TypeError, with the user's line, for any other result.
+std::pair<std::vector<tir::Expr>, bool> body_result(nb::handle result, const std::string& what);
 
 }  // namespace tenon::python

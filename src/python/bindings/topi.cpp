@@ -126,9 +126,7 @@ void bind_elementwise(PyModule& topi) {
   using Map = Tensor (*)(const Tensor&, Name, SourceLocation);
   auto bind = [&](const char* name, Map f) {
     const std::string default_name = std::string("T_") + name;
-    topi.def(
-        name, [=](const Tensor& x, const std::string& op_name) { return f(x, op_name, here()); },
-        "x"_a, "name"_a = default_name.c_str());
+    topi.def(name, with_line(f), "x"_a, "name"_a = default_name.c_str());
   };
   bind("abs", topi::abs);
   bind("negative", topi::negative);
@@ -168,24 +166,10 @@ void bind_elementwise(PyModule& topi) {
   bind("relu", topi::relu);
   bind("gelu", topi::gelu);
   bind("flatten", topi::flatten);
-  topi.def(
-      "cast",
-      [](const Tensor& x, const DTypeLike& dtype, const std::string& name) {
-        return topi::cast(x, dtype, name, here());
-      },
-      "x"_a, "dtype"_a, "name"_a = "T_cast");
-  topi.def(
-      "reinterpret",
-      [](const Tensor& x, const DTypeLike& dtype, const std::string& name) {
-        return topi::reinterpret(x, dtype, name, here());
-      },
-      "x"_a, "dtype"_a, "name"_a = "T_reinterpret");
-  topi.def(
-      "clip",
-      [](const Tensor& x, const Operand& low, const Operand& high, const std::string& name) {
-        return topi::clip(x, low, high, name, here());
-      },
-      "x"_a, "low"_a, "high"_a, "name"_a = "T_clip");
+  topi.def("cast", with_line(topi::cast), "x"_a, "dtype"_a, "name"_a = "T_cast");
+  topi.def("reinterpret", with_line(topi::reinterpret), "x"_a, "dtype"_a,
+           "name"_a = "T_reinterpret");
+  topi.def("clip", with_line(topi::clip), "x"_a, "low"_a, "high"_a, "name"_a = "T_clip");
   topi.def(
       "full",
       [](const Operands& shape, const DTypeLike& dtype, const Operand& value,
@@ -246,30 +230,17 @@ void bind_shapes(PyModule& topi) {
         return topi::reshape(x, to_exprs(shape), name, here());
       },
       "x"_a, "shape"_a, "name"_a = "T_reshape");
-  topi.def(
-      "expand_dims",
-      [](const Tensor& x, int axis, int count, const std::string& name) {
-        return topi::expand_dims(x, axis, count, name, here());
-      },
-      "x"_a, "axis"_a, "count"_a = 1, "name"_a = "T_expand_dims");
+  topi.def("expand_dims", with_line(topi::expand_dims), "x"_a, "axis"_a, "count"_a = 1,
+           "name"_a = "T_expand_dims");
   topi.def(
       "squeeze",
       [](const Tensor& x, const std::optional<OneOrMore<int>>& axis, const std::string& name) {
         return topi::squeeze(x, to_axes(axis), name, here());
       },
       "x"_a, "axis"_a = nb::none(), "name"_a = "T_squeeze");
-  topi.def(
-      "concatenate",
-      [](const std::vector<Tensor>& tensors, int axis, const std::string& name) {
-        return topi::concatenate(tensors, axis, name, here());
-      },
-      "tensors"_a, "axis"_a = 0, "name"_a = "T_concat");
-  topi.def(
-      "stack",
-      [](const std::vector<Tensor>& tensors, int axis, const std::string& name) {
-        return topi::stack(tensors, axis, name, here());
-      },
-      "tensors"_a, "axis"_a = 0, "name"_a = "T_stack");
+  topi.def("concatenate", with_line(topi::concatenate), "tensors"_a, "axis"_a = 0,
+           "name"_a = "T_concat");
+  topi.def("stack", with_line(topi::stack), "tensors"_a, "axis"_a = 0, "name"_a = "T_stack");
   topi.def(
       "split",
       [](const Tensor& x, const std::variant<int, std::vector<int>>& sections_or_places, int axis,
@@ -280,19 +251,9 @@ void bind_shapes(PyModule& topi) {
       },
       "x"_a, "sections_or_places"_a, "axis"_a = 0, "name"_a = "T_split",
       "Splits into equal sections, or at the given places.");
-  topi.def(
-      "strided_slice",
-      [](const Tensor& x, const std::vector<int>& begin, const std::vector<int>& end,
-         const std::vector<int>& strides, const std::string& name) {
-        return topi::strided_slice(x, begin, end, strides, name, here());
-      },
-      "x"_a, "begin"_a, "end"_a, "strides"_a = std::vector<int>(), "name"_a = "T_strided_slice");
-  topi.def(
-      "take",
-      [](const Tensor& x, const Tensor& indices, int axis, const std::string& name) {
-        return topi::take(x, indices, axis, name, here());
-      },
-      "x"_a, "indices"_a, "axis"_a = 0, "name"_a = "T_take");
+  topi.def("strided_slice", with_line(topi::strided_slice), "x"_a, "begin"_a, "end"_a,
+           "strides"_a = std::vector<int>(), "name"_a = "T_strided_slice");
+  topi.def("take", with_line(topi::take), "x"_a, "indices"_a, "axis"_a = 0, "name"_a = "T_take");
   topi.def(
       "pad",
       [](const Tensor& x, const Operands& before, const std::optional<Operands>& after,
@@ -331,12 +292,7 @@ void bind_networks(PyModule& topi) {
                     : topi::dense(x, weight, options, here());
       },
       "x"_a, "weight"_a, "bias"_a = nb::none(), "out_dtype"_a = nb::none(), "name"_a = "T_dense");
-  topi.def(
-      "softmax",
-      [](const Tensor& x, int axis, const std::string& name) {
-        return topi::softmax(x, axis, name, here());
-      },
-      "x"_a, "axis"_a = -1, "name"_a = "T_softmax_norm");
+  topi.def("softmax", with_line(topi::softmax), "x"_a, "axis"_a = -1, "name"_a = "T_softmax_norm");
   using Pool = Tensor (*)(const Tensor&, std::array<int, 2>, topi::PoolOptions, SourceLocation);
   auto pool = [&](const char* name, Pool f) {
     topi.def(
@@ -400,19 +356,10 @@ void bind_networks(PyModule& topi) {
   };
   winograd("conv2d_winograd_nchw", topi::conv2d_winograd_nchw);
   winograd("conv2d_winograd_nhwc", topi::conv2d_winograd_nhwc);
-  topi.def(
-      "layer_norm",
-      [](const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon,
-         const std::string& name) {
-        return topi::layer_norm(x, gamma, beta, epsilon, name, here());
-      },
-      "x"_a, "gamma"_a, "beta"_a, "epsilon"_a = 1e-5, "name"_a = "T_layer_norm");
-  topi.def(
-      "rms_norm",
-      [](const Tensor& x, const Tensor& gamma, double epsilon, const std::string& name) {
-        return topi::rms_norm(x, gamma, epsilon, name, here());
-      },
-      "x"_a, "gamma"_a, "epsilon"_a = 1e-5, "name"_a = "T_rms_norm");
+  topi.def("layer_norm", with_line(topi::layer_norm), "x"_a, "gamma"_a, "beta"_a,
+           "epsilon"_a = 1e-5, "name"_a = "T_layer_norm");
+  topi.def("rms_norm", with_line(topi::rms_norm), "x"_a, "gamma"_a, "epsilon"_a = 1e-5,
+           "name"_a = "T_rms_norm");
   topi.def(
       "attention",
       [](const Tensor& q, const Tensor& k, const Tensor& v, std::optional<double> scale,
@@ -526,12 +473,8 @@ void bind_library_schedules(PyModule& topi) {
       "m"_a = 16, "n"_a = 16, "k"_a = 32, "a"_a = DTypeLike{BFloat(16)},
       "b"_a = DTypeLike{BFloat(16)}, "transpose_a"_a = false, "transpose_b"_a = false,
       "transpose_c"_a = false);
-  gpu.def(
-      "dot_product_of_four",
-      [](const DTypeLike& a, const DTypeLike& b) {
-        return topi::gpu::dot_product_of_four(a, b, here());
-      },
-      "a"_a = DTypeLike{Int(8)}, "b"_a = DTypeLike{Int(8)});
+  gpu.def("dot_product_of_four", with_line(topi::gpu::dot_product_of_four),
+          "a"_a = DTypeLike{Int(8)}, "b"_a = DTypeLike{Int(8)});
   topi.def(
       "schedule",
       [](const te::Schedule& s, const OneOrMore<Tensor>& outs, const TargetLike& target) {

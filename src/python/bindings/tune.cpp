@@ -42,28 +42,28 @@ std::vector<Schedule> schedules_of(nb::handle result, nb::handle passed, const c
 
 /// Returns the search space that a Python function `f(sch)` describes.
 Space space_of_function(const nb::callable& function) {
-  return Space([call = Callback(function)](const Schedule& fresh, const Target&) {
+  return Space([call = make_callback(function)](const Schedule& fresh, const Target&) {
     const nb::gil_scoped_acquire gil;
     nb::object sch = nb::cast(fresh);
-    return schedules_of(call(sch), sch, "a space");
+    return schedules_of((*call)(sch), sch, "a space");
   });
 }
 
 ScheduleRule rule_of_function(const std::string& name, const nb::callable& apply) {
-  return {name, [call = Callback(apply)](const Schedule& sch, s_tir::BlockRV block,
-                                         const Target& target) {
+  return {name, [call = make_callback(apply)](const Schedule& sch, s_tir::BlockRV block,
+                                              const Target& target) {
             const nb::gil_scoped_acquire gil;
             nb::object copy = nb::cast(sch);
-            return schedules_of(call(copy, block, target), copy, "a rule");
+            return schedules_of((*call)(copy, block, target), copy, "a rule");
           }};
 }
 
 Postprocessor postprocessor_of_function(const std::string& name, const nb::callable& apply) {
-  return {name, [call = Callback(apply)](Schedule& sch, const Target& target) {
+  return {name, [call = make_callback(apply)](Schedule& sch, const Target& target) {
             const nb::gil_scoped_acquire gil;
             nb::object copy = nb::cast(sch);
             try {
-              call(copy, target);
+              (*call)(copy, target);
             } catch (nb::python_error& error) {
               // A ScheduleError only rejects the candidate, as in C++. Any other exception ends
               // tuning.
@@ -305,10 +305,11 @@ void bind_tuning(PyModule& tune, const char* name, const char* subject,
           options.space = made ? *made : space_of_function(std::get<nb::callable>(*space));
         }
         if (log) {
-          options.log = [call = Callback(*log)](tune::LogLevel level, const std::string& line) {
+          options.log = [call = make_callback(*log)](tune::LogLevel level,
+                                                     const std::string& line) {
             static constexpr const char* kLevels[] = {"debug", "info", "warning"};
             const nb::gil_scoped_acquire gil;
-            call(kLevels[static_cast<std::size_t>(level)], line);
+            (*call)(kLevels[static_cast<std::size_t>(level)], line);
           };
         }
         const auto tune = [&] {

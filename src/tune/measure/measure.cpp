@@ -67,7 +67,7 @@ class Pipe {
 /// gets its own process group, so that Ctrl-C in a terminal does not reach it. Throws RuntimeError
 /// if it cannot be started.
 pid_t started(const std::vector<std::string>& command, int answer_to) {
-  ArgumentVector arguments(command);
+  const std::vector<char*> arguments = exec_arguments(command);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -83,7 +83,7 @@ pid_t started(const std::vector<std::string>& command, int answer_to) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   const int error =
-      posix_spawn(&child, command[0].c_str(), &actions, &attributes, arguments.get(), environ);
+      posix_spawn(&child, command[0].c_str(), &actions, &attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) refuse_to_start(command[0], error);
