@@ -214,7 +214,7 @@ std::optional<Digits> divided(const Digits& digits, std::int64_t divisor, bool i
   return result;
 }
 
-std::optional<Digits> sum(std::optional<Digits> a, const std::optional<Digits>& b) {
+std::optional<Digits> joined(std::optional<Digits> a, const std::optional<Digits>& b) {
   if (!a || !b) return std::nullopt;
   a->insert(a->end(), b->begin(), b->end());
   std::ranges::stable_sort(*a, {}, &Digit::scale);
@@ -246,7 +246,7 @@ std::optional<Digits> digits_of(const Expr& e, const std::vector<Var>& params,
   const auto digits = [&](const Expr& operand) {
     return digits_of(operand, params, extents, are_multiples);
   };
-  if (node->op == BinaryOp::Add) return sum(digits(node->a), digits(node->b));
+  if (node->op == BinaryOp::Add) return joined(digits(node->a), digits(node->b));
   const Count constant = tir::constant_int(node->b);
   if (!constant || *constant <= 0) {
     const bool swapped = node->op == BinaryOp::Mul && tir::constant_int(node->a).value_or(0) > 0;
