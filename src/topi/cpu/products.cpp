@@ -326,14 +326,13 @@ std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int core
 int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool stays_in_cache,
                     bool is_shallow, int cores) {
   constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32;
-  constexpr int kOfShallow = 2;
   if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
   // If there is only one panel, A is read only once and needs no bands.
   if (cores == 1 && extents.columns && *extents.columns <= tile.width())
     return static_cast<int>(tiles);
-  // A band must not have empty tiles, because these would still execute the reduction.
-  if (is_shallow) return tiles % kOfShallow == 0 ? kOfShallow : 1;
+  // One row of tiles at a time writes long runs of C.
+  if (is_shallow) return 1;
   // If there is only one band, the cores share its panels of B instead.
   if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
@@ -444,7 +443,7 @@ class MatmulSchedule {
   /// of C is updated with one block before the next one, so that a band of A and a panel of B stay
   /// in the L2 cache. Each block loads and stores C, which is slow if C exceeds that cache.
   std::optional<std::int64_t> pick_steps_of_a_block() const {
-    constexpr std::int64_t kSteps = 256;
+    static const std::int64_t kSteps = std::getenv("KS") ? std::atoi(std::getenv("KS")) : 256;
     const auto [rows, columns, depth] = extents_;
     if (!has_own_b() || neighbours_ > 1 || !rows || !columns || !depth) return std::nullopt;
     if (*depth <= 2 * kSteps) return std::nullopt;
@@ -455,7 +454,8 @@ class MatmulSchedule {
     const std::int64_t band = std::min<std::int64_t>(*rows, kMinTilesOfABand * tile_.rows);
     const std::int64_t used = (band + tile_.width()) * *depth * bytes;
     const bool is_c_near = *rows * *columns * bytes <= target_.caches.l2;
-    if (used < (is_c_near ? target_.caches.l2 / 2 : target_.caches.l2)) return std::nullopt;
+    static const int BL = std::getenv("BL") ? std::atoi(std::getenv("BL")) : 2;
+    if (used < (is_c_near ? target_.caches.l2 / BL : target_.caches.l2)) return std::nullopt;
     return kSteps;
   }
 
@@ -513,9 +513,8 @@ class MatmulSchedule {
     if (neighbours_ > 1) return true;
     if (!has_own_b() || extents_.columns == 0) return false;
     if (te::is_constant_input(b_of(request_))) return true;
-    constexpr int kFew = 3;
+    if (is_transposed(request_.core, 1)) return true;
     const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
-    if (is_transposed(request_.core, 1)) return rows > kFew;
     // The distance between rows of symbolic length is unknown at compile time.
     if (!extents_.columns) return rows > 2 * tile_.rows;
     if (has_split_tail()) return rows > (masks_b() ? 2 : 1) * tile_.rows;
