@@ -74,7 +74,7 @@ std::string write(const ParamSpec& param) {
                std::to_string(static_cast<int>(a.device)) + " offset " +
                (a.zero_byte_offset ? "zero" : "any") + " index " + std::to_string(a.index_bits);
       },
-      [&](const ScalarSpec& s) { return "scalar " + in_quotes(param.name) + " " + s.dtype.str(); });
+      [&](const ScalarSpec& s) { return "scalar " + in_quotes(param.name) + " " + s.str(); });
 }
 
 // ---- Reading ----
@@ -206,20 +206,20 @@ ParamSpec read_array(LineReader& line) {
 
 }  // namespace
 
+std::string describe(std::span<const Size> sizes) {
+  std::string text;
+  for (const Size& size : sizes)
+    text += (text.empty() ? "[" : ", ") +
+            match(
+                size, [](std::int64_t n) { return std::to_string(n); },
+                [](const Symbol& s) { return s.name; }, [](AnySize) { return std::string("?"); });
+  return text.empty() ? "[]" : text + "]";
+}
+
 std::string describe(const ParamSpec& param) {
   return match(
-      param.type,
-      [](const ArraySpec& array) {
-        std::string text = array.dtype.str() + "[";
-        for (std::size_t d = 0; d < array.shape.size(); ++d) {
-          if (d > 0) text += ", ";
-          text += match(
-              array.shape[d], [](std::int64_t n) { return std::to_string(n); },
-              [](const Symbol& s) { return s.name; }, [](AnySize) { return std::string("?"); });
-        }
-        return text + "]";
-      },
-      [](const ScalarSpec& scalar) { return scalar.dtype.str(); });
+      param.type, [](const ArraySpec& array) { return array.dtype.str() + describe(array.shape); },
+      [](const ScalarSpec& scalar) { return scalar.str(); });
 }
 
 std::string to_manifest(std::span<const FunctionSpec> functions) {
@@ -252,8 +252,7 @@ std::vector<FunctionSpec> parse_manifest(std::string_view text) {
       functions.back().params.push_back(read_array(line));
     } else if (what == "scalar") {
       std::string name = line.name();
-      functions.back().params.push_back(
-          {.name = std::move(name), .type = ScalarSpec{line.data_type()}});
+      functions.back().params.push_back({.name = std::move(name), .type = line.data_type()});
     } else if (what == "features") {
       while (!line.at_end()) functions.back().features.emplace_back(line.word());
     } else {
