@@ -69,7 +69,7 @@ std::unique_ptr<LoadedKernels> DeviceApi::load_kernels(int, const KernelImage&) 
   throw RuntimeError("this kind of device does not run kernels");
 }
 
-std::unique_ptr<DeviceStream> DeviceApi::make_stream(int) {
+std::shared_ptr<void> DeviceApi::make_stream(int) {
   throw RuntimeError(
       "this kind of device has no streams; a call on it is complete when it returns");
 }

@@ -55,17 +55,6 @@ class LoadedKernels {
                       const LaunchSize& size) = 0;
 };
 
-/// A queue of a device, which executes its operations in order.
-class DeviceStream {
- public:
-  virtual ~DeviceStream() = default;
-  /// Waits for all operations queued so far.
-  virtual void synchronize() = 0;
-  /// Makes later operations in this stream wait for all operations queued so far in `other`, a
-  /// different stream of the same device.
-  virtual void wait_for(DeviceStream& other) = 0;
-};
-
 class DeviceApi {
  public:
   virtual ~DeviceApi() = default;
@@ -82,9 +71,15 @@ class DeviceApi {
   virtual void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) = 0;
   /// Waits for all operations on the device.
   virtual void synchronize(int id) = 0;
-  /// Makes a stream in addition to the device's default one. RuntimeError if this kind of device
+  /// Makes a stream in addition to the device's default one, and returns the driver's handle of it.
+  /// Releasing the stream does not cancel queued operations. RuntimeError if this kind of device
   /// has no streams.
-  virtual std::unique_ptr<DeviceStream> make_stream(int id);
+  virtual std::shared_ptr<void> make_stream(int id);
+  /// Waits for all operations queued so far in a stream of the device.
+  virtual void synchronize_stream(int /*id*/, void* /*stream*/) {}
+  /// Makes later operations in `stream` wait for all operations queued so far in `other`, a
+  /// different stream of the same device.
+  virtual void wait_for(int /*id*/, void* /*stream*/, void* /*other*/) {}
   /// Loads kernels on a device. RuntimeError, with the driver's message, if they cannot be compiled
   /// or loaded.
   virtual std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image);
