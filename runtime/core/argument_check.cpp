@@ -11,6 +11,7 @@
 #include "runtime/arrays/element.h"
 #include "runtime/arrays/layout.h"
 #include "runtime/core/text.h"
+#include "tenon/runtime/device_api.h"
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/ndarray.h"
 
@@ -28,9 +29,6 @@ inline std::span<const std::int64_t> shape_of(const DLTensor& tensor) {
 /// Returns the strides. Precondition: the tensor has strides.
 inline std::span<const std::int64_t> strides_of(const DLTensor& tensor) {
   return {tensor.strides, static_cast<std::size_t>(tensor.ndim)};
-}
-inline Device device_of(const DLTensor& tensor) {
-  return {static_cast<DeviceType>(tensor.device.device_type), tensor.device.device_id};
 }
 
 inline bool has_type(DLDataType given, DLDataType wanted) {

@@ -103,8 +103,8 @@ struct Driver {
   std::map<int, Context> contexts;
 };
 
-Address address_of(const MemoryPlace& place) {
-  return reinterpret_cast<Address>(place.data) + place.byte_offset;
+Address address_of(const DLTensor& tensor) {
+  return reinterpret_cast<Address>(tensor.data) + tensor.byte_offset;
 }
 
 /// Flag for events that only order streams.
@@ -247,13 +247,13 @@ class CudaApi : public DeviceApi {
     driver_.mem_free(reinterpret_cast<Address>(data));
   }
 
-  void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
-    const bool to_cuda = to.device.type == DeviceType::Cuda;
-    const int id = to_cuda ? to.device.id : from.device.id;
+  void copy(const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) override {
+    const bool to_cuda = to.device.device_type == kDLCUDA;
+    const int source = from.device.device_id, id = to_cuda ? to.device.device_id : source;
     // A copy between two devices also waits for the thread's stream on the source device.
-    if (to_cuda && from.device.type == DeviceType::Cuda && from.device.id != id) {
-      driver_.use(from.device.id);
-      driver_.check(driver_.stream_synchronize(stream_handle(from.device.id)), "copying");
+    if (to_cuda && from.device.device_type == kDLCUDA && source != id) {
+      driver_.use(source);
+      driver_.check(driver_.stream_synchronize(stream_handle(source)), "copying");
     }
     driver_.use(id);
     const StreamHandle stream = stream_handle(id);

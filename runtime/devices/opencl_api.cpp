@@ -351,14 +351,14 @@ class OpenClApi : public DeviceApi {
 
   void release(int, void* data) noexcept override { driver_.release_memory(data); }
 
-  void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
+  void copy(const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) override {
     if (nbytes == 0) return;
-    const bool from_here = from.device.type == DeviceType::OpenCL;
-    const bool to_here = to.device.type == DeviceType::OpenCL;
-    if (from_here && to_here && from.device != to.device)
-      throw RuntimeError("OpenCL: no copy from " + from.device.str() + " to " + to.device.str() +
+    const Device source = device_of(from), target = device_of(to);
+    const bool to_here = target.type == DeviceType::OpenCL;
+    if (source.type == DeviceType::OpenCL && to_here && source != target)
+      throw RuntimeError("OpenCL: no copy from " + source.str() + " to " + target.str() +
                          "; copy to the host in between");
-    Queue queue = queue_of_this_thread(open(to_here ? to.device.id : from.device.id));
+    Queue queue = queue_of_this_thread(open(to_here ? target.id : source.id));
     check(enqueue(queue, from, to, nbytes), "copying");
     check(driver_.finish(queue), "copying");
   }
@@ -463,13 +463,12 @@ class OpenClApi : public DeviceApi {
     return device;
   }
 
-  Result enqueue(Queue queue, const MemoryPlace& from, const MemoryPlace& to,
-                 std::uint64_t nbytes) {
-    if (from.device.type != DeviceType::OpenCL)
+  Result enqueue(Queue queue, const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) {
+    if (from.device.device_type != kDLOpenCL)
       return driver_.write(queue, to.data, kBlocking, to.byte_offset, nbytes,
                            static_cast<const char*>(from.data) + from.byte_offset, 0, nullptr,
                            nullptr);
-    if (to.device.type != DeviceType::OpenCL)
+    if (to.device.device_type != kDLOpenCL)
       return driver_.read(queue, from.data, kBlocking, from.byte_offset, nbytes,
                           static_cast<char*>(to.data) + to.byte_offset, 0, nullptr, nullptr);
     return driver_.copy(queue, from.data, to.data, from.byte_offset, to.byte_offset, nbytes, 0,

@@ -20,12 +20,9 @@
 
 namespace tenon::runtime {
 
-/// An address in the memory of a device or of the host.
-struct MemoryPlace {
-  Device device;
-  void* data = nullptr;
-  std::uint64_t byte_offset = 0;
-};
+inline Device device_of(const DLTensor& tensor) {
+  return {static_cast<DeviceType>(tensor.device.device_type), tensor.device.device_id};
+}
 
 /// Kernels as stored in a module. The module keeps this data alive while the kernels are loaded.
 struct KernelImage {
@@ -66,9 +63,10 @@ class DeviceApi {
   virtual void* allocate(int id, std::uint64_t nbytes, std::uint64_t alignment) = 0;
   /// Frees memory after the kernels that use it have finished. Leaks it if the device has failed.
   virtual void release(int id, void* data) noexcept = 0;
-  /// Copies between two addresses on devices of this kind, or between one of them and the host, in
-  /// the calling thread's stream. Returns when the copy is complete.
-  virtual void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) = 0;
+  /// Copies bytes, starting at the first elements of two compact tensors on devices of this kind,
+  /// or of one of them and one on the host, in the calling thread's stream. Only the data, byte
+  /// offset and device of the tensors are used. Returns when the copy is complete.
+  virtual void copy(const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) = 0;
   /// Waits for all operations on the device.
   virtual void synchronize(int id) = 0;
   /// Makes a stream in addition to the device's default one, and returns the driver's handle of it.
