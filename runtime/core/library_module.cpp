@@ -7,6 +7,7 @@
 #include "runtime/core/processor_check.h"
 #include "tenon/runtime/module_impl.h"
 #include "tenon/runtime/processor.h"
+#include "tenon/support/function_ref.h"
 
 namespace tenon::runtime {
 
@@ -108,48 +109,39 @@ struct Registration {
   const TenonPackedFunction* functions;
 };
 
-/// The registrations. Objects add themselves before main, in any order. Libraries that are loaded
-/// later add themselves too, and remove themselves when they are closed.
-class Registry {
- public:
-  static Registry& of_process() {
-    // Never destroyed: objects unregister after main, in any order.
-    static Registry& registry = *new Registry;
-    return registry;
-  }
+/// Calls `use` with the registrations under a lock. Objects add themselves before main, in any
+/// order. Libraries that are loaded later add themselves too, and remove themselves when they are
+/// closed.
+void with_registrations(FunctionRef<void(std::vector<Registration>&)> use) {
+  static std::mutex mutex;
+  // Never destroyed: objects unregister after main, in any order.
+  static auto& registrations = *new std::vector<Registration>;
+  const std::lock_guard lock(mutex);
+  use(registrations);
+}
 
-  void add(Registration registration) {
-    const std::lock_guard lock(mutex_);
-    registrations_.push_back(std::move(registration));
-  }
-  void remove(const TenonPackedFunction* functions) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(registrations_, [&](const Registration& r) { return r.functions == functions; });
-  }
-  bool has(const TenonPackedFunction* functions) const {
-    const std::lock_guard lock(mutex_);
-    return std::ranges::find(registrations_, functions, &Registration::functions) !=
-           registrations_.end();
-  }
-  std::vector<Registration> all() const {
-    const std::lock_guard lock(mutex_);
-    return registrations_;
-  }
+std::vector<Registration> all_registrations() {
+  std::vector<Registration> result;
+  with_registrations([&](const std::vector<Registration>& all) { result = all; });
+  return result;
+}
 
- private:
-  mutable std::mutex mutex_;
-  std::vector<Registration> registrations_;
-};
+/// Whether the functions belong to a registration that still exists.
+bool are_registered(const TenonPackedFunction* functions) {
+  return std::ranges::any_of(all_registrations(), [&](const Registration& registration) {
+    return registration.functions == functions;
+  });
+}
 
 class SystemLibrary : public ModuleImpl {
  public:
   explicit SystemLibrary(const std::string& prefix) {
-    for (const Registration& registration : Registry::of_process().all()) {
+    for (const Registration& registration : all_registrations()) {
       if (registration.prefix != prefix) continue;
       // Another thread may be closing the library. Therefore the library is first held open, and
       // only then is it checked whether the registration still exists.
       std::shared_ptr<const void> held = hold_library_of(registration.functions);
-      if (!Registry::of_process().has(registration.functions)) continue;
+      if (!are_registered(registration.functions)) continue;
       add(registration);
       libraries_.push_back(std::move(held));
     }
@@ -186,7 +178,7 @@ class SystemLibrary : public ModuleImpl {
 
   static std::string known_prefixes() {
     std::string text;
-    for (const Registration& registration : Registry::of_process().all()) {
+    for (const Registration& registration : all_registrations()) {
       const std::string name = "`" + registration.prefix + "`";
       if (text.find(name) == std::string::npos) text += (text.empty() ? "" : ", ") + name;
     }
@@ -210,10 +202,15 @@ std::shared_ptr<ModuleImpl> find_system_library(const std::string& prefix) {
 
 void tenon_register_system_library(const char* prefix, const char* manifest,
                                    const TenonPackedFunction* functions) {
-  tenon::runtime::Registry::of_process().add(
-      {prefix == nullptr ? "" : prefix, manifest, functions});
+  using tenon::runtime::Registration;
+  tenon::runtime::with_registrations([&](std::vector<Registration>& all) {
+    all.push_back({prefix == nullptr ? "" : prefix, manifest, functions});
+  });
 }
 
 void tenon_unregister_system_library(const TenonPackedFunction* functions) {
-  tenon::runtime::Registry::of_process().remove(functions);
+  using tenon::runtime::Registration;
+  tenon::runtime::with_registrations([&](std::vector<Registration>& all) {
+    std::erase_if(all, [&](const Registration& r) { return r.functions == functions; });
+  });
 }
