@@ -128,30 +128,21 @@ Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation wh
 
 // ---- calls whose arguments are bound ------------------------------------------------------------
 
-struct BoundCall::State {
-  State(const WithLine<Function>& bound, std::span<const Argument> args,
-        std::vector<NDArray> arrays)
-      : function(bound.value), arrays(std::move(arrays)), args(function.check(args, bound.where)) {}
-
-  Function function;
-  std::vector<NDArray> arrays;
-  /// Refers to the tensors of `arrays`.
-  CheckedArguments args;
-};
-
 BoundCall::BoundCall(const WithLine<Function>& function, std::span<const Argument> args,
                      std::vector<NDArray> arrays)
-    : state_(std::make_shared<const State>(function, args, std::move(arrays))),
-      values_(state_->args.values.data()),
-      codes_(state_->args.codes.data()),
-      count_(static_cast<std::int32_t>(state_->args.values.size())) {
-  if (const auto* code = state_->function.state_->call.target<TenonPackedFunction>()) code_ = *code;
+    : function_(function.value),
+      arrays_(std::move(arrays)),
+      args_(new CheckedArguments(function_.check(args, function.where))),
+      values_(args_->values.data()),
+      codes_(args_->codes.data()),
+      count_(static_cast<std::int32_t>(args_->values.size())) {
+  if (const auto* code = function_.state_->call.target<TenonPackedFunction>()) code_ = *code;
 }
 
-std::int32_t BoundCall::call() const { return state_->function.state_->status_of(state_->args); }
+std::int32_t BoundCall::call() const { return function_.state_->status_of(*args_); }
 
 void BoundCall::fail(std::int32_t status, const SourceLocation& where) const {
-  state_->function.state_->fail(status, where);
+  function_.state_->fail(status, where);
 }
 
 }  // namespace tenon::runtime
