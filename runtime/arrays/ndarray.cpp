@@ -110,15 +110,12 @@ bool overlap(const NDArray& a, const NDArray& b) {
   if (a.device() != b.device()) return false;
   const auto range = [](const NDArray& array) {
     const DLTensor& tensor = array.dl_tensor();
-    const auto bytes = static_cast<std::int64_t>(array.dtype().bytes());
-    const Span span = touched(array.shape(), array.strides()).value_or(Span{});
     const auto base = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data)) +
                       static_cast<std::int64_t>(tensor.byte_offset);
-    return std::pair(base + span.first * bytes, base + (span.last + 1) * bytes);
+    return bytes_touched(array.shape(), array.strides(), base, array.dtype().bytes());
   };
-  const auto [first_of_a, end_of_a] = range(a);
-  const auto [first_of_b, end_of_b] = range(b);
-  return first_of_a < end_of_b && first_of_b < end_of_a;
+  const auto of_a = range(a), of_b = range(b);
+  return of_a && of_b && of_a->first < of_b->second && of_b->first < of_a->second;
 }
 
 template <class T>
