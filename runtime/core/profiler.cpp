@@ -48,12 +48,7 @@ thread_local Thread* current = nullptr;
 Ticks between(Ticks begin, Ticks end) { return end > begin ? end - begin : 0; }
 
 void push(Thread& thread, Frame::Kind kind, std::int32_t region) {
-  thread.frames.push_back({.kind = kind,
-                           .region = region,
-                           .begin = now(),
-                           .inside = 0,
-                           .stack = nullptr,
-                           .outer = nullptr});
+  thread.frames.push_back({.kind = kind, .region = region, .begin = now()});
 }
 
 /// Ends the innermost frame.
