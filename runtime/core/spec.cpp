@@ -1,7 +1,5 @@
 #include "tenon/runtime/spec.h"
 
-#include <charconv>
-
 #include "runtime/core/text.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
@@ -112,7 +110,7 @@ class LineReader {
     return result;
   }
 
-  int number() { return parse_number<int>(word()); }
+  int number() { return to_number<int>(word()); }
 
   void expect(std::string_view text) {
     if (word() != text) fail("lacks `" + std::string(text) + "`");
@@ -126,7 +124,7 @@ class LineReader {
         Symbol symbol{.name = name()};
         const std::string_view bits = word();
         if (!bits.starts_with(':')) fail("has a symbol without a width");
-        symbol.bits = parse_number<int>(bits.substr(1));
+        symbol.bits = to_number<int>(bits.substr(1));
         sizes.emplace_back(std::move(symbol));
         continue;
       }
@@ -135,7 +133,7 @@ class LineReader {
       if (text == "?")
         sizes.emplace_back(AnySize{});
       else
-        sizes.emplace_back(parse_number<std::int64_t>(text));
+        sizes.emplace_back(to_number<std::int64_t>(text));
     }
   }
 
@@ -155,11 +153,10 @@ class LineReader {
 
  private:
   template <class T>
-  T parse_number(std::string_view text) {
-    T value = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) fail("lacks a number");
-    return value;
+  T to_number(std::string_view text) {
+    const std::optional<T> value = parse_number<T>(text);
+    if (!value) fail("lacks a number");
+    return *value;
   }
 
   void skip_blanks() {
