@@ -22,14 +22,14 @@ class LibraryModule : public ModuleImpl {
                          " is not a module of Tenon: it has no `tenon_module_manifest`");
     functions_ = parse_manifest(manifest);
     refuse_foreign_code();
-    kernels_ = static_cast<TenonKernels* const*>(library_.find("tenon_module_kernels"));
+    if (auto* list = static_cast<TenonKernels* const*>(library_.find("tenon_module_kernels")))
+      for (; *list != nullptr; ++list) kernels_.push_back(*list);
     if (auto* slot = static_cast<const TenonRuntimeApi**>(library_.find("tenon_runtime_api_slot")))
       *slot = tenon_runtime_api();
   }
 
   ~LibraryModule() override {
-    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
-      tenon_release_kernels(*kernels);
+    for (TenonKernels* kernels : kernels_) tenon_release_kernels(kernels);
   }
 
   std::string kind() const override { return "library"; }
@@ -42,16 +42,15 @@ class LibraryModule : public ModuleImpl {
 
   std::vector<std::string> source_kinds() const override {
     std::vector<std::string> kinds;
-    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
-      if (const std::string kind = kind_of(**kernels);
-          std::ranges::find(kinds, kind) == kinds.end())
+    for (const TenonKernels* kernels : kernels_)
+      if (const std::string kind = kind_of(*kernels); std::ranges::find(kinds, kind) == kinds.end())
         kinds.push_back(kind);
     return kinds;
   }
   std::string source(std::string_view kind) const override {
     std::string text;
-    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
-      if (kind == kind_of(**kernels)) text.append((*kernels)->source, (*kernels)->source_bytes);
+    for (const TenonKernels* kernels : kernels_)
+      if (kind == kind_of(*kernels)) text.append(kernels->source, kernels->source_bytes);
     return text;
   }
 
@@ -85,8 +84,7 @@ class LibraryModule : public ModuleImpl {
   std::filesystem::path path_;
   PrivateLibrary library_;
   std::vector<FunctionSpec> functions_;
-  /// The list of kernels, NULL-terminated; null if the library has no kernels.
-  TenonKernels* const* kernels_ = nullptr;
+  std::vector<TenonKernels*> kernels_;
 };
 
 }  // namespace
