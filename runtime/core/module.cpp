@@ -32,10 +32,6 @@ void ModuleImpl::save(const std::string& path, const SaveOptions&) const {
                      std::filesystem::path(path).filename().string());
 }
 
-std::vector<Module> ModuleImpl::imported_modules() const { return {}; }
-
-std::shared_ptr<Profiler> ModuleImpl::profiler() const { return nullptr; }
-
 struct Module::State {
   explicit State(std::shared_ptr<ModuleImpl> made) : impl(std::move(made)) {
     for (const FunctionSpec& spec : impl->functions()) functions.try_emplace(spec.name, nullptr);
