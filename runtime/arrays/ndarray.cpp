@@ -110,15 +110,12 @@ bool overlap(const NDArray& a, const NDArray& b) {
   if (a.device() != b.device()) return false;
   const auto range = [](const NDArray& array) {
     const DLTensor& tensor = array.dl_tensor();
-    const auto bytes = static_cast<std::int64_t>(array.dtype().bytes());
-    const Span span = touched(array.shape(), array.strides()).value_or(Span{});
     const auto base = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data)) +
                       static_cast<std::int64_t>(tensor.byte_offset);
-    return std::pair(base + span.first * bytes, base + (span.last + 1) * bytes);
+    return bytes_touched(array.shape(), array.strides(), base, array.dtype().bytes());
   };
-  const auto [first_of_a, end_of_a] = range(a);
-  const auto [first_of_b, end_of_b] = range(b);
-  return first_of_a < end_of_b && first_of_b < end_of_a;
+  const auto of_a = range(a), of_b = range(b);
+  return of_a && of_b && of_a->first < of_b->second && of_b->first < of_a->second;
 }
 
 template <class T>
@@ -269,13 +266,9 @@ const NDArray::Shape& NDArray::shape() const { return storage_->shape; }
 const NDArray::Shape& NDArray::strides() const { return storage_->strides; }
 DataType NDArray::dtype() const { return storage_->dtype; }
 const DLTensor& NDArray::dl_tensor() const { return storage_->tensor; }
+Device NDArray::device() const { return device_of(dl_tensor()); }
 std::int64_t NDArray::num_elements() const { return *count_elements(shape()); }
 bool NDArray::is_compact() const { return runtime::is_compact(shape(), strides()); }
-
-Device NDArray::device() const {
-  const DLDevice& device = storage_->tensor.device;
-  return {static_cast<DeviceType>(device.device_type), device.device_id};
-}
 
 void* NDArray::host_data(DataType expected, const SourceLocation& where) const {
   if (dtype().element() != expected)
@@ -310,10 +303,8 @@ void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
   const bool on_host = device().type == DeviceType::Cpu && target.device().type == DeviceType::Cpu;
   if (is_compact() && target.is_compact()) {
     const DeviceType api = device().type == DeviceType::Cpu ? target.device().type : device().type;
-    const DLTensor &from = dl_tensor(), &to = target.dl_tensor();
     const auto bytes = static_cast<std::uint64_t>(num_elements() * dtype().bytes());
-    return device_api(api).copy({device(), from.data, from.byte_offset},
-                                {target.device(), to.data, to.byte_offset}, bytes);
+    return device_api(api).copy(dl_tensor(), target.dl_tensor(), bytes);
   }
   if (!on_host)
     throw RuntimeError(
@@ -435,7 +426,7 @@ NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
     throw RuntimeError("from_dlpack of a tensor without a shape", where);
   const DataType dtype = at_line(where, [&] { return runtime::from_dlpack(t.dtype); });
   check_element_type(dtype, where);
-  check_device({static_cast<DeviceType>(t.device.device_type), t.device.device_id}, where);
+  check_device(device_of(t), where);
   Shape shape(t.shape, t.shape + t.ndim);
   Shape strides =
       t.strides == nullptr ? compact_strides(shape) : Shape(t.strides, t.strides + t.ndim);

@@ -11,6 +11,7 @@
 #include "runtime/arrays/element.h"
 #include "runtime/arrays/layout.h"
 #include "runtime/core/text.h"
+#include "tenon/runtime/device_api.h"
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/ndarray.h"
 
@@ -28,9 +29,6 @@ inline std::span<const std::int64_t> shape_of(const DLTensor& tensor) {
 /// Returns the strides. Precondition: the tensor has strides.
 inline std::span<const std::int64_t> strides_of(const DLTensor& tensor) {
   return {tensor.strides, static_cast<std::size_t>(tensor.ndim)};
-}
-inline Device device_of(const DLTensor& tensor) {
-  return {static_cast<DeviceType>(tensor.device.device_type), tensor.device.device_id};
 }
 
 inline bool has_type(DLDataType given, DLDataType wanted) {
@@ -192,7 +190,7 @@ ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
   }
   for (std::size_t i = 0; i < params_.size(); ++i) {
     const auto* scalar = std::get_if<ScalarSpec>(&spec_.params[i].type);
-    if (scalar != nullptr && scalar->dtype.is_integral())
+    if (scalar != nullptr && scalar->is_integral())
       params_[i].symbol = find_symbol(spec_.params[i].name);
   }
   for (const ParamSpec& param : spec_.params)
@@ -329,18 +327,18 @@ class CallCheck {
 
   // ---- Scalars ----
 
-  void check_scalar(const ScalarSpec& spec) {
-    if (spec.dtype.is_handle()) return check_handle();
-    if (spec.dtype.is_floating()) return check_floating(spec.dtype);
+  void check_scalar(DataType dtype) {
+    if (dtype.is_handle()) return check_handle();
+    if (dtype.is_floating()) return check_floating(dtype);
     const Argument& arg = args_[param_];
     if (arg.code() != kTenonInt && arg.code() != kTenonUInt) refuse_as_given(expected_type());
     const std::int64_t value = arg.value().i;
     const bool above_int64 = arg.code() == kTenonUInt && value < 0;
-    const bool fits_type = above_int64 ? !integer_max(spec.dtype) : fits(value, spec.dtype);
+    const bool fits_type = above_int64 ? !integer_max(dtype) : fits(value, dtype);
     if (!fits_type) {
-      const auto max = integer_max(spec.dtype);
-      refuse("expected " + spec.dtype.str() + ", which holds " +
-             std::to_string(integer_min(spec.dtype)) + " to " +
+      const auto max = integer_max(dtype);
+      refuse("expected " + dtype.str() + ", which holds " + std::to_string(integer_min(dtype)) +
+             " to " +
              std::to_string(max ? static_cast<std::uint64_t>(*max)
                                 : std::numeric_limits<std::uint64_t>::max()) +
              ", got " + describe_given(arg));
@@ -474,7 +472,7 @@ class CallCheck {
     }
     for (std::size_t d = 0; d < spec.strides->size(); ++d)
       if (shape[d] > 1 && differs((*spec.strides)[d], strides[d]))
-        refuse("expected the strides " + describe_sizes(*spec.strides) + ", got " +
+        refuse("expected the strides " + runtime::describe(*spec.strides) + ", got " +
                to_text(strides));
   }
 
@@ -482,14 +480,9 @@ class CallCheck {
     const std::vector<int>& symbols = checker_.params_[param_].strides;
     for (std::size_t d = 0; d < symbols.size(); ++d)
       bind(symbols[d], "stride", d, tensor.strides[d], [&](const std::string& condition) {
-        refuse("expected the strides " + describe_sizes(*spec.strides) + condition + ", got " +
+        refuse("expected the strides " + runtime::describe(*spec.strides) + condition + ", got " +
                to_text(strides_of(tensor)));
       });
-  }
-
-  static std::string describe_sizes(const std::vector<Size>& sizes) {
-    ParamSpec as_shape{.name = "", .type = ArraySpec{.dtype = Int(8), .shape = sizes}};
-    return runtime::describe(as_shape).substr(Int(8).str().size());
   }
 
   /// Checks the memory of an array. `span` is the range of its elements; nullopt if it exceeds 64

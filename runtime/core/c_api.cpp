@@ -17,25 +17,27 @@ namespace tenon::runtime {
 namespace {
 
 template <class T>
-constexpr CType c_type() {
-  if constexpr (std::is_void_v<T>) return CType::None;
-  if constexpr (std::is_pointer_v<T>) return CType::Pointer;
-  if constexpr (std::is_same_v<T, std::int32_t>) return CType::Int32;
-  if constexpr (std::is_same_v<T, std::int64_t>) return CType::Int64;
-  if constexpr (std::is_same_v<T, std::uint64_t>) return CType::UInt64;
+constexpr DataType c_type() {
+  using enum DataType::Code;
+  if constexpr (std::is_pointer_v<T>)
+    return {.code = Handle, .bits = 64};
+  else
+    return {.code = std::is_signed_v<T> ? Int : UInt, .bits = 8 * sizeof(T)};
 }
 
 template <class... T>
-constexpr std::array<CType, sizeof...(T)> kCTypes = {c_type<T>()...};
+constexpr std::array<DataType, sizeof...(T)> kCTypes = {c_type<T>()...};
 
 /// Describes a function. Its types are derived from the declaration, so that they are not listed
 /// twice.
 template <class Result, class... Params>
 CSymbol symbol(std::string_view name, Result (*function)(Params...)) {
-  return {.name = name,
-          .address = reinterpret_cast<void*>(function),
-          .result = c_type<Result>(),
-          .params = kCTypes<Params...>};
+  CSymbol symbol{.name = name,
+                 .address = reinterpret_cast<void*>(function),
+                 .result = std::nullopt,
+                 .params = kCTypes<Params...>};
+  if constexpr (!std::is_void_v<Result>) symbol.result = c_type<Result>();
+  return symbol;
 }
 
 }  // namespace

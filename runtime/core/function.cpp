@@ -13,27 +13,6 @@
 
 namespace tenon::runtime {
 
-/// The state behind a Function's handle.
-struct Function::State {
-  ArgumentChecker checker;
-  PackedCall call;
-  std::shared_ptr<const void> keep_alive;
-
-  std::int32_t status_of(const CheckedArguments& args) const;
-  /// Throws the RuntimeError for a status, with the message that the code left.
-  [[noreturn]] void fail(std::int32_t status, const std::optional<SourceLocation>& where) const;
-  /// Runs the code. Throws RuntimeError if it fails, with the caller's line if `where` is set.
-  void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
-};
-
-Function::Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive)
-    : state_(std::make_shared<const State>(
-          State{ArgumentChecker(std::move(spec)), std::move(call), std::move(keep_alive)})) {}
-
-const FunctionSpec& Function::spec() const { return state_->checker.spec(); }
-
-const std::string& Function::name() const { return spec().name; }
-
 namespace {
 
 [[noreturn]] void throw_call_error(const std::string& message,
@@ -56,24 +35,41 @@ int larger_number(int number, double seconds, double least) {
 
 }  // namespace
 
-std::int32_t Function::State::status_of(const CheckedArguments& args) const {
-  return call(args.values.data(), args.codes.data(), static_cast<std::int32_t>(args.values.size()));
-}
+/// The state behind a Function's handle.
+struct Function::State {
+  ArgumentChecker checker;
+  PackedCall call;
+  std::shared_ptr<const void> keep_alive;
 
-void Function::State::fail(std::int32_t status, const std::optional<SourceLocation>& where) const {
-  const std::string message = tenon_last_error();
-  clear_last_error();
-  throw_call_error(
-      "`" + checker.spec().name + "` failed: " +
-          (message.empty() ? "status " + std::to_string(status) + " without a message" : message),
-      where);
-}
+  std::int32_t status_of(const CheckedArguments& args) const {
+    return call(args.values.data(), args.codes.data(),
+                static_cast<std::int32_t>(args.values.size()));
+  }
 
-void Function::State::run(const CheckedArguments& args,
-                          const std::optional<SourceLocation>& where) const {
-  clear_last_error();
-  if (const std::int32_t status = status_of(args); status != kTenonOk) fail(status, where);
-}
+  /// Throws the RuntimeError for a status, with the message that the code left.
+  [[noreturn]] void fail(std::int32_t status, const std::optional<SourceLocation>& where) const {
+    const std::string message = tenon_last_error();
+    clear_last_error();
+    throw_call_error(
+        "`" + checker.spec().name + "` failed: " +
+            (message.empty() ? "status " + std::to_string(status) + " without a message" : message),
+        where);
+  }
+
+  /// Runs the code. Throws RuntimeError if it fails, with the caller's line if `where` is set.
+  void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const {
+    clear_last_error();
+    if (const std::int32_t status = status_of(args); status != kTenonOk) fail(status, where);
+  }
+};
+
+Function::Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive)
+    : state_(std::make_shared<const State>(
+          State{ArgumentChecker(std::move(spec)), std::move(call), std::move(keep_alive)})) {}
+
+const FunctionSpec& Function::spec() const { return state_->checker.spec(); }
+
+const std::string& Function::name() const { return spec().name; }
 
 CheckedArguments Function::check(std::span<const Argument> args,
                                  const std::optional<SourceLocation>& where) const {
@@ -128,30 +124,21 @@ Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation wh
 
 // ---- calls whose arguments are bound ------------------------------------------------------------
 
-struct BoundCall::State {
-  State(const WithLine<Function>& bound, std::span<const Argument> args,
-        std::vector<NDArray> arrays)
-      : function(bound.value), arrays(std::move(arrays)), args(function.check(args, bound.where)) {}
-
-  Function function;
-  std::vector<NDArray> arrays;
-  /// Refers to the tensors of `arrays`.
-  CheckedArguments args;
-};
-
 BoundCall::BoundCall(const WithLine<Function>& function, std::span<const Argument> args,
                      std::vector<NDArray> arrays)
-    : state_(std::make_shared<const State>(function, args, std::move(arrays))),
-      values_(state_->args.values.data()),
-      codes_(state_->args.codes.data()),
-      count_(static_cast<std::int32_t>(state_->args.values.size())) {
-  if (const auto* code = state_->function.state_->call.target<TenonPackedFunction>()) code_ = *code;
+    : function_(function.value),
+      arrays_(std::move(arrays)),
+      args_(new CheckedArguments(function_.check(args, function.where))),
+      values_(args_->values.data()),
+      codes_(args_->codes.data()),
+      count_(static_cast<std::int32_t>(args_->values.size())) {
+  if (const auto* code = function_.state_->call.target<TenonPackedFunction>()) code_ = *code;
 }
 
-std::int32_t BoundCall::call() const { return state_->function.state_->status_of(state_->args); }
+std::int32_t BoundCall::call() const { return function_.state_->status_of(*args_); }
 
 void BoundCall::fail(std::int32_t status, const SourceLocation& where) const {
-  state_->function.state_->fail(status, where);
+  function_.state_->fail(status, where);
 }
 
 }  // namespace tenon::runtime

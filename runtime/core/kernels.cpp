@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,10 +31,8 @@ KernelSpec parse_kernel(std::string_view line) {
     if (word == kDynamicShared) {
       kernel.has_dynamic_shared = true;
     } else if (word.starts_with(kSubgroup)) {
-      const std::string_view digits = word.substr(kSubgroup.size());
-      const auto end = digits.data() + digits.size();
-      if (std::from_chars(digits.data(), end, kernel.subgroup_size).ptr != end ||
-          kernel.subgroup_size <= 0)
+      kernel.subgroup_size = parse_number<int>(word.substr(kSubgroup.size())).value_or(0);
+      if (kernel.subgroup_size <= 0)
         throw RuntimeError("the manifest of kernels has an invalid line: `" + whole + "`");
     } else {
       try {

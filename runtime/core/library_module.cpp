@@ -7,6 +7,7 @@
 #include "runtime/core/processor_check.h"
 #include "tenon/runtime/module_impl.h"
 #include "tenon/runtime/processor.h"
+#include "tenon/support/function_ref.h"
 
 namespace tenon::runtime {
 
@@ -21,14 +22,14 @@ class LibraryModule : public ModuleImpl {
                          " is not a module of Tenon: it has no `tenon_module_manifest`");
     functions_ = parse_manifest(manifest);
     refuse_foreign_code();
-    kernels_ = static_cast<TenonKernels* const*>(library_.find("tenon_module_kernels"));
+    if (auto* list = static_cast<TenonKernels* const*>(library_.find("tenon_module_kernels")))
+      for (; *list != nullptr; ++list) kernels_.push_back(*list);
     if (auto* slot = static_cast<const TenonRuntimeApi**>(library_.find("tenon_runtime_api_slot")))
       *slot = tenon_runtime_api();
   }
 
   ~LibraryModule() override {
-    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
-      tenon_release_kernels(*kernels);
+    for (TenonKernels* kernels : kernels_) tenon_release_kernels(kernels);
   }
 
   std::string kind() const override { return "library"; }
@@ -41,16 +42,15 @@ class LibraryModule : public ModuleImpl {
 
   std::vector<std::string> source_kinds() const override {
     std::vector<std::string> kinds;
-    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
-      if (const std::string kind = kind_of(**kernels);
-          std::ranges::find(kinds, kind) == kinds.end())
+    for (const TenonKernels* kernels : kernels_)
+      if (const std::string kind = kind_of(*kernels); std::ranges::find(kinds, kind) == kinds.end())
         kinds.push_back(kind);
     return kinds;
   }
   std::string source(std::string_view kind) const override {
     std::string text;
-    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
-      if (kind == kind_of(**kernels)) text.append((*kernels)->source, (*kernels)->source_bytes);
+    for (const TenonKernels* kernels : kernels_)
+      if (kind == kind_of(*kernels)) text.append(kernels->source, kernels->source_bytes);
     return text;
   }
 
@@ -84,8 +84,7 @@ class LibraryModule : public ModuleImpl {
   std::filesystem::path path_;
   PrivateLibrary library_;
   std::vector<FunctionSpec> functions_;
-  /// The list of kernels, NULL-terminated; null if the library has no kernels.
-  TenonKernels* const* kernels_ = nullptr;
+  std::vector<TenonKernels*> kernels_;
 };
 
 }  // namespace
@@ -108,48 +107,39 @@ struct Registration {
   const TenonPackedFunction* functions;
 };
 
-/// The registrations. Objects add themselves before main, in any order. Libraries that are loaded
-/// later add themselves too, and remove themselves when they are closed.
-class Registry {
- public:
-  static Registry& of_process() {
-    // Never destroyed: objects unregister after main, in any order.
-    static Registry& registry = *new Registry;
-    return registry;
-  }
+/// Calls `use` with the registrations under a lock. Objects add themselves before main, in any
+/// order. Libraries that are loaded later add themselves too, and remove themselves when they are
+/// closed.
+void with_registrations(FunctionRef<void(std::vector<Registration>&)> use) {
+  static std::mutex mutex;
+  // Never destroyed: objects unregister after main, in any order.
+  static auto& registrations = *new std::vector<Registration>;
+  const std::lock_guard lock(mutex);
+  use(registrations);
+}
 
-  void add(Registration registration) {
-    const std::lock_guard lock(mutex_);
-    registrations_.push_back(std::move(registration));
-  }
-  void remove(const TenonPackedFunction* functions) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(registrations_, [&](const Registration& r) { return r.functions == functions; });
-  }
-  bool has(const TenonPackedFunction* functions) const {
-    const std::lock_guard lock(mutex_);
-    return std::ranges::find(registrations_, functions, &Registration::functions) !=
-           registrations_.end();
-  }
-  std::vector<Registration> all() const {
-    const std::lock_guard lock(mutex_);
-    return registrations_;
-  }
+std::vector<Registration> all_registrations() {
+  std::vector<Registration> result;
+  with_registrations([&](const std::vector<Registration>& all) { result = all; });
+  return result;
+}
 
- private:
-  mutable std::mutex mutex_;
-  std::vector<Registration> registrations_;
-};
+/// Whether the functions belong to a registration that still exists.
+bool are_registered(const TenonPackedFunction* functions) {
+  return std::ranges::any_of(all_registrations(), [&](const Registration& registration) {
+    return registration.functions == functions;
+  });
+}
 
 class SystemLibrary : public ModuleImpl {
  public:
   explicit SystemLibrary(const std::string& prefix) {
-    for (const Registration& registration : Registry::of_process().all()) {
+    for (const Registration& registration : all_registrations()) {
       if (registration.prefix != prefix) continue;
       // Another thread may be closing the library. Therefore the library is first held open, and
       // only then is it checked whether the registration still exists.
       std::shared_ptr<const void> held = hold_library_of(registration.functions);
-      if (!Registry::of_process().has(registration.functions)) continue;
+      if (!are_registered(registration.functions)) continue;
       add(registration);
       libraries_.push_back(std::move(held));
     }
@@ -186,7 +176,7 @@ class SystemLibrary : public ModuleImpl {
 
   static std::string known_prefixes() {
     std::string text;
-    for (const Registration& registration : Registry::of_process().all()) {
+    for (const Registration& registration : all_registrations()) {
       const std::string name = "`" + registration.prefix + "`";
       if (text.find(name) == std::string::npos) text += (text.empty() ? "" : ", ") + name;
     }
@@ -210,10 +200,15 @@ std::shared_ptr<ModuleImpl> find_system_library(const std::string& prefix) {
 
 void tenon_register_system_library(const char* prefix, const char* manifest,
                                    const TenonPackedFunction* functions) {
-  tenon::runtime::Registry::of_process().add(
-      {prefix == nullptr ? "" : prefix, manifest, functions});
+  using tenon::runtime::Registration;
+  tenon::runtime::with_registrations([&](std::vector<Registration>& all) {
+    all.push_back({prefix == nullptr ? "" : prefix, manifest, functions});
+  });
 }
 
 void tenon_unregister_system_library(const TenonPackedFunction* functions) {
-  tenon::runtime::Registry::of_process().remove(functions);
+  using tenon::runtime::Registration;
+  tenon::runtime::with_registrations([&](std::vector<Registration>& all) {
+    std::erase_if(all, [&](const Registration& r) { return r.functions == functions; });
+  });
 }

@@ -21,6 +21,9 @@ namespace {
 /// effect.
 constexpr std::uint64_t kLargePage = std::uint64_t{2} << 20;
 
+/// Larger requests fail. Sums of a request, an alignment and a header do not overflow.
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
+
 /// Requests large pages for the part of the block that fills whole large pages. The tail stays on
 /// small pages, so that no memory is wasted.
 void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint64_t nbytes) {
@@ -32,7 +35,6 @@ void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::ui
 }  // namespace
 
 void* allocate_aligned(std::uint64_t nbytes, std::uint64_t alignment) {
-  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
   if (nbytes > kMaxBytes) return nullptr;
   const bool is_much = nbytes >= kLargePage;
   if (is_much) alignment = std::max(alignment, kLargePage);
@@ -135,7 +137,6 @@ Pool& pool_of_this_thread() {
 }
 
 void* allocate_on_cpu(std::uint64_t nbytes, std::uint64_t alignment) {
-  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
   void* data = nullptr;
   if (nbytes <= kMaxBytes) {
     const std::uint64_t step = std::max(kGranule, alignment);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -31,47 +32,31 @@ void ModuleImpl::save(const std::string& path, const SaveOptions&) const {
                      std::filesystem::path(path).filename().string());
 }
 
-std::vector<Module> ModuleImpl::imported_modules() const { return {}; }
-
-std::shared_ptr<Profiler> ModuleImpl::profiler() const { return nullptr; }
-
-/// A function of a module. Its handle is created at the first lookup.
-struct Entry {
-  const FunctionSpec* spec = nullptr;
-  std::unique_ptr<const Function> made;
-  /// The same pointer as `made`, for readers that do not hold the lock.
-  std::atomic<const Function*> function = nullptr;
-
-  std::string_view name() const { return spec->name; }
-};
-
 struct Module::State {
-  explicit State(std::shared_ptr<ModuleImpl> made)
-      : impl(std::move(made)), entries(impl->functions().size()) {
-    std::vector<const FunctionSpec*> specs;
-    for (const FunctionSpec& spec : impl->functions()) specs.push_back(&spec);
-    std::ranges::stable_sort(specs, {}, &FunctionSpec::name);
-    for (std::size_t n = 0; n < specs.size(); ++n) entries[n].spec = specs[n];
+  explicit State(std::shared_ptr<ModuleImpl> made) : impl(std::move(made)) {
+    for (const FunctionSpec& spec : impl->functions()) functions.try_emplace(spec.name, nullptr);
   }
 
   /// Returns the function, or null if no function has that name.
   const Function* find(std::string_view name) {
-    const auto entry = std::ranges::lower_bound(entries, name, {}, &Entry::name);
-    if (entry == entries.end() || entry->name() != name) return nullptr;
-    if (const Function* function = entry->function.load(std::memory_order_acquire)) return function;
+    const auto entry = functions.find(name);
+    if (entry == functions.end()) return nullptr;
+    if (const Function* function = entry->second.load(std::memory_order_acquire)) return function;
     const std::lock_guard lock(making);
-    if (!entry->made) {
-      entry->made =
-          std::make_unique<const Function>(*entry->spec, impl->lookup(*entry->spec), impl);
-      entry->function.store(entry->made.get(), std::memory_order_release);
+    if (entry->second == nullptr) {
+      const auto spec = std::ranges::find(impl->functions(), name, &FunctionSpec::name);
+      handles.push_back(std::make_unique<const Function>(*spec, impl->lookup(*spec), impl));
+      entry->second.store(handles.back().get(), std::memory_order_release);
     }
-    return entry->made.get();
+    return entry->second;
   }
 
   std::shared_ptr<ModuleImpl> impl;
   std::mutex making;
-  /// The functions, sorted by name.
-  std::vector<Entry> entries;
+  /// The functions by name; null before the first lookup.
+  std::map<std::string_view, std::atomic<const Function*>> functions;
+  /// Owns the functions that were looked up. Guarded by `making`.
+  std::vector<std::unique_ptr<const Function>> handles;
 };
 
 Module::Module(std::shared_ptr<ModuleImpl> impl)

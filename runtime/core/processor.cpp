@@ -25,8 +25,6 @@ namespace tenon::runtime {
 namespace {
 
 #if defined(__x86_64__) || defined(__i386__)
-constexpr Architecture kHere = Architecture::X86;
-
 /// The test for each feature of this architecture, in the order of processor_features().
 constexpr auto kFeatureTests = std::to_array<bool (*)()>({
 #define TENON_FEATURE(name) [] { return __builtin_cpu_supports(name) != 0; },
@@ -40,8 +38,6 @@ constexpr auto kFeatureTests = std::to_array<bool (*)()>({
 #undef TENON_FEATURE_BIT
 });
 #elif defined(__aarch64__) && defined(__linux__)
-constexpr Architecture kHere = Architecture::AArch64;
-
 bool has_bit(int word, int bit) {
   return (getauxval(word == 1 ? AT_HWCAP : AT_HWCAP2) >> bit & 1) != 0;
 }
@@ -53,7 +49,6 @@ constexpr auto kFeatureTests = std::to_array<bool (*)()>({
 #undef TENON_ARM_FEATURE
 });
 #else
-constexpr Architecture kHere = Architecture::Other;
 constexpr std::array<bool (*)(), 0> kFeatureTests = {};
 #endif
 
@@ -86,19 +81,18 @@ int request_tiles() {
 
 }  // namespace
 
-std::span<const std::string_view> processor_features(Architecture architecture) {
-  switch (architecture) {
-    case Architecture::X86:
-      return kX86Names;
-    case Architecture::AArch64:
-      return kArmNames;
-    case Architecture::Other:
-      break;
-  }
-  return {};
-}
+std::span<const std::string_view> x86_features() { return kX86Names; }
+std::span<const std::string_view> aarch64_features() { return kArmNames; }
 
-std::span<const std::string_view> processor_features() { return processor_features(kHere); }
+std::span<const std::string_view> processor_features() {
+#if defined(__x86_64__) || defined(__i386__)
+  return kX86Names;
+#elif defined(__aarch64__) && defined(__linux__)
+  return kArmNames;
+#else
+  return {};
+#endif
+}
 
 bool processor_has(std::string_view feature) {
   const std::span<const std::string_view> names = processor_features();

@@ -48,12 +48,7 @@ thread_local Thread* current = nullptr;
 Ticks between(Ticks begin, Ticks end) { return end > begin ? end - begin : 0; }
 
 void push(Thread& thread, Frame::Kind kind, std::int32_t region) {
-  thread.frames.push_back({.kind = kind,
-                           .region = region,
-                           .begin = now(),
-                           .inside = 0,
-                           .stack = nullptr,
-                           .outer = nullptr});
+  thread.frames.push_back({.kind = kind, .region = region, .begin = now()});
 }
 
 /// Ends the innermost frame.
@@ -122,6 +117,12 @@ std::int32_t current_region() { return current->frames.back().region; }
 
 /// Counts this thread's time as waiting, except while the thread runs parts of the loop itself.
 Interval waiting() { return {*current, Frame::Kind::Wait, current_region()}; }
+
+/// The body of a parallel loop or region whose closure is the callable.
+template <class Callable, class... Args>
+std::int32_t call_closure(void* closure, Args... args) {
+  return (*static_cast<Callable*>(closure))(args...);
+}
 
 std::uint64_t next_id() {
   static std::atomic<std::uint64_t> last = 0;
@@ -254,11 +255,8 @@ std::int32_t tenon_profile_parallel_for(TenonLoopBody body, void* closure, std::
                             region);
     return body(closure, first, last);
   };
-  const auto run = [](void* data, std::int64_t first, std::int64_t last) {
-    return (*static_cast<decltype(part)*>(data))(first, last);
-  };
   const Interval wait = waiting();
-  return tenon_parallel_for(run, &part, begin, end);
+  return tenon_parallel_for(call_closure<decltype(part)>, &part, begin, end);
 }
 
 std::int32_t tenon_profile_parallel_launch(TenonTaskBody body, void* closure,
@@ -271,11 +269,8 @@ std::int32_t tenon_profile_parallel_launch(TenonTaskBody body, void* closure,
     const Interval interval(*record, Frame::Kind::Part, region);
     return body(closure, number, count);
   };
-  const auto run = [](void* data, std::int32_t number, std::int32_t count) {
-    return (*static_cast<decltype(task)*>(data))(number, count);
-  };
   const Interval wait = waiting();
-  return tenon_parallel_launch(run, &task, num_tasks);
+  return tenon_parallel_launch(call_closure<decltype(task)>, &task, num_tasks);
 }
 
 std::int32_t tenon_profile_parallel_barrier() {

@@ -1,7 +1,5 @@
 #include "tenon/runtime/spec.h"
 
-#include <charconv>
-
 #include "runtime/core/text.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
@@ -74,7 +72,7 @@ std::string write(const ParamSpec& param) {
                std::to_string(static_cast<int>(a.device)) + " offset " +
                (a.zero_byte_offset ? "zero" : "any") + " index " + std::to_string(a.index_bits);
       },
-      [&](const ScalarSpec& s) { return "scalar " + in_quotes(param.name) + " " + s.dtype.str(); });
+      [&](const ScalarSpec& s) { return "scalar " + in_quotes(param.name) + " " + s.str(); });
 }
 
 // ---- Reading ----
@@ -112,7 +110,7 @@ class LineReader {
     return result;
   }
 
-  int number() { return parse_number<int>(word()); }
+  int number() { return to_number<int>(word()); }
 
   void expect(std::string_view text) {
     if (word() != text) fail("lacks `" + std::string(text) + "`");
@@ -126,7 +124,7 @@ class LineReader {
         Symbol symbol{.name = name()};
         const std::string_view bits = word();
         if (!bits.starts_with(':')) fail("has a symbol without a width");
-        symbol.bits = parse_number<int>(bits.substr(1));
+        symbol.bits = to_number<int>(bits.substr(1));
         sizes.emplace_back(std::move(symbol));
         continue;
       }
@@ -135,7 +133,7 @@ class LineReader {
       if (text == "?")
         sizes.emplace_back(AnySize{});
       else
-        sizes.emplace_back(parse_number<std::int64_t>(text));
+        sizes.emplace_back(to_number<std::int64_t>(text));
     }
   }
 
@@ -155,11 +153,10 @@ class LineReader {
 
  private:
   template <class T>
-  T parse_number(std::string_view text) {
-    T value = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) fail("lacks a number");
-    return value;
+  T to_number(std::string_view text) {
+    const std::optional<T> value = parse_number<T>(text);
+    if (!value) fail("lacks a number");
+    return *value;
   }
 
   void skip_blanks() {
@@ -206,20 +203,20 @@ ParamSpec read_array(LineReader& line) {
 
 }  // namespace
 
+std::string describe(std::span<const Size> sizes) {
+  std::string text;
+  for (const Size& size : sizes)
+    text += (text.empty() ? "[" : ", ") +
+            match(
+                size, [](std::int64_t n) { return std::to_string(n); },
+                [](const Symbol& s) { return s.name; }, [](AnySize) { return std::string("?"); });
+  return text.empty() ? "[]" : text + "]";
+}
+
 std::string describe(const ParamSpec& param) {
   return match(
-      param.type,
-      [](const ArraySpec& array) {
-        std::string text = array.dtype.str() + "[";
-        for (std::size_t d = 0; d < array.shape.size(); ++d) {
-          if (d > 0) text += ", ";
-          text += match(
-              array.shape[d], [](std::int64_t n) { return std::to_string(n); },
-              [](const Symbol& s) { return s.name; }, [](AnySize) { return std::string("?"); });
-        }
-        return text + "]";
-      },
-      [](const ScalarSpec& scalar) { return scalar.dtype.str(); });
+      param.type, [](const ArraySpec& array) { return array.dtype.str() + describe(array.shape); },
+      [](const ScalarSpec& scalar) { return scalar.str(); });
 }
 
 std::string to_manifest(std::span<const FunctionSpec> functions) {
@@ -252,8 +249,7 @@ std::vector<FunctionSpec> parse_manifest(std::string_view text) {
       functions.back().params.push_back(read_array(line));
     } else if (what == "scalar") {
       std::string name = line.name();
-      functions.back().params.push_back(
-          {.name = std::move(name), .type = ScalarSpec{line.data_type()}});
+      functions.back().params.push_back({.name = std::move(name), .type = line.data_type()});
     } else if (what == "features") {
       while (!line.at_end()) functions.back().features.emplace_back(line.word());
     } else {

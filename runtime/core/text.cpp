@@ -1,7 +1,6 @@
 #include "runtime/core/text.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace tenon::runtime {
 

@@ -22,7 +22,7 @@ class CpuApi : public DeviceApi {
   }
   void release(int, void* data) noexcept override { std::free(data); }
 
-  void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
+  void copy(const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) override {
     std::memmove(static_cast<char*>(to.data) + to.byte_offset,
                  static_cast<const char*>(from.data) + from.byte_offset, nbytes);
   }

@@ -103,8 +103,8 @@ struct Driver {
   std::map<int, Context> contexts;
 };
 
-Address address_of(const MemoryPlace& place) {
-  return reinterpret_cast<Address>(place.data) + place.byte_offset;
+Address address_of(const DLTensor& tensor) {
+  return reinterpret_cast<Address>(tensor.data) + tensor.byte_offset;
 }
 
 /// Flag for events that only order streams.
@@ -121,43 +121,8 @@ EventOwner make_event(const Driver& driver, unsigned flags) {
   return {event, driver.event_destroy};
 }
 
-class CudaStream : public DeviceStream {
- public:
-  /// Precondition: the device's context is current.
-  CudaStream(Driver& driver, int id) : driver_(driver), id_(id) {
-    driver_.check(driver_.stream_create(&stream_, kNonBlocking), "making a stream");
-  }
-  /// Destroying a stream does not cancel queued operations.
-  ~CudaStream() override {
-    if (driver_.can_use(id_)) driver_.stream_destroy(stream_);
-  }
-
-  StreamHandle handle() const { return stream_; }
-
-  void synchronize() override {
-    driver_.use(id_);
-    driver_.check(driver_.stream_synchronize(stream_), "waiting for a stream");
-  }
-
-  void wait_for(DeviceStream& other) override {
-    driver_.use(id_);
-    const EventOwner event = make_event(driver_, kWithoutTimes);
-    Result result = driver_.event_record(event.get(), static_cast<CudaStream&>(other).handle());
-    if (result == 0) result = driver_.stream_wait_event(stream_, event.get(), 0);
-    driver_.check(result, "waiting for another stream");
-  }
-
- private:
-  Driver& driver_;
-  const int id_;
-  StreamHandle stream_ = nullptr;
-};
-
 /// Returns the calling thread's stream; null is the device's default stream.
-StreamHandle stream_handle(int id) {
-  const auto* stream = static_cast<CudaStream*>(stream_of_this_thread({DeviceType::Cuda, id}));
-  return stream == nullptr ? nullptr : stream->handle();
-}
+StreamHandle stream_handle(int id) { return stream_of_this_thread({DeviceType::Cuda, id}); }
 
 /// CUDA_ERROR_NO_BINARY_FOR_GPU: the cubin is for another architecture.
 constexpr Result kNoBinaryForDevice = 209;
@@ -282,13 +247,13 @@ class CudaApi : public DeviceApi {
     driver_.mem_free(reinterpret_cast<Address>(data));
   }
 
-  void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
-    const bool to_cuda = to.device.type == DeviceType::Cuda;
-    const int id = to_cuda ? to.device.id : from.device.id;
+  void copy(const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) override {
+    const bool to_cuda = to.device.device_type == kDLCUDA;
+    const int source = from.device.device_id, id = to_cuda ? to.device.device_id : source;
     // A copy between two devices also waits for the thread's stream on the source device.
-    if (to_cuda && from.device.type == DeviceType::Cuda && from.device.id != id) {
-      driver_.use(from.device.id);
-      driver_.check(driver_.stream_synchronize(stream_handle(from.device.id)), "copying");
+    if (to_cuda && from.device.device_type == kDLCUDA && source != id) {
+      driver_.use(source);
+      driver_.check(driver_.stream_synchronize(stream_handle(source)), "copying");
     }
     driver_.use(id);
     const StreamHandle stream = stream_handle(id);
@@ -322,9 +287,27 @@ class CudaApi : public DeviceApi {
     return static_cast<double>(milliseconds) * 1e-3;
   }
 
-  std::unique_ptr<DeviceStream> make_stream(int id) override {
+  std::shared_ptr<void> make_stream(int id) override {
     driver_.use(id);
-    return std::make_unique<CudaStream>(driver_, id);
+    StreamHandle stream = nullptr;
+    driver_.check(driver_.stream_create(&stream, kNonBlocking), "making a stream");
+    // Destroying a stream does not cancel queued operations.
+    return {stream, [&driver = driver_, id](StreamHandle handle) {
+              if (driver.can_use(id)) driver.stream_destroy(handle);
+            }};
+  }
+
+  void synchronize_stream(int id, void* stream) override {
+    driver_.use(id);
+    driver_.check(driver_.stream_synchronize(stream), "waiting for a stream");
+  }
+
+  void wait_for(int id, void* stream, void* other) override {
+    driver_.use(id);
+    const EventOwner event = make_event(driver_, kWithoutTimes);
+    Result result = driver_.event_record(event.get(), other);
+    if (result == 0) result = driver_.stream_wait_event(stream, event.get(), 0);
+    driver_.check(result, "waiting for another stream");
   }
 
  private:

@@ -12,28 +12,19 @@ namespace tenon::runtime {
 
 namespace {
 
-/// Restores the handlers of SIGINT, SIGTERM and similar signals when it is destroyed. PoCL contains
-/// an LLVM that replaces the program's handlers when it is loaded. After Ctrl-C, its handlers would
-/// end a tuner that is to keep its measurements.
-class SignalHandlerGuard {
- public:
-  SignalHandlerGuard() {
-    for (std::size_t n = 0; n < kSignals.size(); ++n) sigaction(kSignals[n], nullptr, &before_[n]);
-  }
-  ~SignalHandlerGuard() {
-    for (std::size_t n = 0; n < kSignals.size(); ++n) sigaction(kSignals[n], &before_[n], nullptr);
-  }
-  SignalHandlerGuard(const SignalHandlerGuard&) = delete;
-  SignalHandlerGuard& operator=(const SignalHandlerGuard&) = delete;
-
- private:
-  static constexpr std::array kSignals{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-  std::array<struct sigaction, kSignals.size()> before_{};
-};
-
-/// Returns the driver, or null and the reason why it is missing.
+/// Returns the driver, or null and the reason why it is missing. Restores the handlers of SIGINT,
+/// SIGTERM and similar signals: PoCL contains an LLVM that replaces the program's handlers when it
+/// is loaded. After Ctrl-C, its handlers would end a tuner that is to keep its measurements.
 std::pair<std::unique_ptr<DeviceApi>, std::string> load(std::unique_ptr<DeviceApi> (*make)()) {
-  const SignalHandlerGuard guard;
+  static constexpr std::array kSignals{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+  using Handlers = std::array<struct sigaction, kSignals.size()>;
+  Handlers handlers{};
+  for (std::size_t n = 0; n < kSignals.size(); ++n) sigaction(kSignals[n], nullptr, &handlers[n]);
+  const auto restore = [](const Handlers* before) {
+    for (std::size_t n = 0; n < kSignals.size(); ++n)
+      sigaction(kSignals[n], &(*before)[n], nullptr);
+  };
+  const std::unique_ptr<const Handlers, decltype(restore)> guard(&handlers, restore);
   try {
     return {make(), ""};
   } catch (const RuntimeError& error) {
@@ -69,7 +60,7 @@ std::unique_ptr<LoadedKernels> DeviceApi::load_kernels(int, const KernelImage&) 
   throw RuntimeError("this kind of device does not run kernels");
 }
 
-std::unique_ptr<DeviceStream> DeviceApi::make_stream(int) {
+std::shared_ptr<void> DeviceApi::make_stream(int) {
   throw RuntimeError(
       "this kind of device has no streams; a call on it is complete when it returns");
 }

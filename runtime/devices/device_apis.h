@@ -14,7 +14,7 @@ std::unique_ptr<DeviceApi> make_opencl_api();
 
 // The stream of a device that the calling thread uses.
 
-/// Returns the stream; null for the device's default stream.
-DeviceStream* stream_of_this_thread(Device device);
+/// Returns the driver's handle of the stream; null for the device's default stream.
+void* stream_of_this_thread(Device device);
 
 }  // namespace tenon::runtime

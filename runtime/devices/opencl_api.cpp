@@ -1,7 +1,6 @@
 // The interface of OpenCL devices.
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -152,37 +151,6 @@ EventOwner mark(const Driver& driver, Queue queue, const char* what) {
   return {event, driver.release_event};
 }
 
-class OpenClStream : public DeviceStream {
- public:
-  /// Takes ownership of the queue.
-  OpenClStream(const Driver& driver, Queue queue, std::function<void(Queue)> on_end)
-      : driver_(driver), queue_(queue), on_end_(std::move(on_end)) {}
-  ~OpenClStream() override {
-    on_end_(queue_);
-    // Releasing a queue does not cancel queued operations.
-    driver_.flush(queue_);
-    driver_.release_queue(queue_);
-  }
-
-  Queue queue() const { return queue_; }
-
-  void synchronize() override { check(driver_.finish(queue_), "waiting for a stream"); }
-
-  void wait_for(DeviceStream& other) override {
-    Queue awaited = static_cast<OpenClStream&>(other).queue();
-    const EventOwner event = mark(driver_, awaited, "marking the end of a stream");
-    // A queue that waits for an event does not cause the queue of the event to run; flushing does.
-    driver_.flush(awaited);
-    const Event marker = event.get();
-    check(driver_.enqueue_barrier(queue_, 1, &marker, nullptr), "waiting for another stream");
-  }
-
- private:
-  const Driver& driver_;
-  Queue queue_;
-  const std::function<void(Queue)> on_end_;
-};
-
 /// A device, whose context and queue are created at the first use.
 struct OpenDevice {
   int number;
@@ -194,9 +162,8 @@ struct OpenDevice {
 
 /// Returns the queue of the calling thread's stream on the device, or the device's default queue.
 Queue queue_of_this_thread(const OpenDevice& device) {
-  const auto* stream =
-      static_cast<OpenClStream*>(stream_of_this_thread({DeviceType::OpenCL, device.number}));
-  return stream == nullptr ? device.queue : stream->queue();
+  const Queue stream = stream_of_this_thread({DeviceType::OpenCL, device.number});
+  return stream == nullptr ? device.queue : stream;
 }
 
 std::string text_of(const std::size_t (&sizes)[3]) {
@@ -384,14 +351,14 @@ class OpenClApi : public DeviceApi {
 
   void release(int, void* data) noexcept override { driver_.release_memory(data); }
 
-  void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
+  void copy(const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) override {
     if (nbytes == 0) return;
-    const bool from_here = from.device.type == DeviceType::OpenCL;
-    const bool to_here = to.device.type == DeviceType::OpenCL;
-    if (from_here && to_here && from.device != to.device)
-      throw RuntimeError("OpenCL: no copy from " + from.device.str() + " to " + to.device.str() +
+    const Device source = device_of(from), target = device_of(to);
+    const bool to_here = target.type == DeviceType::OpenCL;
+    if (source.type == DeviceType::OpenCL && to_here && source != target)
+      throw RuntimeError("OpenCL: no copy from " + source.str() + " to " + target.str() +
                          "; copy to the host in between");
-    Queue queue = queue_of_this_thread(open(to_here ? to.device.id : from.device.id));
+    Queue queue = queue_of_this_thread(open(to_here ? target.id : source.id));
     check(enqueue(queue, from, to, nbytes), "copying");
     check(driver_.finish(queue), "copying");
   }
@@ -411,17 +378,35 @@ class OpenClApi : public DeviceApi {
     check(result, "waiting for the device");
   }
 
-  std::unique_ptr<DeviceStream> make_stream(int id) override {
+  std::shared_ptr<void> make_stream(int id) override {
     OpenDevice& device = open(id);
     Result result = 0;
     Queue queue = driver_.create_queue(device.context, device.id, kTakesTimes, &result);
     check(result, "making a stream");
+    std::shared_ptr<void> stream(queue, [this, &device](Queue gone) {
+      {
+        const std::lock_guard lock(mutex_);
+        std::erase(device.streams, gone);
+      }
+      // Releasing a queue does not cancel queued operations.
+      driver_.flush(gone);
+      driver_.release_queue(gone);
+    });
     const std::lock_guard lock(mutex_);
     device.streams.push_back(queue);
-    return std::make_unique<OpenClStream>(driver_, queue, [this, id](Queue gone) {
-      const std::lock_guard lock(mutex_);
-      std::erase(at(id).streams, gone);
-    });
+    return stream;
+  }
+
+  void synchronize_stream(int, void* stream) override {
+    check(driver_.finish(stream), "waiting for a stream");
+  }
+
+  void wait_for(int, void* stream, void* other) override {
+    const EventOwner event = mark(driver_, other, "marking the end of a stream");
+    // A queue that waits for an event does not cause the queue of the event to run; flushing does.
+    driver_.flush(other);
+    const Event marker = event.get();
+    check(driver_.enqueue_barrier(stream, 1, &marker, nullptr), "waiting for another stream");
   }
 
   std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image) override {
@@ -478,13 +463,12 @@ class OpenClApi : public DeviceApi {
     return device;
   }
 
-  Result enqueue(Queue queue, const MemoryPlace& from, const MemoryPlace& to,
-                 std::uint64_t nbytes) {
-    if (from.device.type != DeviceType::OpenCL)
+  Result enqueue(Queue queue, const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) {
+    if (from.device.device_type != kDLOpenCL)
       return driver_.write(queue, to.data, kBlocking, to.byte_offset, nbytes,
                            static_cast<const char*>(from.data) + from.byte_offset, 0, nullptr,
                            nullptr);
-    if (to.device.type != DeviceType::OpenCL)
+    if (to.device.device_type != kDLOpenCL)
       return driver_.read(queue, from.data, kBlocking, from.byte_offset, nbytes,
                           static_cast<char*>(to.data) + to.byte_offset, 0, nullptr, nullptr);
     return driver_.copy(queue, from.data, to.data, from.byte_offset, to.byte_offset, nbytes, 0,

@@ -11,11 +11,6 @@
 
 namespace tenon::runtime {
 
-struct Stream::State {
-  Device device;
-  std::unique_ptr<DeviceStream> queue;
-};
-
 namespace {
 
 /// The streams that this thread has set, at most one per device.
@@ -27,16 +22,15 @@ std::vector<Stream>& streams_of_this_thread() {
 }  // namespace
 
 Stream::Stream(Device device, SourceLocation where)
-    : state_(at_line(where, [&] {
+    : device_(device), queue_(at_line(where, [&] {
         if (const std::string missing = device.why_missing(); !missing.empty())
           throw RuntimeError("a stream of " + device.str() + " cannot be made: " + missing);
-        return std::make_shared<State>(
-            State{device, device_api(device.type).make_stream(device.id)});
+        return device_api(device.type).make_stream(device.id);
       })) {}
 
-Device Stream::device() const { return state_->device; }
-
-void Stream::synchronize() const { state_->queue->synchronize(); }
+void Stream::synchronize() const {
+  device_api(device_.type).synchronize_stream(device_.id, queue_.get());
+}
 
 void Stream::wait_for(const Stream& other, SourceLocation where) const {
   if (device() != other.device())
@@ -46,7 +40,7 @@ void Stream::wait_for(const Stream& other, SourceLocation where) const {
   // Returns, because a stream that waits for itself would wait forever. Its operations execute in
   // order anyway.
   if (*this == other) return;
-  state_->queue->wait_for(*other.state_->queue);
+  device_api(device_.type).wait_for(device_.id, queue_.get(), other.queue_.get());
 }
 
 void set_stream(Device device, std::optional<Stream> stream) {
@@ -64,9 +58,9 @@ std::optional<Stream> current_stream(Device device) {
   return std::nullopt;
 }
 
-DeviceStream* stream_of_this_thread(Device device) {
+void* stream_of_this_thread(Device device) {
   for (const Stream& stream : streams_of_this_thread())
-    if (stream.device() == device) return stream.state_->queue.get();
+    if (stream.device() == device) return stream.queue_.get();
   return nullptr;
 }
 
@@ -87,25 +81,22 @@ void synchronize(Device device, SourceLocation where) {
 
 namespace {
 
-/// The streams of C programs, by handle.
-struct Handles {
-  std::mutex mutex;
-  std::map<void*, Stream> streams;
-  std::uintptr_t last = 0;
-};
-
-Handles& handles() {
+/// Calls `use` with the streams of C programs, by handle, under a lock.
+void with_streams_by_handle(FunctionRef<void(std::map<TenonStream, Stream>&)> use) {
+  static std::mutex mutex;
   // Never destroyed: threads may use streams while the program exits.
-  static Handles& all = *new Handles;
-  return all;
+  static auto& streams = *new std::map<TenonStream, Stream>;
+  const std::lock_guard lock(mutex);
+  use(streams);
 }
 
-Stream stream_of(void* handle) {
-  const std::lock_guard lock(handles().mutex);
-  const auto found = handles().streams.find(handle);
-  if (found == handles().streams.end())
-    throw RuntimeError("the stream does not exist; it was freed or never created");
-  return found->second;
+Stream stream_of(TenonStream handle) {
+  std::optional<Stream> stream;
+  with_streams_by_handle([&](const std::map<TenonStream, Stream>& streams) {
+    if (const auto found = streams.find(handle); found != streams.end()) stream = found->second;
+  });
+  if (!stream) throw RuntimeError("the stream does not exist; it was freed or never created");
+  return *stream;
 }
 
 }  // namespace
@@ -118,9 +109,11 @@ int32_t tenon_stream_create(int32_t device_type, int32_t device_id, TenonStream*
     if (stream == nullptr)
       throw tenon::RuntimeError("tenon_stream_create is given no place to put the stream: NULL");
     const Stream made({static_cast<DeviceType>(device_type), device_id});
-    const std::lock_guard lock(handles().mutex);
-    *stream = reinterpret_cast<TenonStream>(++handles().last);
-    handles().streams.emplace(*stream, made);
+    with_streams_by_handle([&](std::map<TenonStream, Stream>& streams) {
+      static std::uintptr_t last = 0;
+      *stream = reinterpret_cast<TenonStream>(++last);
+      streams.emplace(*stream, made);
+    });
   });
 }
 
@@ -129,8 +122,7 @@ int32_t tenon_stream_free(TenonStream stream) {
   return without_exceptions([&] {
     if (stream == nullptr) return;
     const Stream last = stream_of(stream);
-    const std::lock_guard lock(handles().mutex);
-    handles().streams.erase(stream);
+    with_streams_by_handle([&](std::map<TenonStream, Stream>& streams) { streams.erase(stream); });
   });
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "runtime/core/last_error.h"
+#include "runtime/core/text.h"
 #include "tenon/runtime/threads.h"
 
 namespace tenon::runtime {
@@ -22,12 +23,11 @@ namespace tenon::runtime {
 // ---- numbers of threads -------------------------------------------------------------------------
 
 int parse_num_threads(std::string_view text) {
-  int n = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size() || n < 1 || n > kMaxThreads)
+  const std::optional<int> n = parse_number<int>(text);
+  if (!n || *n < 1 || *n > kMaxThreads)
     throw RuntimeError("TENON_NUM_THREADS: expected a number of threads, 1 to " +
                        std::to_string(kMaxThreads) + ", got `" + std::string(text) + "`");
-  return n;
+  return *n;
 }
 
 std::optional<int> processors_of_quota(std::string_view text) {

@@ -17,7 +17,7 @@ using runtime::ScalarSpec;
 std::string type_of(const ParamSpec& param) {
   if (const auto* array = std::get_if<ArraySpec>(&param.type))
     return array->access == Access::Read ? "const DLTensor* " : "DLTensor* ";
-  const DataType type = std::get<ScalarSpec>(param.type).dtype;
+  const DataType type = std::get<ScalarSpec>(param.type);
   if (type.is_handle()) return "void* ";
   if (type.is_floating()) return "double ";
   return type.is_uint() && type.bits == 64 ? "uint64_t " : "int64_t ";
@@ -65,7 +65,7 @@ std::string plain_function(const FunctionSpec& function) {
       body += "  tenon_args" + at + ".p = " + copy + ";\n  tenon_codes" + at + " = kTenonTensor;\n";
       dimensions += array->shape.size();
     } else {
-      body += pass_scalar(std::get<ScalarSpec>(param.type).dtype, at, names[n]);
+      body += pass_scalar(std::get<ScalarSpec>(param.type), at, names[n]);
     }
   }
   const auto room = [](std::size_t count) {

@@ -52,7 +52,7 @@ std::string call_text(const FunctionSpec& function) {
     if (!params.empty()) params += ", ";
     const auto* array = std::get_if<ArraySpec>(&param.type);
     if (!array) {
-      const DataType type = std::get<ScalarSpec>(param.type).dtype;
+      const DataType type = std::get<ScalarSpec>(param.type);
       params += (type.is_handle() ? "void*" : element_type(type)) + " " + names[n];
       arguments += "  tenon_call.scalar(" + names[n] + ");\n";
       continue;

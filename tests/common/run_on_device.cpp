@@ -62,30 +62,34 @@ class ThereAndBack {
  public:
   ThereAndBack(runtime::DeviceApi& api, Device device, Arguments::Array& array)
       : api_(api), array_(array), bytes_(array.bytes() + array.memory.behind().size()) {
-    place_ = {.device = device, .data = api.allocate(device.id, bytes_, 0)};
-    tensor_ = {.data = place_.data,
+    tensor_ = {.data = api.allocate(device.id, bytes_, 0),
                .device = {static_cast<DLDeviceType>(device.type), device.id},
                .ndim = static_cast<std::int32_t>(array.shape.size()),
                .dtype = runtime::to_dlpack(array.dtype),
                .shape = array.shape.data(),
                .strides = array.strides.empty() ? nullptr : array.strides.data(),
                .byte_offset = 0};
-    api.copy(here(), place_, bytes_);
+    api.copy(here(), tensor_, bytes_);
   }
   ThereAndBack(const ThereAndBack&) = delete;
   ThereAndBack& operator=(const ThereAndBack&) = delete;
-  ~ThereAndBack() { api_.release(place_.device.id, place_.data); }
+  ~ThereAndBack() { api_.release(tensor_.device.device_id, tensor_.data); }
 
   const DLTensor& tensor() const { return tensor_; }
-  void copy_back() { api_.copy(place_, here(), bytes_); }
+  void copy_back() { api_.copy(tensor_, here(), bytes_); }
 
  private:
-  runtime::MemoryPlace here() { return {.device = cpu(0), .data = array_.data()}; }
+  /// Returns the array on the host.
+  DLTensor here() {
+    DLTensor tensor = tensor_;
+    tensor.data = array_.data();
+    tensor.device = {kDLCPU, 0};
+    return tensor;
+  }
 
   runtime::DeviceApi& api_;
   Arguments::Array& array_;
   std::uint64_t bytes_;
-  runtime::MemoryPlace place_;
   DLTensor tensor_ = {};
 };
 

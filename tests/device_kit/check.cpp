@@ -47,9 +47,7 @@ class Array {
     here_.assign(first, first + size);
     expected_.assign(first + size, first + 2 * size);
     for (std::size_t n = 0; n < kGuard; ++n) here_.push_back(guard_byte(n));
-    data_ = api().allocate(device.id, here_.size(), 0);
-    api().copy({cpu(0), here_.data()}, there(), here_.size());
-    tensor_ = {.data = data_,
+    tensor_ = {.data = api().allocate(device.id, here_.size(), 0),
                .device = {static_cast<DLDeviceType>(device.type), device.id},
                .ndim = static_cast<std::int32_t>(argument.shape.size()),
                .dtype = runtime::to_dlpack(type_),
@@ -58,15 +56,16 @@ class Array {
                               ? nullptr
                               : const_cast<std::int64_t*>(argument.strides.data()),
                .byte_offset = 0};
+    api().copy(here(), tensor_, here_.size());
   }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
-  ~Array() { api().release(device_.id, data_); }
+  ~Array() { api().release(device_.id, tensor_.data); }
 
   const DLTensor* tensor() const { return &tensor_; }
 
   std::string difference(const CaseSpec& spec, bool compare_numbers) {
-    api().copy(there(), {cpu(0), here_.data()}, here_.size());
+    api().copy(tensor_, here(), here_.size());
     for (std::size_t n = 0; n < kGuard; ++n)
       if (here_[expected_.size() + n] != guard_byte(n))
         return argument_.name + ": written " + std::to_string(n) + " bytes past its end";
@@ -84,13 +83,18 @@ class Array {
 
  private:
   runtime::DeviceApi& api() const { return runtime::device_api(device_.type); }
-  runtime::MemoryPlace there() const { return {device_, data_}; }
+  /// Returns the array on the host.
+  DLTensor here() {
+    DLTensor tensor = tensor_;
+    tensor.data = here_.data();
+    tensor.device = {kDLCPU, 0};
+    return tensor;
+  }
 
   const CaseArgument& argument_;
   DataType type_;
   Device device_;
   std::vector<std::byte> here_, expected_;
-  void* data_ = nullptr;
   DLTensor tensor_ = {};
 };
 

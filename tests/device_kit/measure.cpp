@@ -322,8 +322,7 @@ double copy_speed(const CheckOptions& options) {
   const NDArray from = NDArray::zeros({kBytes}, Int(8), options.device),
                 to = from.copy_to(options.device);
   runtime::DeviceApi& api = runtime::device_api(options.device.type);
-  const runtime::MemoryPlace source{options.device, from.dl_tensor().data},
-      target{options.device, to.dl_tensor().data};
+  const DLTensor &source = from.dl_tensor(), &target = to.dl_tensor();
   // DeviceApi::copy waits for each copy, so this is a lower bound.
   constexpr int kCopies = 20;
   api.copy(source, target, kBytes);

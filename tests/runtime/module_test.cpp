@@ -148,16 +148,15 @@ TEST(Symbols, StandUnderTheNamesThatTheLibraryExports) {
 }
 
 TEST(Symbols, HaveTheTypesOfTheirDeclarations) {
-  using enum CType;
   const CSymbol& loop = c_symbol("tenon_parallel_for");
-  EXPECT_EQ(loop.result, Int32);
+  EXPECT_EQ(loop.result, Int(32));
   EXPECT_EQ(std::vector(loop.params.begin(), loop.params.end()),
-            (std::vector{Pointer, Pointer, Int64, Int64}));
+            (std::vector{Handle(), Handle(), Int(64), Int(64)}));
   const CSymbol& workspace = c_symbol("tenon_workspace_alloc");
-  EXPECT_EQ(workspace.result, Pointer);
+  EXPECT_EQ(workspace.result, Handle());
   EXPECT_EQ(std::vector(workspace.params.begin(), workspace.params.end()),
-            (std::vector{Int32, Int32, UInt64, Int32}));
-  EXPECT_EQ(c_symbol("tenon_set_last_error").result, None);
+            (std::vector{Int(32), Int(32), UInt(64), Int(32)}));
+  EXPECT_EQ(c_symbol("tenon_set_last_error").result, std::nullopt);
   EXPECT_TRUE(c_symbol("tenon_parallel_barrier").params.empty());
 }
 

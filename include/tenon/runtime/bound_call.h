@@ -36,7 +36,6 @@ class BoundCall {
   }
 
  private:
-  struct State;
   /// Slow path of operator(), for code that is not a plain C function.
   std::int32_t call() const;
   [[noreturn]] void fail(std::int32_t status, const SourceLocation& where) const;
@@ -54,8 +53,11 @@ class BoundCall {
     return arrays;
   }
 
-  std::shared_ptr<const State> state_;
-  // Copies of members of `state_`, which save an indirection per call.
+  Function function_;
+  std::vector<NDArray> arrays_;
+  /// Refers to the tensors of `arrays_`.
+  std::shared_ptr<const CheckedArguments> args_;
+  // Copies of members of `function_` and `args_`, which save an indirection per call.
   TenonPackedFunction code_ = nullptr;
   const TenonValue* values_ = nullptr;
   const std::int32_t* codes_ = nullptr;

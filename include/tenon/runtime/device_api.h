@@ -20,12 +20,9 @@
 
 namespace tenon::runtime {
 
-/// An address in the memory of a device or of the host.
-struct MemoryPlace {
-  Device device;
-  void* data = nullptr;
-  std::uint64_t byte_offset = 0;
-};
+inline Device device_of(const DLTensor& tensor) {
+  return {static_cast<DeviceType>(tensor.device.device_type), tensor.device.device_id};
+}
 
 /// Kernels as stored in a module. The module keeps this data alive while the kernels are loaded.
 struct KernelImage {
@@ -55,17 +52,6 @@ class LoadedKernels {
                       const LaunchSize& size) = 0;
 };
 
-/// A queue of a device, which executes its operations in order.
-class DeviceStream {
- public:
-  virtual ~DeviceStream() = default;
-  /// Waits for all operations queued so far.
-  virtual void synchronize() = 0;
-  /// Makes later operations in this stream wait for all operations queued so far in `other`, a
-  /// different stream of the same device.
-  virtual void wait_for(DeviceStream& other) = 0;
-};
-
 class DeviceApi {
  public:
   virtual ~DeviceApi() = default;
@@ -77,14 +63,21 @@ class DeviceApi {
   virtual void* allocate(int id, std::uint64_t nbytes, std::uint64_t alignment) = 0;
   /// Frees memory after the kernels that use it have finished. Leaks it if the device has failed.
   virtual void release(int id, void* data) noexcept = 0;
-  /// Copies between two addresses on devices of this kind, or between one of them and the host, in
-  /// the calling thread's stream. Returns when the copy is complete.
-  virtual void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) = 0;
+  /// Copies bytes, starting at the first elements of two compact tensors on devices of this kind,
+  /// or of one of them and one on the host, in the calling thread's stream. Only the data, byte
+  /// offset and device of the tensors are used. Returns when the copy is complete.
+  virtual void copy(const DLTensor& from, const DLTensor& to, std::uint64_t nbytes) = 0;
   /// Waits for all operations on the device.
   virtual void synchronize(int id) = 0;
-  /// Makes a stream in addition to the device's default one. RuntimeError if this kind of device
+  /// Makes a stream in addition to the device's default one, and returns the driver's handle of it.
+  /// Releasing the stream does not cancel queued operations. RuntimeError if this kind of device
   /// has no streams.
-  virtual std::unique_ptr<DeviceStream> make_stream(int id);
+  virtual std::shared_ptr<void> make_stream(int id);
+  /// Waits for all operations queued so far in a stream of the device.
+  virtual void synchronize_stream(int /*id*/, void* /*stream*/) {}
+  /// Makes later operations in `stream` wait for all operations queued so far in `other`, a
+  /// different stream of the same device.
+  virtual void wait_for(int /*id*/, void* /*stream*/, void* /*other*/) {}
   /// Loads kernels on a device. RuntimeError, with the driver's message, if they cannot be compiled
   /// or loaded.
   virtual std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image);

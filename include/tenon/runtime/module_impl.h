@@ -37,9 +37,9 @@ class ModuleImpl {
   /// Writes a file. RuntimeError for an unsupported suffix.
   virtual void save(const std::string& path, const SaveOptions& options) const;
   /// Returns the modules that the functions use, such as the kernels of a device.
-  virtual std::vector<Module> imported_modules() const;
+  virtual std::vector<Module> imported_modules() const { return {}; }
   /// Returns the profiler that the functions report to; null if they do not report.
-  virtual std::shared_ptr<Profiler> profiler() const;
+  virtual std::shared_ptr<Profiler> profiler() const { return nullptr; }
 };
 
 }  // namespace tenon::runtime

@@ -5,7 +5,6 @@
 //   processor_has("avx512f")
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,13 +12,10 @@
 
 namespace tenon::runtime {
 
-/// Processor architectures. The features of `Other` cannot be queried.
-enum class Architecture : std::uint8_t { X86, AArch64, Other };
-
 /// Returns the features (LLVM names) that can be queried on an architecture, in alphabetical order.
-/// Empty for Other.
-std::span<const std::string_view> processor_features(Architecture architecture);
-/// Returns the features that can be queried on this machine's architecture.
+std::span<const std::string_view> x86_features();
+std::span<const std::string_view> aarch64_features();
+/// Returns the features that can be queried on this machine's architecture; empty if it is another.
 std::span<const std::string_view> processor_features();
 
 /// Whether this processor and its operating system support the feature. True for a name that cannot

@@ -58,11 +58,11 @@ class Profiler {
     std::int32_t region;
     Ticks begin;
     /// Time since `begin` that nested frames took.
-    Ticks inside;
+    Ticks inside = 0;
     /// Only for Kind::Call. `stack`: an address in the stack frame that began the call, by which
     /// ended calls are recognized. `outer`: the thread's current record before the call.
-    const void* stack;
-    Thread* outer;
+    const void* stack = nullptr;
+    Thread* outer = nullptr;
   };
   /// The measurements of one thread.
   struct Thread {

@@ -26,9 +26,7 @@ struct Symbol {
 };
 
 /// Any size is accepted. The generated code either does not depend on the size or checks it.
-struct AnySize {
-  friend bool operator==(const AnySize&, const AnySize&) = default;
-};
+using AnySize = std::monostate;
 
 /// An extent or stride: a constant, a named size, or any size.
 using Size = std::variant<std::int64_t, Symbol, AnySize>;
@@ -57,10 +55,7 @@ struct ArraySpec {
 };
 
 /// The type of a scalar: integer, float or, for Handle(), an opaque pointer.
-struct ScalarSpec {
-  DataType dtype;
-  friend bool operator==(const ScalarSpec&, const ScalarSpec&) = default;
-};
+using ScalarSpec = DataType;
 
 /// A parameter: an array or a scalar.
 struct ParamSpec {
@@ -81,6 +76,8 @@ struct FunctionSpec {
   friend bool operator==(const FunctionSpec&, const FunctionSpec&) = default;
 };
 
+/// Returns the sizes as shown in error messages: "[1024, n]".
+std::string describe(std::span<const Size> sizes);
 /// Returns the parameter's type as shown in error messages: "float32[1024, n]", "int32".
 std::string describe(const ParamSpec& param);
 

@@ -21,8 +21,6 @@
 
 namespace tenon::runtime {
 
-class DeviceStream;
-
 /// A cheap handle. The queue exists as long as a handle exists or a thread uses it.
 class Stream {
  public:
@@ -30,7 +28,7 @@ class Stream {
   /// CPU.
   explicit Stream(Device device, SourceLocation where = SourceLocation::current());
 
-  Device device() const;
+  Device device() const { return device_; }
   /// Waits for all operations queued so far.
   void synchronize() const;
   /// Makes later operations in this stream wait for all operations queued so far in `other`.
@@ -38,13 +36,14 @@ class Stream {
   void wait_for(const Stream& other, SourceLocation where = SourceLocation::current()) const;
 
   /// Whether both are the same queue.
-  friend bool operator==(const Stream& a, const Stream& b) { return a.state_ == b.state_; }
+  friend bool operator==(const Stream& a, const Stream& b) { return a.queue_ == b.queue_; }
 
  private:
-  friend void set_stream(Device device, std::optional<Stream> stream);
-  friend DeviceStream* stream_of_this_thread(Device device);
-  struct State;
-  std::shared_ptr<State> state_;
+  friend void* stream_of_this_thread(Device device);
+
+  Device device_;
+  /// The driver's handle.
+  std::shared_ptr<void> queue_;
 };
 
 /// Sets the stream that the calling thread uses on a device. Nullopt: the device's default stream.

@@ -3,25 +3,26 @@
 // deduction.
 //
 //   for (const CSymbol& s : c_symbols()) define(s.name, s.address);
-//   c_symbol("tenon_workspace_free").params     // {CType::Int32, CType::Int32, CType::Pointer}
+//   c_symbol("tenon_workspace_free").params     // {Int(32), Int(32), Handle()}
 #pragma once
 
-#include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace tenon::runtime {
+#include "tenon/support/data_type.h"
 
-/// The machine type of a parameter or result. None: no result.
-enum class CType : std::uint8_t { None, Int32, Int64, UInt64, Pointer };
+namespace tenon::runtime {
 
 struct CSymbol {
   std::string_view name;
   void* address;
-  CType result;
-  std::span<const CType> params;
+  /// Nullopt: the function returns nothing.
+  std::optional<DataType> result;
+  /// The types of the parameters; Handle() for pointers.
+  std::span<const DataType> params;
 };
 
 std::span<const CSymbol> c_symbols();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/llvm/target_machine.h"
+#include "codegen/llvm/types.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
@@ -29,21 +30,6 @@ std::string to_text(const llvm::FunctionType& type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;
-}
-
-llvm::Type* type_of(llvm::LLVMContext& context, runtime::CType type) {
-  switch (type) {
-    case runtime::CType::None:
-      return llvm::Type::getVoidTy(context);
-    case runtime::CType::Int32:
-      return llvm::Type::getInt32Ty(context);
-    case runtime::CType::Int64:
-    case runtime::CType::UInt64:
-      return llvm::Type::getInt64Ty(context);
-    case runtime::CType::Pointer:
-      return llvm::PointerType::getUnqual(context);
-  }
-  internal_error("a C type without a type of LLVM's");
 }
 
 }  // namespace
@@ -170,12 +156,14 @@ llvm::GlobalVariable* add_constant(llvm::Module& module, llvm::Constant* value,
 }
 
 llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name) {
+  llvm::LLVMContext& context = module.getContext();
   const runtime::CSymbol& symbol = runtime::c_symbol(name);
   std::vector<llvm::Type*> params;
-  for (const runtime::CType param : symbol.params)
-    params.push_back(type_of(module.getContext(), param));
-  llvm::FunctionCallee callee = module.getOrInsertFunction(
-      name, llvm::FunctionType::get(type_of(module.getContext(), symbol.result), params, false));
+  for (const DataType param : symbol.params) params.push_back(register_type(context, param));
+  llvm::Type* const result =
+      symbol.result ? register_type(context, *symbol.result) : llvm::Type::getVoidTy(context);
+  llvm::FunctionCallee callee =
+      module.getOrInsertFunction(name, llvm::FunctionType::get(result, params, false));
   // A workspace is newly allocated memory, so no other pointer aliases it.
   if (name == "tenon_workspace_alloc" || name == "tenon_profile_workspace_alloc")
     llvm::cast<llvm::Function>(callee.getCallee())->addRetAttr(llvm::Attribute::NoAlias);

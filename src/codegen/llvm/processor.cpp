@@ -123,10 +123,9 @@ std::vector<std::string> unimplied_host_features() {
 std::vector<std::string> needed_features(const tir::TargetFacts& target) {
   std::vector<std::string> names = enabled_features(target);
   const llvm::Triple triple = triple_of(target.triple);
-  const auto known =
-      runtime::processor_features(triple.isX86()       ? runtime::Architecture::X86
-                                  : triple.isAArch64() ? runtime::Architecture::AArch64
-                                                       : runtime::Architecture::Other);
+  std::span<const std::string_view> known;
+  if (triple.isX86()) known = runtime::x86_features();
+  if (triple.isAArch64()) known = runtime::aarch64_features();
   std::erase_if(names, [&](const std::string& name) {
     return std::ranges::find(known, std::string_view(name)) == known.end();
   });
