@@ -32,6 +32,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
 
 #include "lower/cpu/loop_body.h"
 #include "lower/cpu/tile_registers.h"
@@ -221,12 +222,9 @@ Stmt with_chosen_terms(const Stmt& body, const arith::Facts& facts, const Stored
 
 constexpr std::size_t kMaxNodesOfPartedLoop = 400;
 
-struct Boundary {
-  Expr comparison;
-  /// The first iteration in which the comparison no longer has its initial value.
-  Expr point;
-  bool holds_before;
-};
+/// A comparison, the first iteration in which it no longer has its initial value, and its initial
+/// value.
+using Boundary = std::tuple<Expr, Expr, bool>;
 
 class BoundaryFinder {
  public:
@@ -340,9 +338,10 @@ std::optional<std::array<For, 2>> part_at_condition(const For& loop, const arith
   const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
   if (!boundary) return std::nullopt;
   const Expr end = loop.min + loop.extent;
-  const Expr point = arith::simplify(max(min(boundary->point, end), loop.min));
-  const Stmt before = given_comparison(loop.body, boundary->comparison, boundary->holds_before);
-  const Stmt after = given_comparison(loop.body, boundary->comparison, !boundary->holds_before);
+  const auto& [comparison, change, holds_before] = *boundary;
+  const Expr point = arith::simplify(max(min(change, end), loop.min));
+  const Stmt before = given_comparison(loop.body, comparison, holds_before);
+  const Stmt after = given_comparison(loop.body, comparison, !holds_before);
   const auto made = [&](const Expr& from, const Expr& to, const Stmt& body) {
     const Stmt copy =
         fresh_copy(make_stmt(For{loop.var, from, arith::simplify(to - from), loop.kind, body}));
