@@ -491,26 +491,18 @@ constexpr std::int64_t kSmallBits = 32;
 /// buffers begin.
 constexpr std::size_t kMaxInPlaceBegins = 2;
 
-/// The allocations that are first used at one moment, and those that are last used at the same
-/// moment.
-struct Events {
-  std::vector<AllocationId> begins, ends;
-};
-
-std::vector<Events> find_events(const StorageTimeline& timeline) {
-  std::vector<Events> events(timeline.moments.size());
-  std::vector<char> has_begun(timeline.allocations.size(), 0), has_ended = has_begun;
-  const auto note = [&](std::size_t m, Moment::Kind ignored, std::vector<char>& seen,
-                        std::vector<AllocationId> Events::*list) {
-    if (timeline.moments[m].kind == ignored) return;
+/// Returns, for each moment, the allocations that are first used then or, if `is_last`, last used.
+std::vector<std::vector<AllocationId>> find_uses(const StorageTimeline& timeline, bool is_last) {
+  const Moment::Kind ignored = is_last ? Moment::Kind::Begin : Moment::Kind::End;
+  std::vector<std::vector<AllocationId>> uses(timeline.moments.size());
+  std::vector<char> seen(timeline.allocations.size(), 0);
+  for (std::size_t n = 0; n < uses.size(); ++n) {
+    const std::size_t m = is_last ? uses.size() - 1 - n : n;
+    if (timeline.moments[m].kind == ignored) continue;
     for (AllocationId id : timeline.moments[m].touched)
-      if (!std::exchange(seen[id], 1)) (events[m].*list).push_back(id);
-  };
-  for (std::size_t m = events.size(); m-- > 0;)
-    note(m, Moment::Kind::Begin, has_ended, &Events::ends);
-  for (std::size_t m = 0; m < events.size(); ++m)
-    note(m, Moment::Kind::End, has_begun, &Events::begins);
-  return events;
+      if (!std::exchange(seen[id], 1)) uses[m].push_back(id);
+  }
+  return uses;
 }
 
 /// Returns, for each moment that begins a scope, the moment that ends the scope.
@@ -535,13 +527,13 @@ class StoragePlanner {
   }
 
   StoragePlan run() {
-    const std::vector<Events> events = find_events(timeline_);
+    const auto begins = find_uses(timeline_, false), ends = find_uses(timeline_, true);
     const std::vector<std::size_t> end_of = find_ends(timeline_);
     for (std::size_t m = 0; m < timeline_.moments.size(); ++m) {
       const Moment& moment = timeline_.moments[m];
-      begin(moment, events[m].begins, events[end_of[m]].ends);
+      begin(moment, begins[m], ends[end_of[m]]);
       if (moment.kind == Moment::Kind::End) free_.erase(&moment.stmt.node());
-      for (AllocationId id : events[m].ends) {
+      for (AllocationId id : ends[m]) {
         if (!handed_over_[id]) release(*plan_.block_of[id]);
       }
     }
