@@ -23,6 +23,7 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 
 #include "lower/rewriting.h"
@@ -53,52 +54,40 @@ bool divides_by_variable(const Expr& e) {
                   [](const Binary& n) { return is_integer_division(n.op) && !constant_int(n.b); });
 }
 
-/// The reads in a loop, and the memory that the loop writes. Reads are recorded if the index
-/// depends only on loop variables and on values known before the loop. Lets are inlined. Indices
-/// with loads, calls and divisions by variables are omitted, because a guard may protect them.
-class Reads {
- public:
-  explicit Reads(const Stmt& loop) {
-    for (const Var& var : free_vars(loop)) known_.insert(&var.node());
-    known_.insert(&loop.as<For>()->var.node());
-    stmt(loop.as<For>()->body);
-  }
-
-  std::vector<Read> all;
-  std::unordered_set<const ExprNode*> written;
-
- private:
-  void stmt(const Stmt& s) {
-    for_each_expression(s, [&](const Expr& e) { expr(e); });
-    if (const Store* n = s.as<Store>()) written.insert(&n->buffer->data.node());
-    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+/// Returns the reads in a loop whose index depends only on loop variables and on values known
+/// before the loop. Lets are inlined. Indices with loads, calls and divisions by variables are
+/// omitted, because a guard may protect them.
+std::vector<Read> reads_of(const Stmt& whole) {
+  std::vector<Read> reads;
+  VarMap lets;
+  std::unordered_set<const ExprNode*> known;
+  for (const Var& var : free_vars(whole)) known.insert(&var.node());
+  known.insert(&whole.as<For>()->var.node());
+  std::vector<Stmt> path;
+  const auto read = [&](const Load& n) {
+    if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return;
+    const Ramp* ramp = n.indices[0].as<Ramp>();
+    if (ramp ? !is_one(ramp->stride) : n.indices[0].dtype().is_vector()) return;
+    const Expr first = substitute(ramp ? ramp->base : n.indices[0], lets);
+    const bool is_known = std::ranges::all_of(
+        free_vars(first), [&](const Var& var) { return known.contains(&var.node()); });
+    if (is_known && !contains<Load>(first) && !contains<Call>(first) && !divides_by_variable(first))
+      reads.push_back({n.buffer, first, n.indices[0].dtype().lanes, path});
+  };
+  const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
+    for_each_expression(s, [&](const Expr& e) { walk(e, read); });
+    if (const Let* n = s.as<Let>()) set(lets, n->var, substitute(n->value, lets));
     const For* loop = s.as<For>();
     if (loop) {
-      known_.insert(&loop->var.node());
-      path_.push_back(s);
+      known.insert(&loop->var.node());
+      path.push_back(s);
     }
-    for_each_statement(s, [&](const Stmt& child) { stmt(child); });
-    if (loop) path_.pop_back();
-  }
-
-  void expr(const Expr& e) {
-    walk(e, [&](const Load& n) {
-      if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return;
-      const Ramp* ramp = n.indices[0].as<Ramp>();
-      if (ramp ? !is_one(ramp->stride) : n.indices[0].dtype().is_vector()) return;
-      const Expr first = substitute(ramp ? ramp->base : n.indices[0], lets_);
-      const bool is_known = std::ranges::all_of(
-          free_vars(first), [&](const Var& var) { return known_.contains(&var.node()); });
-      if (is_known && !contains<Load>(first) && !contains<Call>(first) &&
-          !divides_by_variable(first))
-        all.push_back({n.buffer, first, n.indices[0].dtype().lanes, path_});
-    });
-  }
-
-  VarMap lets_;
-  std::unordered_set<const ExprNode*> known_;
-  std::vector<Stmt> path_;
-};
+    for_each_statement(s, visit);
+    if (loop) path.pop_back();
+  };
+  visit(whole.as<For>()->body);
+  return reads;
+}
 
 /// Returns the number of consecutive iterations that read one panel: 14 for floordiv(j, 14).
 std::int64_t iterations_of_a_panel(const Expr& index, const Var& loop) {
@@ -185,12 +174,14 @@ void add_prefetches(const For& panels, const std::vector<Read>& reads, Prefetche
 void find_prefetches(const Stmt& s, bool is_marked, Prefetches& prefetches) {
   const For* loop = s.as<For>();
   if (loop && is_marked) {
-    const Reads reads(s);
-    std::unordered_set<const ExprNode*> seen = reads.written;
-    for (const Read& read : reads.all) {
+    const std::vector<Read> reads = reads_of(s);
+    // The memory that the loop writes, and the memory of earlier reads.
+    std::unordered_set<const ExprNode*> seen;
+    walk(s, [&](const Store& n) { seen.insert(&n.buffer->data.node()); });
+    for (const Read& read : reads) {
       if (!seen.insert(&read.buffer->data.node()).second) continue;
       std::vector<Read> same;
-      std::ranges::copy_if(reads.all, std::back_inserter(same), [&](const Read& other) {
+      std::ranges::copy_if(reads, std::back_inserter(same), [&](const Read& other) {
         return other.buffer->data.same_as(read.buffer->data);
       });
       add_prefetches(*loop, same, prefetches);
