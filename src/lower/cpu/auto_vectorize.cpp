@@ -183,7 +183,7 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
   if (!n || n->indices.size() != 1 || effect_of(n->indices[0]) != Effect::Pure ||
       !is_inside(n->buffer, n->indices[0], facts) || !own.has(n->buffer, n->indices[0], facts))
     return std::nullopt;
-  const std::optional<AccumulationStep> step = read_accumulation(*n, {});
+  const std::optional<Accumulation> step = read_accumulation(*n, {});
   if (!step || reads(condition, n->buffer->data)) return std::nullopt;
   const DataType type = step->term.dtype();
   const Expr element = make_load(n->buffer, {n->indices[0]});
@@ -194,10 +194,10 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
   // additions.
   const Binary& sum = *n->value.as<Binary>();
   const bool is_one_term = step->term.same_as(sum.a) || step->term.same_as(sum.b);
-  const Expr value = type.is_floating() && !is_one_term
-                         ? chosen_or(n->value, element)
-                         : make_binary(step->target.op, element,
-                                       chosen_or(step->term, identity_of(step->target.op, type)));
+  const Expr value =
+      type.is_floating() && !is_one_term
+          ? chosen_or(n->value, element)
+          : make_binary(step->op, element, chosen_or(step->term, identity_of(step->op, type)));
   return make_store(n->buffer, value, {n->indices[0]});
 }
 
@@ -386,9 +386,8 @@ Stmt redirected(const Stmt& body, const std::vector<LaneAccumulator>& accumulato
     for (const auto& [target, memory] : accumulators) {
       if (!target.buffer->data.same_as(n.buffer->data) || !structural_equal(target.index, index))
         continue;
-      const AccumulationStep step = *read_accumulation(n, lets);
-      return make_store(memory, make_binary(step.target.op, make_load(memory, {lane}), step.term),
-                        {lane});
+      const Accumulation step = *read_accumulation(n, lets);
+      return make_store(memory, make_binary(step.op, make_load(memory, {lane}), step.term), {lane});
     }
     return std::nullopt;
   });

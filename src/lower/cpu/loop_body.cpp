@@ -250,7 +250,7 @@ class ScalarLoopReader : BodyReader {
   }
 
   bool accumulation(const Store& n) {
-    const std::optional<AccumulationStep> step = read_accumulation(n, lets_);
+    const std::optional<Accumulation> step = read_accumulation(n, lets_);
     // In an inner loop, the index could vary. Under a condition, the element may not exist.
     if (!step || !around_.empty() || conditions_ > 0) return false;
     const DataType type = n.value.dtype();
@@ -260,10 +260,10 @@ class ScalarLoopReader : BodyReader {
     ++result_.operations;
     measure(type);
     for (const Accumulation& other : result_.accumulations)
-      if (other.op == step->target.op && other.buffer->data.same_as(n.buffer->data) &&
-          structural_equal(other.index, step->target.index))
+      if (other.op == step->op && other.buffer->data.same_as(n.buffer->data) &&
+          structural_equal(other.index, step->index))
         return true;
-    result_.accumulations.push_back(step->target);
+    result_.accumulations.push_back(*step);
     return true;
   }
 
