@@ -91,6 +91,12 @@ inline const tir::Attr* thread_attr(const tir::Stmt& s) {
   const tir::Attr* attr = s.as<tir::Attr>();
   return attr && attr->kind == tir::AttrKind::ThreadExtent ? attr : nullptr;
 }
+/// Returns the thread axis or virtual thread that the attribute binds; null if it binds none.
+inline const tir::IterVar* bound_axis(const tir::Attr& attr) {
+  const bool is_axis =
+      attr.kind == tir::AttrKind::ThreadExtent || attr.kind == tir::AttrKind::VirtualThread;
+  return is_axis ? &std::get<tir::IterVar>(attr.subject) : nullptr;
+}
 /// Returns the thread axis that `s` launches; null if `s` is not a launch.
 inline const tir::IterVar* launched_axis(const tir::Stmt& s) {
   const tir::Attr* attr = thread_attr(s);

@@ -162,9 +162,8 @@ class AccessWalk {
       allowed_.insert_or_assign(n->view.get(), whole_region(n->view->shape));
     if (const Allocate* n = s.as<Allocate>())
       sizes_.insert_or_assign(&n->data.node(), product_of(n->extents));
-    if (const Attr* n = s.as<Attr>();
-        n && (n->kind == AttrKind::ThreadExtent || n->kind == AttrKind::VirtualThread)) {
-      const Var thread = std::get<IterVar>(n->subject).var();
+    if (const Attr* n = s.as<Attr>(); n && bound_axis(*n)) {
+      const Var thread = bound_axis(*n)->var();
       if (depends_on_loops(n->value)) enter_condition();
       enter(thread, Range::from_min_extent(make_int(thread.dtype(), 0), n->value));
     }

@@ -59,12 +59,6 @@ Buffer with_sizes(const Buffer& buffer, F f) {
   return is_same ? buffer : make_buffer(std::move(node));
 }
 
-const IterVar* thread_of(const Attr& attr) {
-  const bool is_thread =
-      attr.kind == AttrKind::ThreadExtent || attr.kind == AttrKind::VirtualThread;
-  return is_thread ? &std::get<IterVar>(attr.subject) : nullptr;
-}
-
 class Narrower {
  public:
   Stmt run(const Stmt& body) {
@@ -80,7 +74,7 @@ class Narrower {
     if (const For* loop = s.as<For>())
       define(loop->var, Range::from_min_extent(loop->min, loop->extent));
     if (const Attr* attr = s.as<Attr>())
-      if (const IterVar* thread = thread_of(*attr)) define(thread->var(), Range(0, attr->value));
+      if (const IterVar* thread = bound_axis(*attr)) define(thread->var(), Range(0, attr->value));
     for_each_child(
         s, [&](const Expr& e) { survey(e, true); }, [&](const Stmt& c) { survey(c); });
   }
@@ -132,7 +126,7 @@ class Narrower {
 
   Stmt attr(const Attr& attr) {
     Attr result = attr;
-    if (const IterVar* thread = thread_of(attr); thread && is_narrow(thread->var())) {
+    if (const IterVar* thread = bound_axis(attr); thread && is_narrow(thread->var())) {
       // An axis may occur around several parts of a function, which must share one variable.
       auto known = narrowed_.find(&thread->var().node());
       const Var var = known == narrowed_.end() ? renamed(thread->var()) : Var::of(known->second);

@@ -110,7 +110,7 @@ void find_fillings(const Stmt& s, bool is_plain, std::vector<MarkedFilling>& fil
       if (is_plain) fillings.push_back(marked_filling(*n));
       return;
     }
-    is_plain = is_plain && n->kind != AttrKind::ThreadExtent && n->kind != AttrKind::VirtualThread;
+    is_plain = is_plain && !bound_axis(*n);
   } else if (!s.as<Seq>() && !s.as<Allocate>()) {
     is_plain = false;
   }

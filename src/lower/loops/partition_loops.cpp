@@ -72,10 +72,9 @@ class Finder {
       // depends on the loop being split or on definitions inside it.
       if (is_from_inside(loop->min) || is_from_inside(loop->extent)) return;
       enter(loop->var, Range::from_min_extent(loop->min, loop->extent));
-    } else if (const Attr* attr = s.as<Attr>(); attr && (attr->kind == AttrKind::ThreadExtent ||
-                                                         attr->kind == AttrKind::VirtualThread)) {
+    } else if (const Attr* attr = s.as<Attr>(); attr && bound_axis(*attr)) {
       if (is_from_inside(attr->value)) return;
-      enter(std::get<IterVar>(attr->subject).var(), Range(0, attr->value));
+      enter(bound_axis(*attr)->var(), Range(0, attr->value));
     } else if (const Let* let = s.as<Let>()) {
       unknown_.insert(&let->var.node());
     }
