@@ -59,6 +59,12 @@ inline bool are_same(const std::vector<tir::Expr>& a, const std::vector<tir::Exp
   return std::ranges::equal(a, b, &tir::Expr::same_as);
 }
 
+/// Removes all elements of the list except the first `size`.
+template <class T>
+void truncate(std::vector<T>& list, std::size_t size) {
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
+}
+
 /// Returns the value of a float constant or of a broadcast one; nullopt for other expressions.
 inline std::optional<double> float_constant(const tir::Expr& e) {
   if (const auto* n = e.as<tir::Broadcast>()) return float_constant(n->value);

@@ -168,7 +168,7 @@ class AccessWalk {
       enter(thread, Range::from_min_extent(make_int(thread.dtype(), 0), n->value));
     }
     const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
-    loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(loops), loops_.end());
+    truncate(loops_, loops);
     end_guards(guards, guarded);
     conditions_ = conditions;
     return result;
@@ -323,8 +323,8 @@ class AccessWalk {
   }
 
   void end_guards(std::size_t guards, std::size_t guarded) {
-    guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(guards), guards_.end());
-    guarded_.erase(guarded_.begin() + static_cast<std::ptrdiff_t>(guarded), guarded_.end());
+    truncate(guards_, guards);
+    truncate(guarded_, guarded);
   }
 
   void under(const Expr& condition, const Expr& e) {

@@ -75,10 +75,9 @@ class StoredByTask {
   };
   Mark mark() const { return {stores_.size(), memories_.size(), loops_.size()}; }
   void leave(const Mark& mark) {
-    stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(mark.stores), stores_.end());
-    memories_.erase(memories_.begin() + static_cast<std::ptrdiff_t>(mark.memories),
-                    memories_.end());
-    loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(mark.loops), loops_.end());
+    truncate(stores_, mark.stores);
+    truncate(memories_, mark.memories);
+    truncate(loops_, mark.loops);
   }
 
   /// Adds the elements that the statement stores unconditionally.

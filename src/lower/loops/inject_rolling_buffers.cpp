@@ -100,7 +100,7 @@ class StoreCheck {
     if (const While* n = s.as<While>()) guards_.push_back(n->condition);
     for_each_child(
         s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
-    guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(before), guards_.end());
+    truncate(guards_, before);
   }
 
   void expr(const Expr& e) {

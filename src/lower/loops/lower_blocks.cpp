@@ -141,7 +141,7 @@ class BlockBufferPlanner {
         conditions_.push_back({&s.node(), part, blocks_.inits.contains(&s.node())});
     });
     inside();
-    conditions_.resize(outside, {nullptr, condition, false});
+    truncate(conditions_, outside);
   }
 
   void stmt(const Stmt& s) {

@@ -369,7 +369,7 @@ class InPlaceSources {
             if (effect_of(part) == Effect::Pure) guards_.push_back(part);
           });
           stmt(n.then_case);
-          guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(outside), guards_.end());
+          truncate(guards_, outside);
           const int after_then = std::exchange(stores_, before);
           if (n.else_case) stmt(*n.else_case);
           stores_ = std::max(stores_, after_then);
