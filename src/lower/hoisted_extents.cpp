@@ -1,6 +1,9 @@
 #include "lower/hoisted_extents.h"
 
 #include <algorithm>
+#include <limits>
+#include <span>
+#include <unordered_map>
 
 #include "lower/rewriting.h"
 #include "tenon/arith/const_bound.h"
@@ -20,17 +23,11 @@ namespace {
 /// The maximum number of combinations of loop values that are enumerated.
 constexpr std::int64_t kMaxPoints = 4096;
 
-struct ConstantLoop {
-  Var var;
-  std::int64_t min;
-  std::int64_t extent;
-};
-
 /// Returns the loops whose variables the extent uses. Returns nullopt if the extent uses other
 /// variables, if a loop's range is not constant, or if there are too many combinations of values.
-std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent,
-                                                        const std::vector<RangedVar>& loops) {
-  std::vector<ConstantLoop> result;
+std::optional<std::vector<RangedVar>> constant_loops(const Expr& extent,
+                                                     const std::vector<RangedVar>& loops) {
+  std::vector<RangedVar> result;
   std::int64_t points = 1;
   for (const Var& var : free_vars(extent)) {
     const auto loop =
@@ -39,29 +36,23 @@ std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent,
     const auto min = constant_int(loop->range.min), count = constant_int(loop->range.extent);
     if (!min || !count || *count <= 0 || *count > kMaxPoints / points) return std::nullopt;
     points *= *count;
-    result.push_back({var, *min, *count});
+    result.push_back(*loop);
   }
   return result;
 }
 
-std::int64_t greatest_value(const Expr& extent, const std::vector<ConstantLoop>& loops) {
-  std::vector<std::int64_t> values;
-  for (const ConstantLoop& loop : loops) values.push_back(loop.min);
-  const auto value_of = [&](const Var& var) {
-    for (std::size_t n = 0; n < loops.size(); ++n) {
-      if (loops[n].var.same_as(var)) return values[n];
-    }
-    internal_error("a variable of an extent has no range");
-  };
-  std::int64_t greatest = evaluate_int(extent, value_of);
-  for (std::size_t n = 0; n < loops.size();) {
-    if (++values[n] == loops[n].min + loops[n].extent) {
-      values[n] = loops[n].min;
-      ++n;
-      continue;
-    }
-    n = 0;
-    greatest = std::max(greatest, evaluate_int(extent, value_of));
+/// Returns the maximum of the extent over all values of the variables of `loops`, whose ranges are
+/// constant. `values` has the values of the other variables.
+std::int64_t greatest_value(const Expr& extent, std::span<const RangedVar> loops,
+                            std::unordered_map<const ExprNode*, std::int64_t>& values) {
+  if (loops.empty())
+    return evaluate_int(extent, [&](const Var& var) { return values.at(&var.node()); });
+  const auto& [var, range] = loops.front();
+  const std::int64_t min = *constant_int(range.min), count = *constant_int(range.extent);
+  std::int64_t greatest = std::numeric_limits<std::int64_t>::min();
+  for (std::int64_t n = 0; n < count; ++n) {
+    values[&var.node()] = min + n;
+    greatest = std::max(greatest, greatest_value(extent, loops.subspan(1), values));
   }
   return greatest;
 }
@@ -71,9 +62,11 @@ std::int64_t greatest_value(const Expr& extent, const std::vector<ConstantLoop>&
 std::optional<Expr> extent_bound(const Expr& extent, const std::vector<RangedVar>& loops) {
   if (effect_of(extent) != Effect::Pure) return std::nullopt;
   // A guard around the allocation may exclude the iterations in which a divisor is zero.
-  if (const auto constant = constant_loops(extent, loops))
-    return make_int(extent.dtype(), std::max<std::int64_t>(
-                                        greatest_value(with_safe_divisors(extent), *constant), 1));
+  if (const auto constant = constant_loops(extent, loops)) {
+    std::unordered_map<const ExprNode*, std::int64_t> values;
+    const std::int64_t greatest = greatest_value(with_safe_divisors(extent), *constant, values);
+    return make_int(extent.dtype(), std::max<std::int64_t>(greatest, 1));
+  }
   arith::Facts facts;
   arith::IntervalMap relaxed;
   for (const RangedVar& loop : loops) {

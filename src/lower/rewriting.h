@@ -59,6 +59,12 @@ inline bool are_same(const std::vector<tir::Expr>& a, const std::vector<tir::Exp
   return std::ranges::equal(a, b, &tir::Expr::same_as);
 }
 
+/// Removes all elements of the list except the first `size`.
+template <class T>
+void truncate(std::vector<T>& list, std::size_t size) {
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
+}
+
 /// Returns the value of a float constant or of a broadcast one; nullopt for other expressions.
 inline std::optional<double> float_constant(const tir::Expr& e) {
   if (const auto* n = e.as<tir::Broadcast>()) return float_constant(n->value);
@@ -90,6 +96,12 @@ inline DataType stored_type(DataType type) { return type.is_bool() ? Int(8, type
 inline const tir::Attr* thread_attr(const tir::Stmt& s) {
   const tir::Attr* attr = s.as<tir::Attr>();
   return attr && attr->kind == tir::AttrKind::ThreadExtent ? attr : nullptr;
+}
+/// Returns the thread axis or virtual thread that the attribute binds; null if it binds none.
+inline const tir::IterVar* bound_axis(const tir::Attr& attr) {
+  const bool is_axis =
+      attr.kind == tir::AttrKind::ThreadExtent || attr.kind == tir::AttrKind::VirtualThread;
+  return is_axis ? &std::get<tir::IterVar>(attr.subject) : nullptr;
 }
 /// Returns the thread axis that `s` launches; null if `s` is not a launch.
 inline const tir::IterVar* launched_axis(const tir::Stmt& s) {

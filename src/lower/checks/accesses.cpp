@@ -28,40 +28,34 @@ using arith::can_prove;
 
 namespace {
 
-/// Evaluates indices in the first iteration of all enclosing loops: an access that is in bounds
+/// The value that first_value assumes for symbolic sizes.
+constexpr std::int64_t kAnySize = 4099;
+
+/// The values of variables in the first iteration of all enclosing loops; nullopt if unknown. Never
+/// iterated, because the keys are addresses.
+using FirstValues = std::unordered_map<const ExprNode*, std::optional<std::int64_t>>;
+
+/// Evaluates an index in the first iteration of all enclosing loops: an access that is in bounds
 /// there cannot be always out of bounds.
 ///
-///   for i in [3, 8): A[i - 2]           // value(i - 2) == 1
-///   for i < n:       A[i + n]           // value(i + n) == kAnySize
-class FirstIteration {
- public:
-  /// The assumed value of symbolic sizes.
-  static constexpr std::int64_t kAnySize = 4099;
-
-  /// Enters a loop or thread axis with its first value, or binds a variable to a value.
-  void enter(const Var& var, const Expr& first) {
-    values_.insert_or_assign(&var.node(), value(first));
+///   for i in [3, 8): A[i - 2]           // the value of i - 2 is 1
+///   for i < n:       A[i + n]           // the value of i + n is kAnySize
+///
+/// Returns the value of an integer expression of constants, variables and arithmetic; nullopt for
+/// other expressions.
+std::optional<std::int64_t> first_value(const Expr& e, const FirstValues& values) {
+  if (!e.dtype().is_scalar() || !e.dtype().is_integral()) return std::nullopt;
+  if (const IntImm* n = e.as<IntImm>()) return n->value;
+  if (const Cast* n = e.as<Cast>()) return first_value(n->value, values);
+  if (const Binary* n = e.as<Binary>()) {
+    const std::optional<std::int64_t> a = first_value(n->a, values),
+                                      b = a ? first_value(n->b, values) : std::nullopt;
+    return b ? arith::compute(n->op, *a, *b) : std::nullopt;
   }
-
-  /// Returns the value of an integer expression of constants, variables and arithmetic; nullopt for
-  /// other expressions.
-  std::optional<std::int64_t> value(const Expr& e) const {
-    if (!e.dtype().is_scalar() || !e.dtype().is_integral()) return std::nullopt;
-    if (const IntImm* n = e.as<IntImm>()) return n->value;
-    if (const Cast* n = e.as<Cast>()) return value(n->value);
-    if (const Binary* n = e.as<Binary>()) {
-      const std::optional<std::int64_t> a = value(n->a), b = a ? value(n->b) : std::nullopt;
-      return b ? arith::compute(n->op, *a, *b) : std::nullopt;
-    }
-    if (!e.as<VarNode>()) return std::nullopt;
-    const auto known = values_.find(&e.node());
-    return known == values_.end() ? kAnySize : known->second;
-  }
-
- private:
-  /// The values of variables; nullopt if unknown. Never iterated, because the keys are addresses.
-  std::unordered_map<const ExprNode*, std::optional<std::int64_t>> values_;
-};
+  if (!e.as<VarNode>()) return std::nullopt;
+  const auto known = values.find(&e.node());
+  return known == values.end() ? kAnySize : known->second;
+}
 
 /// Returns the smallest and the largest lane of an index; nullopt for a vector other than a ramp or
 /// a broadcast.
@@ -168,14 +162,13 @@ class AccessWalk {
       allowed_.insert_or_assign(n->view.get(), whole_region(n->view->shape));
     if (const Allocate* n = s.as<Allocate>())
       sizes_.insert_or_assign(&n->data.node(), product_of(n->extents));
-    if (const Attr* n = s.as<Attr>();
-        n && (n->kind == AttrKind::ThreadExtent || n->kind == AttrKind::VirtualThread)) {
-      const Var thread = std::get<IterVar>(n->subject).var();
+    if (const Attr* n = s.as<Attr>(); n && bound_axis(*n)) {
+      const Var thread = bound_axis(*n)->var();
       if (depends_on_loops(n->value)) enter_condition();
       enter(thread, Range::from_min_extent(make_int(thread.dtype(), 0), n->value));
     }
     const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
-    loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(loops), loops_.end());
+    truncate(loops_, loops);
     end_guards(guards, guarded);
     conditions_ = conditions;
     return result;
@@ -216,7 +209,7 @@ class AccessWalk {
   void enter(const Var& var, const Range& range) {
     loops_.emplace_back(var, range);
     if (effort_ == Effort::Proof) return facts_.bind(var, range, /*replace=*/true);
-    first_.enter(var, range.min);
+    first_.insert_or_assign(&var.node(), first_value(range.min, first_));
   }
 
   void enter_let(const Var& var, const Expr& value) {
@@ -226,7 +219,8 @@ class AccessWalk {
       set(lets_, var, substitute(value, lets_));
     if (!value.dtype().is_index() || !memory_.is_stable(value)) return;
     facts_.bind(var, value);
-    if (effort_ == Effort::WrongOnly) first_.enter(var, value);
+    if (effort_ == Effort::WrongOnly)
+      first_.insert_or_assign(&var.node(), first_value(value, first_));
   }
 
   Stmt branches(const If& n, const Stmt& s) {
@@ -329,8 +323,8 @@ class AccessWalk {
   }
 
   void end_guards(std::size_t guards, std::size_t guarded) {
-    guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(guards), guards_.end());
-    guarded_.erase(guarded_.begin() + static_cast<std::ptrdiff_t>(guarded), guarded_.end());
+    truncate(guards_, guards);
+    truncate(guarded_, guarded);
   }
 
   void under(const Expr& condition, const Expr& e) {
@@ -419,8 +413,9 @@ class AccessWalk {
     const std::vector<Range>* ranges = declared_ranges(buffer, indices.size());
     if (!ranges) return false;
     for (std::size_t n = 0; n < indices.size(); ++n) {
-      const std::optional<std::int64_t> index = first_.value(indices[n]);
-      const auto min = first_.value((*ranges)[n].min), extent = first_.value((*ranges)[n].extent);
+      const auto index = first_value(indices[n], first_),
+                 min = first_value((*ranges)[n].min, first_),
+                 extent = first_value((*ranges)[n].extent, first_);
       if (!index || !min || !extent || *index < *min || *index - *min >= *extent) return false;
     }
     return true;
@@ -516,7 +511,7 @@ class AccessWalk {
   VarMap lets_;
   /// The enclosing loops and threads, outermost first.
   std::vector<std::pair<Var, Range>> loops_;
-  FirstIteration first_;
+  FirstValues first_;
   /// The expressions that are nonnegative under the enclosing conditions. Also the sums that these
   /// conditions compare, each with the variable that represents it.
   std::vector<Expr> guards_;

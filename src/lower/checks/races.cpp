@@ -88,8 +88,9 @@ class LoopProver {
   void enter(const Attr& n) {
     if (n.kind == AttrKind::ExternScope) must_prove_ = true;
     if (is_pragma(n, PragmaKey::IndependentIterations)) is_declared_independent_ = true;
-    if (n.kind != AttrKind::ThreadExtent && n.kind != AttrKind::VirtualThread) return;
-    const Var var = std::get<IterVar>(n.subject).var();
+    const IterVar* axis = bound_axis(n);
+    if (!axis) return;
+    const Var var = axis->var();
     facts_.bind(var, Range::from_min_extent(make_int(var.dtype(), 0), n.value), true);
   }
 

@@ -32,6 +32,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
 
 #include "lower/cpu/loop_body.h"
 #include "lower/cpu/tile_registers.h"
@@ -74,10 +75,9 @@ class StoredByTask {
   };
   Mark mark() const { return {stores_.size(), memories_.size(), loops_.size()}; }
   void leave(const Mark& mark) {
-    stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(mark.stores), stores_.end());
-    memories_.erase(memories_.begin() + static_cast<std::ptrdiff_t>(mark.memories),
-                    memories_.end());
-    loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(mark.loops), loops_.end());
+    truncate(stores_, mark.stores);
+    truncate(memories_, mark.memories);
+    truncate(loops_, mark.loops);
   }
 
   /// Adds the elements that the statement stores unconditionally.
@@ -182,7 +182,7 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
   if (!n || n->indices.size() != 1 || effect_of(n->indices[0]) != Effect::Pure ||
       !is_inside(n->buffer, n->indices[0], facts) || !own.has(n->buffer, n->indices[0], facts))
     return std::nullopt;
-  const std::optional<AccumulationStep> step = read_accumulation(*n, {});
+  const std::optional<Accumulation> step = read_accumulation(*n, {});
   if (!step || reads(condition, n->buffer->data)) return std::nullopt;
   const DataType type = step->term.dtype();
   const Expr element = make_load(n->buffer, {n->indices[0]});
@@ -193,10 +193,10 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
   // additions.
   const Binary& sum = *n->value.as<Binary>();
   const bool is_one_term = step->term.same_as(sum.a) || step->term.same_as(sum.b);
-  const Expr value = type.is_floating() && !is_one_term
-                         ? chosen_or(n->value, element)
-                         : make_binary(step->target.op, element,
-                                       chosen_or(step->term, identity_of(step->target.op, type)));
+  const Expr value =
+      type.is_floating() && !is_one_term
+          ? chosen_or(n->value, element)
+          : make_binary(step->op, element, chosen_or(step->term, identity_of(step->op, type)));
   return make_store(n->buffer, value, {n->indices[0]});
 }
 
@@ -221,12 +221,9 @@ Stmt with_chosen_terms(const Stmt& body, const arith::Facts& facts, const Stored
 
 constexpr std::size_t kMaxNodesOfPartedLoop = 400;
 
-struct Boundary {
-  Expr comparison;
-  /// The first iteration in which the comparison no longer has its initial value.
-  Expr point;
-  bool holds_before;
-};
+/// A comparison, the first iteration in which it no longer has its initial value, and its initial
+/// value.
+using Boundary = std::tuple<Expr, Expr, bool>;
 
 class BoundaryFinder {
  public:
@@ -340,9 +337,10 @@ std::optional<std::array<For, 2>> part_at_condition(const For& loop, const arith
   const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
   if (!boundary) return std::nullopt;
   const Expr end = loop.min + loop.extent;
-  const Expr point = arith::simplify(max(min(boundary->point, end), loop.min));
-  const Stmt before = given_comparison(loop.body, boundary->comparison, boundary->holds_before);
-  const Stmt after = given_comparison(loop.body, boundary->comparison, !boundary->holds_before);
+  const auto& [comparison, change, holds_before] = *boundary;
+  const Expr point = arith::simplify(max(min(change, end), loop.min));
+  const Stmt before = given_comparison(loop.body, comparison, holds_before);
+  const Stmt after = given_comparison(loop.body, comparison, !holds_before);
   const auto made = [&](const Expr& from, const Expr& to, const Stmt& body) {
     const Stmt copy =
         fresh_copy(make_stmt(For{loop.var, from, arith::simplify(to - from), loop.kind, body}));
@@ -387,9 +385,8 @@ Stmt redirected(const Stmt& body, const std::vector<LaneAccumulator>& accumulato
     for (const auto& [target, memory] : accumulators) {
       if (!target.buffer->data.same_as(n.buffer->data) || !structural_equal(target.index, index))
         continue;
-      const AccumulationStep step = *read_accumulation(n, lets);
-      return make_store(memory, make_binary(step.target.op, make_load(memory, {lane}), step.term),
-                        {lane});
+      const Accumulation step = *read_accumulation(n, lets);
+      return make_store(memory, make_binary(step.op, make_load(memory, {lane}), step.term), {lane});
     }
     return std::nullopt;
   });

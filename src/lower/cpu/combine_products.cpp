@@ -298,34 +298,30 @@ class Combiner {
     return result;
   }
 
-  /// An excess that is not placed yet. The statement `sums` computes it.
-  struct Waiting {
-    Buffer buffer;
-    Stmt sums;
-
-    /// Whether `sums` reads the variable or the memory that it points to.
-    bool uses(const Var& var) const {
-      return uses_var(sums, var) ||
-             any_node(sums, [&](const Load& load) { return load.buffer->data.same_as(var); });
-    }
-  };
+  /// An excess that is not placed yet, and the statement that computes it.
+  using Waiting = std::pair<Buffer, Stmt>;
 
   /// Whether the excess can be computed before `s`: it is invariant in `s`, and `s` provably runs.
   static bool may_leave(const Waiting& excess, const Stmt& s) {
+    const Stmt& sums = excess.second;
+    // Whether the excess depends on the variable or on the memory that it points to.
+    const auto uses = [&](const Var& var) {
+      return uses_var(sums, var) ||
+             any_node(sums, [&](const Load& load) { return load.buffer->data.same_as(var); });
+    };
     if (const For* loop = s.as<For>())
       if (loop->kind == ForKind::Parallel || constant_int(loop->extent).value_or(0) < 1 ||
-          excess.uses(loop->var))
+          uses(loop->var))
         return false;
-    if (const Let* let = s.as<Let>(); let && excess.uses(let->var)) return false;
-    if (const Allocate* memory = s.as<Allocate>(); memory && excess.uses(memory->data))
-      return false;
+    if (const Let* let = s.as<Let>(); let && uses(let->var)) return false;
+    if (const Allocate* memory = s.as<Allocate>(); memory && uses(memory->data)) return false;
     if (!s.as<For>() && !s.as<Let>() && !s.as<Allocate>() && !s.as<Seq>() && !s.as<Attr>())
       return false;
     return !any_node(
-        s, [&](const Store& store) { return excess.uses(store.buffer->data); },
+        s, [&](const Store& store) { return uses(store.buffer->data); },
         // A callee that receives a pointer may write through it.
         [&](const Evaluate& n) {
-          return uses_var(n.value, [&](const Expr& var) { return excess.uses(Var::of(var)); });
+          return uses_var(n.value, [&](const Expr& var) { return uses(Var::of(var)); });
         });
   }
 
@@ -338,7 +334,7 @@ class Combiner {
         left.push_back(excess);
         continue;
       }
-      s = allocated(excess.buffer, make_seq({excess.sums, s}));
+      s = allocated(excess.first, make_seq({excess.second, s}));
     }
     waiting_ = std::move(left);
     return s;
@@ -374,7 +370,7 @@ class Combiner {
       only_excess_ = false;
       std::vector<Stmt> sums = excess.begun();
       sums.push_back(fresh_copy(make_stmt(own), {}));
-      waiting_.push_back({excess.buffer(), make_seq(std::move(sums))});
+      waiting_.emplace_back(excess.buffer(), make_seq(std::move(sums)));
       Stmt back = make_seq(excess.taken_back());
       // If the loop has no iterations, the subtraction must not run either: memory does not change.
       if (constant_int(own.extent).value_or(0) < 1)

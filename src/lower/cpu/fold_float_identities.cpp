@@ -58,56 +58,53 @@ bool keeps_memory(const Store& store) {
   });
 }
 
-class FloatIdentities {
- public:
-  Stmt stmt(const Stmt& s) {
-    if (const Let* n = s.as<Let>()) return let(s, *n);
-    Stmt result = map_children(
-        s, [this](const Expr& e) { return expr(e); },
-        [this](const Stmt& child) { return stmt(child); });
-    const Store* store = result.as<Store>();
-    return store && keeps_memory(*store) ? make_nop() : result;
-  }
+// The functions below record in `zeros` the variables that are bound to zero, each with the
+// constant. Uses of these variables are replaced by the constant, so that they are folded as well.
 
- private:
-  /// Replaces a variable bound to zero by the constant, so that its uses are folded as well.
-  Stmt let(const Stmt& s, const Let& n) {
-    const Expr value = expr(n.value);
+Expr without_identities(const Expr& e, VarMap& zeros) {
+  if (e.as<VarNode>()) {
+    const auto zero = zeros.find(&e.node());
+    return zero == zeros.end() ? e : zero->second;
+  }
+  if (const LetExpr* n = e.as<LetExpr>()) {
+    const Expr value = without_identities(n->value, zeros);
     if (is_zero_float(value)) {
-      set(zeros_, n.var, value);
-      return stmt(n.body);
+      set(zeros, n->var, value);
+      return without_identities(n->body, zeros);
     }
-    const Stmt body = stmt(n.body);
-    return value.same_as(n.value) && body.same_as(n.body) ? s : make_stmt(Let{n.var, value, body});
+    const Expr body = without_identities(n->body, zeros);
+    return value.same_as(n->value) && body.same_as(n->body) ? e : make_let(n->var, value, body);
   }
+  const Expr result =
+      map_children(e, [&](const Expr& child) { return without_identities(child, zeros); });
+  const Binary* n = result.as<Binary>();
+  if (!n || !n->a.dtype().is_floating()) return result;
+  return folded(*n).value_or(result);
+}
 
-  Expr expr(const Expr& e) {
-    if (e.as<VarNode>()) {
-      const auto zero = zeros_.find(&e.node());
-      return zero == zeros_.end() ? e : zero->second;
+Stmt without_identities(const Stmt& s, VarMap& zeros) {
+  if (const Let* n = s.as<Let>()) {
+    const Expr value = without_identities(n->value, zeros);
+    if (is_zero_float(value)) {
+      set(zeros, n->var, value);
+      return without_identities(n->body, zeros);
     }
-    if (const LetExpr* n = e.as<LetExpr>()) {
-      const Expr value = expr(n->value);
-      if (!is_zero_float(value)) {
-        const Expr body = expr(n->body);
-        return value.same_as(n->value) && body.same_as(n->body) ? e : make_let(n->var, value, body);
-      }
-      set(zeros_, n->var, value);
-      return expr(n->body);
-    }
-    const Expr result = map_children(e, [this](const Expr& child) { return expr(child); });
-    const Binary* n = result.as<Binary>();
-    if (!n || !n->a.dtype().is_floating()) return result;
-    return folded(*n).value_or(result);
+    const Stmt body = without_identities(n->body, zeros);
+    return value.same_as(n->value) && body.same_as(n->body) ? s
+                                                            : make_stmt(Let{n->var, value, body});
   }
-
-  VarMap zeros_;
-};
+  Stmt result = map_children(
+      s, [&](const Expr& e) { return without_identities(e, zeros); },
+      [&](const Stmt& child) { return without_identities(child, zeros); });
+  const Store* store = result.as<Store>();
+  return store && keeps_memory(*store) ? make_nop() : result;
+}
 
 }  // namespace
 
 PrimFunc fold_float_identities(const PrimFunc& func, const PassOptions&) {
-  return with_body(func, FloatIdentities().stmt(func.body));
+  VarMap zeros;
+  return with_body(func, without_identities(func.body, zeros));
 }
 
 }  // namespace tenon::lowering

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
@@ -249,7 +250,7 @@ class ScalarLoopReader : BodyReader {
   }
 
   bool accumulation(const Store& n) {
-    const std::optional<AccumulationStep> step = read_accumulation(n, lets_);
+    const std::optional<Accumulation> step = read_accumulation(n, lets_);
     // In an inner loop, the index could vary. Under a condition, the element may not exist.
     if (!step || !around_.empty() || conditions_ > 0) return false;
     const DataType type = n.value.dtype();
@@ -259,10 +260,10 @@ class ScalarLoopReader : BodyReader {
     ++result_.operations;
     measure(type);
     for (const Accumulation& other : result_.accumulations)
-      if (other.op == step->target.op && other.buffer->data.same_as(n.buffer->data) &&
-          structural_equal(other.index, step->target.index))
+      if (other.op == step->op && other.buffer->data.same_as(n.buffer->data) &&
+          structural_equal(other.index, step->index))
         return true;
-    result_.accumulations.push_back(step->target);
+    result_.accumulations.push_back(*step);
     return true;
   }
 
@@ -350,7 +351,7 @@ class ScalarLoopReader : BodyReader {
     if (distance == 1 || distance == -1)
       ++result_.contiguous;
     else if (is_store)
-      strided_stores_.push_back({distance, buffer, index});
+      strided_stores_.emplace_back(distance, buffer, index);
     else if (distance >= 2 && distance <= 4)
       ++result_.strided;
     else
@@ -361,17 +362,17 @@ class ScalarLoopReader : BodyReader {
   /// Counts strided stores. They are interleaved if other stores fill their gaps, and scattered
   /// otherwise.
   void count_interleaved() {
-    for (const StridedStore& store : strided_stores_) {
+    for (const auto& [stride, buffer, index] : strided_stores_) {
       std::unordered_set<std::int64_t> offsets;
-      for (const StridedStore& other : strided_stores_) {
-        if (!other.buffer.same_as(store.buffer) || other.stride != store.stride) continue;
+      for (const auto& [other_stride, other_buffer, other_index] : strided_stores_) {
+        if (!other_buffer.same_as(buffer) || other_stride != stride) continue;
         const std::optional<std::int64_t> offset =
-            constant_int(arith::simplify(other.index - store.index));
-        if (offset && *offset > -store.stride && *offset < store.stride)
-          offsets.insert((*offset + store.stride) % store.stride);
+            constant_int(arith::simplify(other_index - index));
+        if (offset && *offset > -stride && *offset < stride)
+          offsets.insert((*offset + stride) % stride);
       }
-      const bool is_filled = store.stride >= 2 && store.stride <= 4 &&
-                             offsets.size() == static_cast<std::size_t>(store.stride);
+      const bool is_filled =
+          stride >= 2 && stride <= 4 && offsets.size() == static_cast<std::size_t>(stride);
       ++(is_filled ? result_.interleaved : result_.scattered);
     }
   }
@@ -411,12 +412,8 @@ class ScalarLoopReader : BodyReader {
   arith::Facts& facts_;
   bool may_reassociate_;
   ScalarLoop result_;
-  struct StridedStore {
-    std::int64_t stride;
-    Buffer buffer;
-    Expr index;
-  };
-  std::vector<StridedStore> strided_stores_;
+  /// The stride, the buffer and the index of each strided store.
+  std::vector<std::tuple<std::int64_t, Buffer, Expr>> strided_stores_;
   /// The elements that the current expression reads unconditionally.
   std::vector<std::pair<Buffer, Expr>> certain_;
   /// The number of enclosing conditions, and whether one of them differs between lanes.

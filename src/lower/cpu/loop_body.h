@@ -60,6 +60,7 @@ bool renames_memory(const tir::Stmt& s);
 // ---- scalar loops -------------------------------------------------------------------------------
 
 struct ScalarLoop {
+  /// The accumulations into elements with loop-invariant indices; one for each element.
   std::vector<Accumulation> accumulations;
   /// The widest type, in bits, of the values that are computed; at least 8.
   int widest_bits = 8;

@@ -161,72 +161,66 @@ class Packer {
   int loads_ = 0;
 };
 
-class SequencePacker {
- public:
-  SequencePacker(const Stmt& body, int vector_bits) : lets_(body), vector_bits_(vector_bits) {}
-
-  Stmt stmt(const Stmt& s) {
-    if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int()) lets_.define(*n);
-    const Seq* n = s.as<Seq>();
-    if (!n) return map_statements(s, [&](const Stmt& child) { return stmt(child); });
-    std::vector<Stmt> parts;
-    bool changed = false;
-    for (std::size_t begin = 0; begin < n->stmts.size();) {
-      const std::vector<Store> run = run_from(n->stmts, begin);
-      std::optional<Stmt> vector;
-      std::size_t lanes = std::bit_floor(run.size());
-      if (lanes >= kMinPackedStores) vector = Packer(lets_).packed(std::span(run).first(lanes));
-      if (vector) {
-        parts.push_back(std::move(*vector));
-        changed = true;
-        begin += lanes;
-        continue;
-      }
-      // Stores that do not fill one vector are few, so they remain scalar.
-      for (std::size_t end = begin + std::max<std::size_t>(run.size(), 1); begin < end; ++begin) {
-        parts.push_back(stmt(n->stmts[begin]));
-        changed |= !parts.back().same_as(n->stmts[begin]);
-      }
-    }
-    return changed ? make_seq(std::move(parts)) : s;
-  }
-
- private:
-  std::size_t most_lanes(const std::vector<Store>& run) const {
-    if (run.empty()) return 0;
+/// Returns the stores to consecutive elements that start at statement `begin`, at most one vector.
+std::vector<Store> run_from(const std::vector<Stmt>& stmts, std::size_t begin,
+                            const StableLets& lets, int vector_bits) {
+  std::vector<Store> run;
+  const auto is_full = [&] {
+    if (run.empty()) return false;
     const int bits = std::max<int>(run[0].value.dtype().bits, 8);
-    return static_cast<std::size_t>(std::max(vector_bits_ / bits, 1));
-  }
-
-  /// Returns the stores to consecutive elements that start at statement `begin`.
-  std::vector<Store> run_from(const std::vector<Stmt>& stmts, std::size_t begin) const {
-    std::vector<Store> run;
-    for (std::size_t n = begin; n < stmts.size() && (run.empty() || run.size() < most_lanes(run));
-         ++n) {
-      const Store* store = stmts[n].as<Store>();
-      if (!store || store->indices.size() != 1 || !store->value.dtype().is_scalar() ||
-          !store->indices[0].dtype().is_scalar() || store->buffer->dtype.lanes != 1 ||
-          node_count(store->value) > kMaxNodesOfPackedValue)
-        return run;
-      if (!run.empty()) {
-        if (!store->buffer.same_as(run[0].buffer)) return run;
-        const Expr apart = lets_.flat(store->indices[0]) - lets_.flat(run.back().indices[0]);
-        if (!is_one(arith::simplify(apart))) return run;
-      }
-      run.push_back(*store);
+    return run.size() >= static_cast<std::size_t>(std::max(vector_bits / bits, 1));
+  };
+  for (std::size_t n = begin; n < stmts.size() && !is_full(); ++n) {
+    const Store* store = stmts[n].as<Store>();
+    if (!store || store->indices.size() != 1 || !store->value.dtype().is_scalar() ||
+        !store->indices[0].dtype().is_scalar() || store->buffer->dtype.lanes != 1 ||
+        node_count(store->value) > kMaxNodesOfPackedValue)
+      return run;
+    if (!run.empty()) {
+      if (!store->buffer.same_as(run[0].buffer)) return run;
+      const Expr apart = lets.flat(store->indices[0]) - lets.flat(run.back().indices[0]);
+      if (!is_one(arith::simplify(apart))) return run;
     }
-    return run;
+    run.push_back(*store);
   }
+  return run;
+}
 
-  StableLets lets_;
-  int vector_bits_;
-};
+Stmt with_packed_stores(const Stmt& s, StableLets& lets, int vector_bits) {
+  const auto packed = [&](const Stmt& child) {
+    return with_packed_stores(child, lets, vector_bits);
+  };
+  if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int()) lets.define(*n);
+  const Seq* n = s.as<Seq>();
+  if (!n) return map_statements(s, packed);
+  std::vector<Stmt> parts;
+  bool changed = false;
+  for (std::size_t begin = 0; begin < n->stmts.size();) {
+    const std::vector<Store> run = run_from(n->stmts, begin, lets, vector_bits);
+    std::optional<Stmt> vector;
+    const std::size_t lanes = std::bit_floor(run.size());
+    if (lanes >= kMinPackedStores) vector = Packer(lets).packed(std::span(run).first(lanes));
+    if (vector) {
+      parts.push_back(std::move(*vector));
+      changed = true;
+      begin += lanes;
+      continue;
+    }
+    // Stores that do not fill one vector are few, so they remain scalar.
+    for (std::size_t end = begin + std::max<std::size_t>(run.size(), 1); begin < end; ++begin) {
+      parts.push_back(packed(n->stmts[begin]));
+      changed |= !parts.back().same_as(n->stmts[begin]);
+    }
+  }
+  return changed ? make_seq(std::move(parts)) : s;
+}
 
 }  // namespace
 
 PrimFunc pack_stores(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  return with_body(func, SequencePacker(func.body, options.vector_registers->bits).stmt(func.body));
+  StableLets lets(func.body);
+  return with_body(func, with_packed_stores(func.body, lets, options.vector_registers->bits));
 }
 
 }  // namespace tenon::lowering

@@ -23,6 +23,7 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 
 #include "lower/rewriting.h"
@@ -53,52 +54,40 @@ bool divides_by_variable(const Expr& e) {
                   [](const Binary& n) { return is_integer_division(n.op) && !constant_int(n.b); });
 }
 
-/// The reads in a loop, and the memory that the loop writes. Reads are recorded if the index
-/// depends only on loop variables and on values known before the loop. Lets are inlined. Indices
-/// with loads, calls and divisions by variables are omitted, because a guard may protect them.
-class Reads {
- public:
-  explicit Reads(const Stmt& loop) {
-    for (const Var& var : free_vars(loop)) known_.insert(&var.node());
-    known_.insert(&loop.as<For>()->var.node());
-    stmt(loop.as<For>()->body);
-  }
-
-  std::vector<Read> all;
-  std::unordered_set<const ExprNode*> written;
-
- private:
-  void stmt(const Stmt& s) {
-    for_each_expression(s, [&](const Expr& e) { expr(e); });
-    if (const Store* n = s.as<Store>()) written.insert(&n->buffer->data.node());
-    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+/// Returns the reads in a loop whose index depends only on loop variables and on values known
+/// before the loop. Lets are inlined. Indices with loads, calls and divisions by variables are
+/// omitted, because a guard may protect them.
+std::vector<Read> reads_of(const Stmt& whole) {
+  std::vector<Read> reads;
+  VarMap lets;
+  std::unordered_set<const ExprNode*> known;
+  for (const Var& var : free_vars(whole)) known.insert(&var.node());
+  known.insert(&whole.as<For>()->var.node());
+  std::vector<Stmt> path;
+  const auto read = [&](const Load& n) {
+    if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return;
+    const Ramp* ramp = n.indices[0].as<Ramp>();
+    if (ramp ? !is_one(ramp->stride) : n.indices[0].dtype().is_vector()) return;
+    const Expr first = substitute(ramp ? ramp->base : n.indices[0], lets);
+    const bool is_known = std::ranges::all_of(
+        free_vars(first), [&](const Var& var) { return known.contains(&var.node()); });
+    if (is_known && !contains<Load>(first) && !contains<Call>(first) && !divides_by_variable(first))
+      reads.push_back({n.buffer, first, n.indices[0].dtype().lanes, path});
+  };
+  const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
+    for_each_expression(s, [&](const Expr& e) { walk(e, read); });
+    if (const Let* n = s.as<Let>()) set(lets, n->var, substitute(n->value, lets));
     const For* loop = s.as<For>();
     if (loop) {
-      known_.insert(&loop->var.node());
-      path_.push_back(s);
+      known.insert(&loop->var.node());
+      path.push_back(s);
     }
-    for_each_statement(s, [&](const Stmt& child) { stmt(child); });
-    if (loop) path_.pop_back();
-  }
-
-  void expr(const Expr& e) {
-    walk(e, [&](const Load& n) {
-      if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return;
-      const Ramp* ramp = n.indices[0].as<Ramp>();
-      if (ramp ? !is_one(ramp->stride) : n.indices[0].dtype().is_vector()) return;
-      const Expr first = substitute(ramp ? ramp->base : n.indices[0], lets_);
-      const bool is_known = std::ranges::all_of(
-          free_vars(first), [&](const Var& var) { return known_.contains(&var.node()); });
-      if (is_known && !contains<Load>(first) && !contains<Call>(first) &&
-          !divides_by_variable(first))
-        all.push_back({n.buffer, first, n.indices[0].dtype().lanes, path_});
-    });
-  }
-
-  VarMap lets_;
-  std::unordered_set<const ExprNode*> known_;
-  std::vector<Stmt> path_;
-};
+    for_each_statement(s, visit);
+    if (loop) path.pop_back();
+  };
+  visit(whole.as<For>()->body);
+  return reads;
+}
 
 /// Returns the number of consecutive iterations that read one panel: 14 for floordiv(j, 14).
 std::int64_t iterations_of_a_panel(const Expr& index, const Var& loop) {
@@ -143,80 +132,84 @@ std::optional<std::pair<Expr, std::int64_t>> panels_of(const For& loop,
   return std::pair(substitute(start, next) + make_int(start.dtype(), *first), *last - *first + 1);
 }
 
-class PanelPrefetcher {
- public:
-  Stmt stmt(const Stmt& s) {
-    const Attr* mark = s.as<Attr>();
-    const bool is_mark = mark && is_pragma(*mark, PragmaKey::PrefetchPanels);
-    const auto found = prefetches_.find(&s.node());
-    Stmt result =
-        map_statements(s, [&](const Stmt& child) { return is_mark ? marked(child) : stmt(child); });
-    if (found == prefetches_.end()) return result;
-    const For& loop = *result.as<For>();
-    std::vector<Stmt> body = found->second;
-    body.push_back(loop.body);
-    return make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, make_seq(std::move(body))});
-  }
+/// The prefetches to insert at the beginning of loop bodies.
+using Prefetches = std::unordered_map<const StmtNode*, std::vector<Stmt>>;
 
- private:
-  /// Visits a marked loop, or the loops into which a marked loop was divided.
-  Stmt marked(const Stmt& s) {
+/// Adds the prefetches of a buffer to the innermost loop around its first read.
+void add_prefetches(const For& panels, const std::vector<Read>& reads, Prefetches& prefetches) {
+  const Read& read = reads.front();
+  if (read.path.empty()) return;
+  const std::int64_t repeats = iterations_of_a_panel(read.first, panels.var);
+  const DataType type = read.first.dtype();
+  const auto constant = [&](std::int64_t value) { return make_int(type, value); };
+  // The number of iterations that use a panel, and the number of the current iteration among
+  // them.
+  std::int64_t shares = repeats;
+  Expr share = floormod(Expr(panels.var), constant(repeats));
+  for (const Stmt& s : read.path) {
     const For* loop = s.as<For>();
-    if (!loop) return map_statements(s, [&](const Stmt& child) { return marked(child); });
-    const Reads reads(s);
-    std::unordered_set<const ExprNode*> seen = reads.written;
-    for (const Read& read : reads.all) {
+    const auto extent = constant_int(loop->extent);
+    const bool is_usual = loop->kind == ForKind::Serial && loop->var.dtype() == type;
+    if (!is_usual || !extent || __builtin_mul_overflow(shares, *extent, &shares)) return;
+    share = share * constant(*extent) + (loop->var - loop->min);
+  }
+  const auto found = panels_of(panels, reads, repeats);
+  if (!found || shares < 1) return;
+  const auto& [next, count] = *found;
+  const DataType element = read.buffer->dtype;
+  const std::int64_t of_a_line = kLineBytes / element.bytes();
+  const std::int64_t lines = (count - 1) / of_a_line + 1, each = (lines - 1) / shares + 1;
+  if (each > kMaxLines) return;
+  for (std::int64_t line = 0; line < each; ++line) {
+    const Expr at = next + (share * constant(each) + constant(line)) * constant(of_a_line);
+    const Expr address =
+        make_call(Handle(), Intrin::address_of, {make_load(read.buffer, {arith::simplify(at)})});
+    prefetches[&read.path.back().node()].push_back(
+        make_evaluate(make_call(element, Intrin::prefetch, {address, 0, 2, 1})));
+  }
+}
+
+/// Finds the prefetches of the marked loops. `is_marked`: whether `s` is a marked loop, or contains
+/// the loops into which a marked loop was divided.
+void find_prefetches(const Stmt& s, bool is_marked, Prefetches& prefetches) {
+  const For* loop = s.as<For>();
+  if (loop && is_marked) {
+    const std::vector<Read> reads = reads_of(s);
+    // The memory that the loop writes, and the memory of earlier reads.
+    std::unordered_set<const ExprNode*> seen;
+    walk(s, [&](const Store& n) { seen.insert(&n.buffer->data.node()); });
+    for (const Read& read : reads) {
       if (!seen.insert(&read.buffer->data.node()).second) continue;
       std::vector<Read> same;
-      std::ranges::copy_if(reads.all, std::back_inserter(same), [&](const Read& other) {
+      std::ranges::copy_if(reads, std::back_inserter(same), [&](const Read& other) {
         return other.buffer->data.same_as(read.buffer->data);
       });
-      prefetch(*loop, same);
-    }
-    return stmt(s);
-  }
-
-  /// Adds the prefetches of a buffer to the innermost loop around its first read.
-  void prefetch(const For& panels, const std::vector<Read>& reads) {
-    const Read& read = reads.front();
-    if (read.path.empty()) return;
-    const std::int64_t repeats = iterations_of_a_panel(read.first, panels.var);
-    const DataType type = read.first.dtype();
-    const auto constant = [&](std::int64_t value) { return make_int(type, value); };
-    // The number of iterations that use a panel, and the number of the current iteration among
-    // them.
-    std::int64_t shares = repeats;
-    Expr share = floormod(Expr(panels.var), constant(repeats));
-    for (const Stmt& s : read.path) {
-      const For* loop = s.as<For>();
-      const auto extent = constant_int(loop->extent);
-      const bool is_usual = loop->kind == ForKind::Serial && loop->var.dtype() == type;
-      if (!is_usual || !extent || __builtin_mul_overflow(shares, *extent, &shares)) return;
-      share = share * constant(*extent) + (loop->var - loop->min);
-    }
-    const auto found = panels_of(panels, reads, repeats);
-    if (!found || shares < 1) return;
-    const auto& [next, count] = *found;
-    const DataType element = read.buffer->dtype;
-    const std::int64_t of_a_line = kLineBytes / element.bytes();
-    const std::int64_t lines = (count - 1) / of_a_line + 1, each = (lines - 1) / shares + 1;
-    if (each > kMaxLines) return;
-    for (std::int64_t line = 0; line < each; ++line) {
-      const Expr at = next + (share * constant(each) + constant(line)) * constant(of_a_line);
-      const Expr address =
-          make_call(Handle(), Intrin::address_of, {make_load(read.buffer, {arith::simplify(at)})});
-      prefetches_[&read.path.back().node()].push_back(
-          make_evaluate(make_call(element, Intrin::prefetch, {address, 0, 2, 1})));
+      add_prefetches(*loop, same, prefetches);
     }
   }
+  const Attr* attr = s.as<Attr>();
+  const bool are_marked = is_marked ? !loop : attr && is_pragma(*attr, PragmaKey::PrefetchPanels);
+  for_each_statement(s, [&](const Stmt& child) { find_prefetches(child, are_marked, prefetches); });
+}
 
-  std::unordered_map<const StmtNode*, std::vector<Stmt>> prefetches_;
-};
+Stmt with_prefetches(const Stmt& s, const Prefetches& prefetches) {
+  const Stmt result =
+      map_statements(s, [&](const Stmt& child) { return with_prefetches(child, prefetches); });
+  const auto found = prefetches.find(&s.node());
+  if (found == prefetches.end()) return result;
+  For loop = *result.as<For>();
+  std::vector<Stmt> body = found->second;
+  body.push_back(loop.body);
+  loop.body = make_seq(std::move(body));
+  return make_stmt(std::move(loop));
+}
 
 }  // namespace
 
 PrimFunc prefetch_panels(const PrimFunc& func, const PassOptions&) {
-  return with_body(func, PanelPrefetcher().stmt(func.body));
+  Prefetches prefetches;
+  find_prefetches(func.body, false, prefetches);
+  return with_body(func, with_prefetches(func.body, prefetches));
 }
 
 }  // namespace tenon::lowering

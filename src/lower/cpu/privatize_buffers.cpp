@@ -20,6 +20,7 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "lower/cpu/loop_body.h"
 #include "lower/cpu/register_model.h"
@@ -205,80 +206,68 @@ std::optional<std::int64_t> constant_elements(const Allocate& memory) {
   return elements;
 }
 
-/// Moves allocations into the innermost loop that contains all uses and refills the memory in each
-/// iteration.
-class Privatization {
- public:
-  explicit Privatization(const Stmt& body) : uses_(body) {}
+/// Returns the child statement that contains all uses of the memory; nullopt if several parts use
+/// it.
+std::optional<Stmt> only_user(const Stmt& s, const Var& data, const MemoryUses& uses) {
+  std::optional<Stmt> user;
+  bool is_only = true;
+  for_each_child(
+      s, [&](const Expr& e) { is_only &= !uses_var(e, data) && !reads(e, data); },
+      [&](const Stmt& child) {
+        if (!uses.are_in(child, data)) return;
+        is_only &= !user;
+        user = child;
+      });
+  return is_only ? user : std::nullopt;
+}
 
-  Stmt stmt(const Stmt& s) {
-    Stmt result = without_moved(s);
-    const auto here = moved_.find(&s.node());
-    if (here == moved_.end()) return result;
-    for (auto memory = here->second.rbegin(); memory != here->second.rend(); ++memory) {
-      Allocate own = *memory;
-      own.body = result;
-      result = make_stmt(std::move(own));
-    }
-    return result;
+/// Returns the body of the innermost loop that contains all uses of the memory and refills it in
+/// each iteration; nullopt if there is no such loop.
+std::optional<Stmt> refilling_body(const Allocate& memory, const MemoryUses& uses) {
+  const std::optional<std::int64_t> elements = constant_elements(memory);
+  if (memory.double_buffer || !is_true(memory.condition) || !elements ||
+      *elements > kMaxPrivateBytes / memory.dtype.bytes() || !uses.are_plain(memory))
+    return std::nullopt;
+  std::vector<Stmt> bodies;
+  for (std::optional<Stmt> s = memory.body; s;) {
+    const std::optional<Stmt> user = only_user(*s, memory.data, uses);
+    if (user && s->as<For>()) bodies.push_back(*user);
+    s = user;
   }
+  const auto place = std::ranges::find_if(bodies.rbegin(), bodies.rend(), [&](const Stmt& body) {
+    return *elements <= kMaxSteps && Filling(memory, *elements, uses).comes_first_in(body);
+  });
+  return place == bodies.rend() ? std::nullopt : std::optional(*place);
+}
 
- private:
-  /// Rewrites the statement. For an allocation that moves into a loop, returns the rewritten body
-  /// of the allocation.
-  Stmt without_moved(const Stmt& s) {
-    const Allocate* memory = s.as<Allocate>();
-    const std::optional<Stmt> loop_body = memory ? place_of(*memory) : std::nullopt;
-    if (!loop_body) return map_statements(s, [&](const Stmt& child) { return stmt(child); });
-    std::vector<Allocate>& moved = moved_[&loop_body->node()];
+/// Moves allocations into the loop bodies that refill them. `moved` has the allocations that move
+/// into each loop body, outermost first.
+Stmt privatized(const Stmt& s, const MemoryUses& uses,
+                std::unordered_map<const StmtNode*, std::vector<Allocate>>& moved) {
+  const auto inside = [&](const Stmt& child) { return privatized(child, uses, moved); };
+  const Allocate* memory = s.as<Allocate>();
+  const std::optional<Stmt> loop_body = memory ? refilling_body(*memory, uses) : std::nullopt;
+  if (loop_body) {
+    std::vector<Allocate>& list = moved[&loop_body->node()];
     const auto is_same = [&](const Allocate& one) { return one.data.same_as(memory->data); };
-    if (std::ranges::none_of(moved, is_same)) moved.push_back(*memory);
-    return stmt(memory->body);
+    if (std::ranges::none_of(list, is_same)) list.push_back(*memory);
   }
-
-  /// Returns the body of the loop into which the memory moves; nullopt if there is no such loop.
-  std::optional<Stmt> place_of(const Allocate& memory) const {
-    const std::optional<std::int64_t> elements = constant_elements(memory);
-    if (memory.double_buffer || !is_true(memory.condition) || !elements ||
-        *elements > kMaxPrivateBytes / memory.dtype.bytes() || !uses_.are_plain(memory))
-      return std::nullopt;
-    std::vector<Stmt> bodies;
-    for (std::optional<Stmt> s = memory.body; s;) {
-      const std::optional<Stmt> user = only_user(*s, memory.data);
-      if (user && s->as<For>()) bodies.push_back(*user);
-      s = user;
-    }
-    const auto place = std::ranges::find_if(bodies.rbegin(), bodies.rend(), [&](const Stmt& body) {
-      return *elements <= kMaxSteps && Filling(memory, *elements, uses_).comes_first_in(body);
-    });
-    return place == bodies.rend() ? std::nullopt : std::optional(*place);
+  Stmt result = loop_body ? inside(memory->body) : map_statements(s, inside);
+  const auto here = moved.find(&s.node());
+  if (here == moved.end()) return result;
+  for (Allocate own : here->second | std::views::reverse) {
+    own.body = result;
+    result = make_stmt(std::move(own));
   }
-
-  /// Returns the child statement that contains all uses of the memory; nullopt if several parts use
-  /// it.
-  std::optional<Stmt> only_user(const Stmt& s, const Var& data) const {
-    std::optional<Stmt> user;
-    bool is_only = true;
-    for_each_child(
-        s, [&](const Expr& e) { is_only &= !uses_var(e, data) && !reads(e, data); },
-        [&](const Stmt& child) {
-          if (!uses_.are_in(child, data)) return;
-          is_only &= !user;
-          user = child;
-        });
-    return is_only ? user : std::nullopt;
-  }
-
-  const MemoryUses uses_;
-  /// The allocations that move into each loop body, outermost first.
-  std::unordered_map<const StmtNode*, std::vector<Allocate>> moved_;
-};
+  return result;
+}
 
 }  // namespace
 
 PrimFunc privatize_buffers(const PrimFunc& func, const PassOptions&) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  return with_body(func, Privatization(func.body).stmt(func.body));
+  std::unordered_map<const StmtNode*, std::vector<Allocate>> moved;
+  return with_body(func, privatized(func.body, MemoryUses(func.body), moved));
 }
 
 }  // namespace tenon::lowering

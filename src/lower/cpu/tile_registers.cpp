@@ -192,11 +192,12 @@ std::vector<Accumulator> invariant_accumulators(const VectorBody& body) {
 }
 
 /// A sum and the local memory that holds it.
-struct LocalSum {
-  Accumulator sum;
-  Buffer memory;
-  std::vector<Expr> place;
-};
+using LocalSum = std::pair<Accumulator, Buffer>;
+
+/// Returns the index of the whole vector in the local memory of a sum.
+std::vector<Expr> local_index(const Accumulator& sum) {
+  return {make_ramp(Expr(0), Expr(1), sum.dtype.lanes)};
+}
 
 /// Loads the sums into local memory before `s` and stores them after `s`.
 std::optional<Stmt> promoted(const Stmt& s, const VectorRegisters& of) {
@@ -208,11 +209,8 @@ std::optional<Stmt> promoted(const Stmt& s, const VectorRegisters& of) {
   std::vector<LocalSum> local;
   int registers = 0;
   for (const Accumulator& sum : invariant_accumulators(*body)) {
-    const int lanes = sum.dtype.lanes;
-    local.push_back({sum,
-                     decl_buffer({Expr(lanes)}, sum.buffer->dtype.element(),
-                                 {.name = "sums", .scope = "local"}),
-                     {make_ramp(Expr(0), Expr(1), lanes)}});
+    local.emplace_back(sum, decl_buffer({Expr(sum.dtype.lanes)}, sum.buffer->dtype.element(),
+                                        {.name = "sums", .scope = "local"}));
     registers += registers_for(sum.dtype, of.bits);
   }
   if (local.empty() || !may_promote(registers, of)) return std::nullopt;
@@ -220,30 +218,31 @@ std::optional<Stmt> promoted(const Stmt& s, const VectorRegisters& of) {
   const auto find = [&](const Buffer& buffer, const Expr& index) {
     const Expr flat = substitute(index, body->lets);
     return std::ranges::find_if(local, [&](const LocalSum& one) {
-      return one.sum.buffer->data.same_as(buffer->data) && structural_equal(one.sum.index, flat);
+      const Accumulator& sum = one.first;
+      return sum.buffer->data.same_as(buffer->data) && structural_equal(sum.index, flat);
     });
   };
   std::vector<Stmt> parts, stores;
-  for (const LocalSum& one : local) {
-    const std::vector<Expr> index = {one.sum.index};
-    parts.push_back(make_store(one.memory, make_load(one.sum.buffer, index), one.place));
-    stores.push_back(make_store(one.sum.buffer, make_load(one.memory, one.place), index));
+  for (const auto& [sum, memory] : local) {
+    const std::vector<Expr> index = {sum.index}, place = local_index(sum);
+    parts.push_back(make_store(memory, make_load(sum.buffer, index), place));
+    stores.push_back(make_store(sum.buffer, make_load(memory, place), index));
   }
   parts.push_back(rewrite(
       s,
       [&](const Load& n, const Expr&) -> std::optional<Expr> {
         const auto one = find(n.buffer, n.indices[0]);
         if (one == local.end()) return std::nullopt;
-        return make_load(one->memory, one->place);
+        return make_load(one->second, local_index(one->first));
       },
       [&](const Store& n, const Stmt&) -> std::optional<Stmt> {
         const auto one = find(n.buffer, n.indices[0]);
         if (one == local.end()) return std::nullopt;
-        return make_store(one->memory, n.value, one->place);
+        return make_store(one->second, n.value, local_index(one->first));
       }));
   parts.insert(parts.end(), stores.begin(), stores.end());
   Stmt result = make_seq(std::move(parts));
-  for (const LocalSum& one : local) result = allocated(one.memory, result);
+  for (const auto& [sum, memory] : local) result = allocated(memory, result);
   return result;
 }
 

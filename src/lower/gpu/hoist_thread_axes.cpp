@@ -266,55 +266,46 @@ class HoistedAxes {
     std::vector<Expr> conditions = at.conditions;
     const Mask missing = all_ & ~at.entered;
     if (missing == 0) return conditions;
-    const Writes writes = writes_of(s);
-    if ((writes.private_along & writes.shared_along & missing) != 0) return std::nullopt;
-    // Operations of single threads and operations of whole warps need different conditions.
-    if (writes.by_warps && writes.by_threads) return std::nullopt;
-    for (std::size_t tag = 0; tag < kTags; ++tag) {
-      if ((missing & writes.shared_along & 1u << tag) == 0) continue;
-      // A warp consists of consecutive values of threadIdx.x, so warp operations are not restricted
-      // along it.
-      if (writes.by_warps && tag == kThreadX) continue;
-      const Var& var = axes_[tag]->axis.var();
-      conditions.push_back(var == make_int(var.dtype(), 0));
-    }
-    return conditions;
-  }
-
-  /// A summary of the memory that a statement writes: the tags along which some of the memory is
-  /// shared, those along which some of it is private, and whether whole warps or single threads
-  /// write it.
-  struct Writes {
+    // The tags along which some of the memory that the statement writes is shared, those along
+    // which some of it is private, and whether whole warps or single threads write it.
     Mask shared_along = 0, private_along = 0;
     bool by_warps = false, by_threads = false;
-  };
-  Writes writes_of(const Stmt& s) const {
-    Writes writes;
     const auto note = [&](StorageScope scope) {
       for (std::size_t tag = 0; tag < kTags; ++tag)
         if (axes_[tag])
-          (is_shared_along(scope, *axes_[tag]->axis.thread()) ? writes.shared_along
-                                                              : writes.private_along) |= 1u << tag;
+          (is_shared_along(scope, *axes_[tag]->axis.thread()) ? shared_along : private_along) |=
+              1u << tag;
     };
     walk(
         s,
         [&](const Store& n) {
           note(n.buffer->scope());
-          writes.by_threads = true;
+          by_threads = true;
         },
         [&](const Evaluate& n) {
           if (const Call* call = matrix_operation(n.value)) {
             note(memory_scope(written_by(*call)));
-            writes.by_warps = true;
+            by_warps = true;
           } else if (effect_of(n.value) == Effect::UpdateState) {
             // Reductions and barriers are executed by all threads of a block.
             const bool is_of_block = as_call(n.value, Intrin::tvm_thread_allreduce) ||
                                      as_call(n.value, Intrin::tvm_storage_sync);
             note(is_of_block ? StorageScope::Shared : StorageScope::Global);
-            writes.by_threads = true;
+            by_threads = true;
           }
         });
-    return writes;
+    if ((private_along & shared_along & missing) != 0) return std::nullopt;
+    // Operations of single threads and operations of whole warps need different conditions.
+    if (by_warps && by_threads) return std::nullopt;
+    for (std::size_t tag = 0; tag < kTags; ++tag) {
+      if ((missing & shared_along & 1u << tag) == 0) continue;
+      // A warp consists of consecutive values of threadIdx.x, so warp operations are not restricted
+      // along it.
+      if (by_warps && tag == kThreadX) continue;
+      const Var& var = axes_[tag]->axis.var();
+      conditions.push_back(var == make_int(var.dtype(), 0));
+    }
+    return conditions;
   }
 
   std::array<std::optional<Axis>, kTags> axes_;

@@ -43,13 +43,6 @@ struct Line {
   std::int64_t extent = 1;
 };
 
-/// Memory that holds a reduction step's values of all thread groups. Element `index` of group g is
-/// at g * size + index.
-struct GroupMemory {
-  std::vector<Buffer> buffers;
-  std::int64_t size;
-};
-
 std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr>& left,
                           const std::vector<Expr>& right) {
   VarMap map;
@@ -168,31 +161,34 @@ class KernelReductions {
 
   Stmt by_tree(const Reduction& r) {
     std::vector<Stmt> steps;
-    GroupMemory level = this->level(r, r.reduced.extent, 0);
-    steps.push_back(stores(level.buffers, position(level, r, r.reduced.index), r.values));
-    for (int number = 1; level.size > 1; ++number) {
-      const GroupMemory next = this->level(r, (level.size + 1) / 2, number);
+    std::int64_t size = r.reduced.extent;
+    std::vector<Buffer> level = this->level(r, size, 0);
+    steps.push_back(stores(level, position(size, r, r.reduced.index), r.values));
+    for (int number = 1; size > 1; ++number) {
+      const std::int64_t next_size = (size + 1) / 2;
+      const std::vector<Buffer> next = this->level(r, next_size, number);
       const Expr first = r.reduced.index * 2;
-      const std::vector<Expr> left = loads(level.buffers, position(level, r, first), r),
-                              right = loads(level.buffers, position(level, r, first + 1), r);
+      const std::vector<Expr> left = loads(level, position(size, r, first), r),
+                              right = loads(level, position(size, r, first + 1), r);
       std::vector<Expr> both = combine(*reducer_, left, right);
-      if (level.size % 2 != 0)
+      if (size % 2 != 0)
         for (std::size_t k = 0; k < both.size(); ++k)
-          both[k] = if_then_else(first + 1 < make_int(Int(32), level.size), both[k], left[k]);
-      Stmt step = stores(next.buffers, position(next, r, r.reduced.index), both);
-      if (next.size < r.reduced.extent)
-        step = make_stmt(If{r.reduced.index < make_int(Int(32), next.size), step, std::nullopt});
+          both[k] = if_then_else(first + 1 < make_int(Int(32), size), both[k], left[k]);
+      Stmt step = stores(next, position(next_size, r, r.reduced.index), both);
+      if (next_size < r.reduced.extent)
+        step = make_stmt(If{r.reduced.index < make_int(Int(32), next_size), step, std::nullopt});
       steps.push_back(std::move(step));
       level = next;
+      size = next_size;
     }
-    steps.push_back(results(r, loads(level.buffers, position(level, r, Expr(0)), r)));
+    steps.push_back(results(r, loads(level, position(size, r, Expr(0)), r)));
     return make_seq(std::move(steps));
   }
 
-  /// Returns the memory for one step of a reduction. Memory of an earlier reduction is reused if it
-  /// fits.
-  GroupMemory level(const Reduction& r, std::int64_t size, int number) {
-    GroupMemory result{{}, size};
+  /// Returns memory for `size` values of each thread group in one step of a reduction. Memory of an
+  /// earlier reduction is reused if it fits.
+  std::vector<Buffer> level(const Reduction& r, std::int64_t size, int number) {
+    std::vector<Buffer> result;
     for (std::size_t k = 0; k < r.values.size(); ++k) {
       const DataType type = stored_type(r.values[k].dtype());
       const auto key =
@@ -206,14 +202,16 @@ class KernelReductions {
                     .first;
         memory_.push_back(found->second);
       }
-      result.buffers.push_back(found->second);
+      result.push_back(found->second);
     }
     return result;
   }
 
-  static Expr position(const GroupMemory& level, const Reduction& r, const Expr& index) {
+  /// Returns the position of an element of the thread's group in memory with `size` elements for
+  /// each group.
+  static Expr position(std::int64_t size, const Reduction& r, const Expr& index) {
     if (r.groups.extent == 1) return index;
-    return r.groups.index * make_int(Int(32), level.size) + index;
+    return r.groups.index * make_int(Int(32), size) + index;
   }
 
   /// Returns the values of the reduction that the buffers hold at an index.
@@ -266,10 +264,10 @@ class KernelReductions {
       const std::int64_t warps = r.reduced.extent / warp_size_;
       const Expr lane = floormod(r.reduced.index, make_int(Int(32), warp_size_));
       const Expr warp = floordiv(r.reduced.index, make_int(Int(32), warp_size_));
-      const GroupMemory level = this->level(r, warps, 0);
-      const Stmt share = stores(level.buffers, position(level, r, warp), loads(own, Expr(0), r));
+      const std::vector<Buffer> level = this->level(r, warps, 0);
+      const Stmt share = stores(level, position(warps, r, warp), loads(own, Expr(0), r));
       steps.push_back(make_stmt(If{lane == 0, share, std::nullopt}));
-      std::vector<Expr> parts = loads(level.buffers, position(level, r, lane), r);
+      std::vector<Expr> parts = loads(level, position(warps, r, lane), r);
       for (std::size_t k = 0; k < own.size(); ++k)
         parts[k] = if_then_else(lane < make_int(Int(32), warps), parts[k], reducer_->identity[k]);
       steps.push_back(stores(own, Expr(0), parts));

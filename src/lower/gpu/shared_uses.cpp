@@ -1,6 +1,7 @@
 #include "lower/gpu/shared_uses.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "lower/rewriting.h"
 #include "tenon/arith/index_terms.h"
@@ -155,11 +156,9 @@ UseSet SharedUses::of(const Expr& e) {
 
 namespace {
 
-/// The memory that a call accesses through an address: `count` rows of `length` elements each. The
-/// rows are `stride` elements apart.
-struct Rows {
-  std::int64_t count, length, stride;
-};
+/// The memory that a call accesses through an address: a number of rows, the number of elements of
+/// each row, and the distance between the beginnings of consecutive rows.
+using Rows = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
 bool moves_matrix(const Call& call) {
   return call.is(Intrin::tvm_load_matrix_sync) || call.is(Intrin::tvm_store_matrix_sync);
@@ -178,15 +177,14 @@ std::optional<Rows> rows_of(const Call& call, const Call& address) {
   const auto m = constant(1), n = constant(2), k = constant(3), stride = constant(6);
   const auto& fragment = call.args[0].as<VarNode>()->pointer;
   if (!m || !n || !k || !stride || *stride < 1 || !fragment) return std::nullopt;
-  Rows rows{fragment->scope == StorageScope::WmmaMatrixB ? *k : *m,
-            fragment->scope == StorageScope::WmmaMatrixA ? *k : *n, *stride};
+  std::int64_t count = fragment->scope == StorageScope::WmmaMatrixB ? *k : *m,
+               length = fragment->scope == StorageScope::WmmaMatrixA ? *k : *n;
   const StringImm* layout = call.args[7].as<StringImm>();
-  if (layout && layout->value == "col_major") std::swap(rows.count, rows.length);
+  if (layout && layout->value == "col_major") std::swap(count, length);
   // A load is a single use that covers all rows and the elements between them. If other threads
   // write the elements between the rows, this causes at most one unnecessary barrier.
-  if (call.is(Intrin::tvm_load_matrix_sync))
-    return Rows{1, (rows.count - 1) * rows.stride + rows.length, 0};
-  return rows;
+  if (call.is(Intrin::tvm_load_matrix_sync)) return Rows{1, (count - 1) * *stride + length, 0};
+  return Rows{count, length, *stride};
 }
 
 }  // namespace
@@ -215,10 +213,11 @@ void SharedUses::collect(const Expr& e, UseSet& uses) {
       if (!rows || !address->args[0].dtype().is_scalar()) {
         uses.insert(add_anywhere(buffer, is_store));
       } else {
-        for (std::int64_t row = 0; row < rows->count; ++row)
-          uses.insert(add_range(
-              buffer, address->args[2] + make_int(address->args[2].dtype(), row * rows->stride),
-              rows->length, is_store));
+        const auto& [count, length, stride] = *rows;
+        const Expr& first = address->args[2];
+        for (std::int64_t row = 0; row < count; ++row)
+          uses.insert(
+              add_range(buffer, first + make_int(first.dtype(), row * stride), length, is_store));
       }
     }
     collect(address->args[2], uses);

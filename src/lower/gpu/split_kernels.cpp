@@ -282,13 +282,6 @@ const PointerType* pointer_of(const Expr& var) {
   return n && n->pointer ? &*n->pointer : nullptr;
 }
 
-/// The buffers, data pointers and scalars that a statement uses but does not define, in order of
-/// appearance.
-struct Inputs {
-  std::vector<Buffer> buffers;
-  std::vector<Var> pointers, numbers;
-};
-
 class Splitter {
  public:
   Splitter(const PrimFunc& func, const TargetFacts& target) : func_(func), target_(target) {}
@@ -408,24 +401,14 @@ class Splitter {
     PrimFunc kernel{
         .params = {}, .buffers = {}, .body = body, .attrs = func_.attrs, .form = Form::Lowered};
     kernel.attrs.global_symbol += "_kernel" + std::to_string(kernels_.size());
-    Inputs inputs = inputs_of(body);
-    std::ranges::stable_sort(inputs.pointers,
-                             [&](const Var& a, const Var& b) { return rank(a) < rank(b); });
-    for (const Var& data : inputs.pointers) {
-      kernel.params.push_back(data);
-      const Buffer buffer = buffer_of(data, inputs);
-      kernel.buffers.push_back({data, of_any_size(buffer, inputs), buffer});
-    }
-    kernel.params.insert(kernel.params.end(), inputs.numbers.begin(), inputs.numbers.end());
-    return kernel;
-  }
-
-  static Inputs inputs_of(const Stmt& body) {
-    Inputs inputs;
+    // The buffers, data pointers and scalars that the body uses but does not define, in order of
+    // appearance.
+    std::vector<Buffer> buffers;
+    std::vector<Var> pointers, numbers;
     std::unordered_set<const ExprNode*> own, known;
     const auto add = [&](const Var& var) {
       if (!known.insert(&var.node()).second) return;
-      (pointer_of(var) ? inputs.pointers : inputs.numbers).push_back(var);
+      (pointer_of(var) ? pointers : numbers).push_back(var);
     };
     walk(body, [&](const Allocate& n) { own.insert(&n.data.node()); });
     for (const Var& var : free_vars(body))
@@ -433,11 +416,18 @@ class Splitter {
     const auto access = [&](const Buffer& buffer) {
       if (own.contains(&buffer->data.node())) return;
       add(buffer->data);
-      inputs.buffers.push_back(buffer);
+      buffers.push_back(buffer);
     };
     walk(
         body, [&](const Load& n) { access(n.buffer); }, [&](const Store& n) { access(n.buffer); });
-    return inputs;
+    std::ranges::stable_sort(pointers, {}, [&](const Var& data) { return rank(data); });
+    for (const Var& data : pointers) {
+      kernel.params.push_back(data);
+      const Buffer buffer = buffer_of(data, buffers);
+      kernel.buffers.push_back({data, of_any_size(buffer, numbers), buffer});
+    }
+    kernel.params.insert(kernel.params.end(), numbers.begin(), numbers.end());
+    return kernel;
   }
 
   /// Returns the position of an array in the order of kernel arguments. The caller's arrays come
@@ -450,10 +440,10 @@ class Splitter {
     return func_.buffers.size() + allocated_.size();
   }
 
-  Buffer buffer_of(const Var& data, const Inputs& inputs) const {
+  Buffer buffer_of(const Var& data, const std::vector<Buffer>& used) const {
     for (const BufferParam& param : func_.buffers)
       if (param.buffer->data.same_as(data)) return param.buffer;
-    for (const Buffer& buffer : inputs.buffers)
+    for (const Buffer& buffer : used)
       if (buffer->data.same_as(data)) return buffer;
     return decl_buffer({Expr(1)}, pointer_of(data)->element, {.name = data.name(), .data = data});
   }
@@ -461,13 +451,13 @@ class Splitter {
   /// Returns the buffer with a new variable for each extent that the kernel's scalar parameters do
   /// not determine. For example, a kernel that reads only the first row of a matrix does not
   /// receive the number of rows.
-  static Buffer of_any_size(const Buffer& buffer, const Inputs& inputs) {
+  static Buffer of_any_size(const Buffer& buffer, const std::vector<Var>& numbers) {
     BufferNode node = *buffer.get();
     bool is_known = true;
     for (Expr& extent : node.shape) {
       const std::vector<Var> vars = free_vars(extent);
       if (std::ranges::all_of(vars, [&](const Var& var) {
-            return std::ranges::any_of(inputs.numbers,
+            return std::ranges::any_of(numbers,
                                        [&](const Var& number) { return number.same_as(var); });
           }))
         continue;

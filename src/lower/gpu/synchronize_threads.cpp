@@ -241,58 +241,53 @@ class Synchronizer {
   PartId root_;
 };
 
+using DataPointers = std::unordered_set<const ExprNode*>;
+
+/// Throws if a kernel uses shared memory that is allocated outside of it. Each launch has its own
+/// shared memory.
+void refuse_memory_of_other_launches(const Stmt& kernel, const DataPointers& shared_outside) {
+  const auto check = [&](const Expr& data) {
+    if (!shared_outside.contains(&data.node())) return;
+    throw LowerError(
+        "shared memory `" + data.as<VarNode>()->name + "` exists outside of `" +
+        std::get<IterVar>(kernel.as<Attr>()->subject).name() +
+        "`, the outermost of the threads that use it, but shared memory is private to a launch "
+        "of threads; allocate it inside of that thread axis, or "
+        "keep it in global memory");
+  };
+  walk(
+      kernel, [&](const Load& n) { check(n.buffer->data); },
+      [&](const Store& n) { check(n.buffer->data); });
+  uses_var(kernel, [&](const Expr& var) {
+    check(var);
+    return false;
+  });
+}
+
 /// Rewrites all kernels. A kernel consists of the statements inside an outermost thread axis.
-/// Consecutive kernels run one after the other.
-class Kernels {
- public:
-  explicit Kernels(const PrimFunc& func) : func_(func) {}
-
-  Stmt stmt(const Stmt& s, int loops) {
-    if (thread_attr(s)) {
-      if (!shared_outside_.empty()) check_memory(s);
-      refuse_launch_races(s, func_);
-      return Synchronizer(s, loops).run();
-    }
-    if (s.as<For>()) ++loops;
-    const Allocate* allocate = s.as<Allocate>();
-    const bool shares = allocate && is_shared_memory(memory_scope(allocate->data));
-    if (shares) shared_outside_.insert(&allocate->data.node());
-    const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child, loops); });
-    if (shares) shared_outside_.erase(&allocate->data.node());
-    return result;
+/// Consecutive kernels run one after the other. `shared_outside` has the data pointers of shared
+/// memory that exists around `s`.
+Stmt with_barriers(const Stmt& s, int loops, const PrimFunc& func, DataPointers& shared_outside) {
+  if (thread_attr(s)) {
+    if (!shared_outside.empty()) refuse_memory_of_other_launches(s, shared_outside);
+    refuse_launch_races(s, func);
+    return Synchronizer(s, loops).run();
   }
-
- private:
-  /// Throws if a kernel uses shared memory that is allocated outside of it. Each launch has its own
-  /// shared memory.
-  void check_memory(const Stmt& kernel) const {
-    auto check = [&](const Expr& data) {
-      if (!shared_outside_.contains(&data.node())) return;
-      throw LowerError(
-          "shared memory `" + data.as<VarNode>()->name + "` exists outside of `" +
-          std::get<IterVar>(kernel.as<Attr>()->subject).name() +
-          "`, the outermost of the threads that use it, but shared memory is private to a launch "
-          "of threads; allocate it inside of that thread axis, or "
-          "keep it in global memory");
-    };
-    walk(
-        kernel, [&](const Load& n) { check(n.buffer->data); },
-        [&](const Store& n) { check(n.buffer->data); });
-    uses_var(kernel, [&](const Expr& var) {
-      check(var);
-      return false;
-    });
-  }
-
-  const PrimFunc& func_;
-  /// The data pointers of shared memory that exists outside of the current kernel.
-  std::unordered_set<const ExprNode*> shared_outside_;
-};
+  if (s.as<For>()) ++loops;
+  const Allocate* allocate = s.as<Allocate>();
+  const bool shares = allocate && is_shared_memory(memory_scope(allocate->data));
+  if (shares) shared_outside.insert(&allocate->data.node());
+  const Stmt result = map_statements(
+      s, [&](const Stmt& child) { return with_barriers(child, loops, func, shared_outside); });
+  if (shares) shared_outside.erase(&allocate->data.node());
+  return result;
+}
 
 }  // namespace
 
 PrimFunc synchronize_threads(const PrimFunc& func, const PassOptions&) {
-  return with_body(func, Kernels(func).stmt(func.body, 0));
+  DataPointers shared_outside;
+  return with_body(func, with_barriers(func.body, 0, func, shared_outside));
 }
 
 }  // namespace tenon::lowering

@@ -48,7 +48,7 @@ bool reads(const Expr& e, const Var& data) {
   return any_node(e, [&](const Load& load) { return load.buffer->data.same_as(data); });
 }
 
-std::optional<AccumulationStep> read_accumulation(const Store& store, const VarMap& lets) {
+std::optional<Accumulation> read_accumulation(const Store& store, const VarMap& lets) {
   const Expr index = substitute(store.indices[0], lets);
   const auto is_target = [&](const Expr& e) {
     const Load* load = e.as<Load>();
@@ -60,7 +60,7 @@ std::optional<AccumulationStep> read_accumulation(const Store& store, const VarM
   if (!n || !can_be_accumulated(n->op, store.value.dtype())) return std::nullopt;
   const std::optional<Expr> term = term_of(store.value, n->op, is_target);
   if (!term || reads(substitute(*term, lets), store.buffer->data)) return std::nullopt;
-  return AccumulationStep{{store.buffer, index, n->op}, *term};
+  return Accumulation{store.buffer, index, n->op, *term};
 }
 
 }  // namespace tenon::lowering

@@ -7,23 +7,18 @@
 
 namespace tenon::lowering {
 
-/// An element with a loop-invariant index. Every iteration accumulates into it.
+/// A store that accumulates into an element: `element = element op term`.
 struct Accumulation {
   tir::Buffer buffer;
-  /// The index with the lets of the body inlined.
+  /// The index of the element with the lets of the body inlined.
   tir::Expr index;
   tir::BinaryOp op;
-};
-
-/// One accumulation statement of the body: `target = target op term`.
-struct AccumulationStep {
-  Accumulation target;
   tir::Expr term;
 };
 
 /// Returns the accumulation that the store performs; nullopt if the store does not accumulate.
 /// `lets` holds the values of the enclosing lets.
-std::optional<AccumulationStep> read_accumulation(const tir::Store& store, const tir::VarMap& lets);
+std::optional<Accumulation> read_accumulation(const tir::Store& store, const tir::VarMap& lets);
 
 /// Whether the expression loads from the memory.
 bool reads(const tir::Expr& e, const tir::Var& data);

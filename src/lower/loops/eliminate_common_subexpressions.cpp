@@ -160,7 +160,7 @@ class ComputationPool {
   std::span<const ComputationId> direct_parts(ComputationId id) {
     if (!entries_[id].direct_parts) {
       std::vector<ComputationId> parts;
-      for (std::size_t n = 0; n < entries_[id].children.count; ++n) {
+      for (std::size_t n = 0; n < children(id).size(); ++n) {
         const ComputationId child = children(id)[n];
         if (entries_[child].eligible) {
           parts.push_back(child);
@@ -175,13 +175,11 @@ class ComputationPool {
   }
 
  private:
-  /// A range of `numbers_`.
-  struct List {
-    std::uint32_t first = 0, count = 0;
-  };
+  /// A range of `numbers_`: the first index and the size.
+  using List = std::pair<std::uint32_t, std::uint32_t>;
   struct Entry {
     Expr expr;
-    List children;
+    List children = {};
     double size = 1;
     /// The previous entry with the same structural hash; -1 if this is the first one.
     ComputationId equal_hash = -1;
@@ -194,7 +192,7 @@ class ComputationPool {
   };
 
   std::span<const ComputationId> all(List list) const {
-    return std::span(numbers_).subspan(list.first, list.count);
+    return std::span(numbers_).subspan(list.first, list.second);
   }
   ComputationPool::List keep(std::span<const ComputationId> numbers) {
     const List list{static_cast<std::uint32_t>(numbers_.size()),
@@ -235,7 +233,7 @@ class ComputationPool {
       std::erase(vars, id_of(let->var));
       add(id_of(let->value));
     } else {
-      for (std::size_t n = 0; n < entries_[id].children.count; ++n) add(children(id)[n]);
+      for (std::size_t n = 0; n < children(id).size(); ++n) add(children(id)[n]);
     }
     return vars;
   }
@@ -602,52 +600,44 @@ class Eliminator {
 
   // ---- replacement ------------------------------------------------------------------------------
 
+  /// Memoized results of replaced_below; nullopt for expressions that remain unchanged.
+  using Replaced = DenseMap<ComputationId, std::optional<Expr>>;
+
   /// Replaces outermost matches. This gives the same result as replacing computations one by one,
   /// because larger computations were chosen first.
-  class Replacer {
-   public:
-    Replacer(ComputationPool& pool, const Choice& choice) : pool_(pool), choice_(choice) {}
-
-    Expr expr(const Expr& e) {
-      const ComputationId id = pool_.id_of(e);
-      if (const Var* replacement = choice_.replacements.find(id)) return *replacement;
-      return below(e);
-    }
-    /// Replaces matches strictly inside the expression.
-    Expr below(const Expr& e) {
-      const ComputationId id = pool_.id_of(e);
-      if (pool_.children(id).empty()) return e;
-      if (const std::optional<Expr>* found = done_.find(id)) return found->value_or(e);
-      Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
-      done_.try_emplace(id, result.same_as(e) ? std::nullopt : std::optional<Expr>(result));
-      return result;
-    }
-    Stmt stmt(const Stmt& s) {
-      return map_children(
-          s, [&](const Expr& e) { return expr(e); },
-          [&](const Stmt& child) { return stmt(child); });
-    }
-
-   private:
-    ComputationPool& pool_;
-    const Choice& choice_;
-    /// Memoized results; nullopt for expressions that remain unchanged.
-    DenseMap<ComputationId, std::optional<Expr>> done_;
-  };
+  Expr replaced(const Expr& e, const Choice& choice, Replaced& done) {
+    const ComputationId id = pool_.id_of(e);
+    if (const Var* replacement = choice.replacements.find(id)) return *replacement;
+    return replaced_below(e, choice, done);
+  }
+  Stmt replaced(const Stmt& s, const Choice& choice, Replaced& done) {
+    return map_children(
+        s, [&](const Expr& e) { return replaced(e, choice, done); },
+        [&](const Stmt& child) { return replaced(child, choice, done); });
+  }
+  /// Replaces matches strictly inside the expression.
+  Expr replaced_below(const Expr& e, const Choice& choice, Replaced& done) {
+    const ComputationId id = pool_.id_of(e);
+    if (pool_.children(id).empty()) return e;
+    if (const std::optional<Expr>* found = done.find(id)) return found->value_or(e);
+    Expr result = map_children(e, [&](const Expr& child) { return replaced(child, choice, done); });
+    done.try_emplace(id, result.same_as(e) ? std::nullopt : std::optional<Expr>(result));
+    return result;
+  }
 
   Stmt apply(const Choice& choice, const Stmt& s) {
-    Replacer replacer(pool_, choice);
-    Stmt result = replacer.stmt(s);
+    Replaced done;
+    Stmt result = replaced(s, choice, done);
     for (const auto& [var, value] : choice.lets)
-      result = make_stmt(Let{var, replacer.below(value), result});
+      result = make_stmt(Let{var, replaced_below(value, choice, done), result});
     return result;
   }
 
   Expr apply(const Choice& choice, const Expr& e) {
-    Replacer replacer(pool_, choice);
-    Expr result = replacer.expr(e);
+    Replaced done;
+    Expr result = replaced(e, choice, done);
     for (const auto& [var, value] : choice.lets)
-      result = make_let(var, replacer.below(value), result);
+      result = make_let(var, replaced_below(value, choice, done), result);
     return result;
   }
 

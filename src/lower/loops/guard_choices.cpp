@@ -102,8 +102,7 @@ class ChoiceGuard {
           return effect_of(element.second) == Effect::Pure;
         });
       const Stmt result = stmt(s);
-      read_before_.erase(read_before_.begin() + static_cast<std::ptrdiff_t>(read_outside),
-                         read_before_.end());
+      truncate(read_before_, read_outside);
       chosen_ = outer;
       return result;
     };

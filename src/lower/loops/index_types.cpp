@@ -59,55 +59,46 @@ Buffer with_sizes(const Buffer& buffer, F f) {
   return is_same ? buffer : make_buffer(std::move(node));
 }
 
-const IterVar* thread_of(const Attr& attr) {
-  const bool is_thread =
-      attr.kind == AttrKind::ThreadExtent || attr.kind == AttrKind::VirtualThread;
-  return is_thread ? &std::get<IterVar>(attr.subject) : nullptr;
-}
-
-/// The first step: finds the 64-bit variables that do not occur in any expression that needs 64
-/// bits.
-class ExtentScan {
+class Narrower {
  public:
-  arith::Facts facts;
+  Stmt run(const Stmt& body) {
+    survey(body);
+    return candidates_.empty() ? body : stmt(body);
+  }
 
-  void stmt(const Stmt& s) {
+ private:
+  // ---- the first step: finds the 64-bit variables that do not occur in any expression that needs
+  // 64 bits
+
+  void survey(const Stmt& s) {
     if (const For* loop = s.as<For>())
       define(loop->var, Range::from_min_extent(loop->min, loop->extent));
     if (const Attr* attr = s.as<Attr>())
-      if (const IterVar* thread = thread_of(*attr)) define(thread->var(), Range(0, attr->value));
+      if (const IterVar* thread = bound_axis(*attr)) define(thread->var(), Range(0, attr->value));
     for_each_child(
-        s, [&](const Expr& e) { expr(e, true); }, [&](const Stmt& c) { stmt(c); });
+        s, [&](const Expr& e) { survey(e, true); }, [&](const Stmt& c) { survey(c); });
+  }
+
+  void survey(const Expr& e, bool fits) {
+    fits = fits && fits_in_int32(e, facts_);
+    if (e.as<VarNode>() && !fits) wide_.insert(&e.node());
+    for_each_child(e, [&](const Expr& c) { survey(c, fits); });
+  }
+
+  void define(const Var& var, const Range& range) {
+    facts_.bind(var, range, true);
+    // The loop counter reaches the end of the range even if the loop variable is unused, so the end
+    // must fit as well.
+    const bool fits =
+        fits_in_int32(range.extent, facts_) && fits_in_int32(range.min + range.extent, facts_);
+    if (is_wide_integer(var) && fits) candidates_.insert(&var.node());
   }
 
   bool is_narrow(const Expr& var) const {
     return candidates_.contains(&var.node()) && !wide_.contains(&var.node());
   }
-  bool is_empty() const { return candidates_.empty(); }
 
- private:
-  void define(const Var& var, const Range& range) {
-    facts.bind(var, range, true);
-    // The loop counter reaches the end of the range even if the loop variable is unused, so the end
-    // must fit as well.
-    const bool fits =
-        fits_in_int32(range.extent, facts) && fits_in_int32(range.min + range.extent, facts);
-    if (is_wide_integer(var) && fits) candidates_.insert(&var.node());
-  }
-
-  void expr(const Expr& e, bool fits) {
-    fits = fits && fits_in_int32(e, facts);
-    if (e.as<VarNode>() && !fits) wide_.insert(&e.node());
-    for_each_child(e, [&](const Expr& c) { expr(c, fits); });
-  }
-
-  std::unordered_set<const ExprNode*> candidates_, wide_;
-};
-
-/// The second step: rewrites the function.
-class Narrower {
- public:
-  explicit Narrower(const ExtentScan& survey) : survey_(survey) {}
+  // ---- the second step: rewrites the function
 
   Stmt stmt(const Stmt& s) {
     if (const Store* store = s.as<Store>())
@@ -126,9 +117,8 @@ class Narrower {
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
   }
 
- private:
   Var renamed(const Var& var) {
-    if (!survey_.is_narrow(var)) return var;
+    if (!is_narrow(var)) return var;
     const Var narrow(var.name(), Int(32));
     set(narrowed_, var, narrow);
     return narrow;
@@ -136,7 +126,7 @@ class Narrower {
 
   Stmt attr(const Attr& attr) {
     Attr result = attr;
-    if (const IterVar* thread = thread_of(attr); thread && survey_.is_narrow(thread->var())) {
+    if (const IterVar* thread = bound_axis(attr); thread && is_narrow(thread->var())) {
       // An axis may occur around several parts of a function, which must share one variable.
       auto known = narrowed_.find(&thread->var().node());
       const Var var = known == narrowed_.end() ? renamed(thread->var()) : Var::of(known->second);
@@ -169,7 +159,7 @@ class Narrower {
 
   Expr expr(const Expr& e) {
     const bool outer = fits_;
-    fits_ = fits_ && fits_in_int32(e, survey_.facts);
+    fits_ = fits_ && fits_in_int32(e, facts_);
     const Expr result = narrowed(e);
     fits_ = outer;
     return result;
@@ -211,7 +201,8 @@ class Narrower {
     return fold(node.op, both.a, both.b);
   }
 
-  const ExtentScan& survey_;
+  arith::Facts facts_;
+  std::unordered_set<const ExprNode*> candidates_, wide_;
   VarMap narrowed_;
   /// The narrowed copy of each buffer. Never iterated, because the keys are addresses.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
@@ -222,10 +213,7 @@ class Narrower {
 }  // namespace
 
 PrimFunc narrow_index_types(const PrimFunc& func, const PassOptions&) {
-  ExtentScan survey;
-  survey.stmt(func.body);
-  if (survey.is_empty()) return func;
-  return with_body(func, Narrower(survey).stmt(func.body));
+  return with_body(func, Narrower().run(func.body));
 }
 
 // ---- widen_index_types --------------------------------------------------------------------------

@@ -43,12 +43,9 @@ namespace {
 /// depend on variables that the loop defines.
 using Sizes = std::vector<std::pair<Var, Expr>>;
 
-/// A statement inside nested DoubleBufferWrite attributes, and the data pointers that the
-/// attributes name. The statement fills their memory.
-struct MarkedFilling {
-  std::vector<tir::Var> data;
-  tir::Stmt filling;
-};
+/// The data pointers that nested DoubleBufferWrite attributes name, and the statement inside the
+/// attributes. The statement fills their memory.
+using MarkedFilling = std::pair<std::vector<Var>, Stmt>;
 
 using Node = const ExprNode*;
 
@@ -88,118 +85,115 @@ struct Footprint {
 };
 
 MarkedFilling marked_filling(const Attr& mark) {
-  MarkedFilling result{{Var::of(std::get<Expr>(mark.subject))}, mark.body};
-  while (const Attr* inner = result.filling.as<Attr>()) {
+  std::vector<Var> buffers{Var::of(std::get<Expr>(mark.subject))};
+  Stmt filling = mark.body;
+  while (const Attr* inner = filling.as<Attr>()) {
     if (!is_mark(*inner)) break;
-    result.data.push_back(Var::of(std::get<Expr>(inner->subject)));
-    result.filling = Stmt(inner->body);
+    buffers.push_back(Var::of(std::get<Expr>(inner->subject)));
+    filling = Stmt(inner->body);
+  }
+  return {std::move(buffers), std::move(filling)};
+}
+
+using Allocations = std::unordered_map<Node, const Allocate*>;
+
+/// Finds the marked fillings and the double buffers in the body of a loop, but not in inner loops.
+/// `is_plain`: whether the path from the loop to `s` has only sequences, allocations and plain
+/// attributes.
+void find_fillings(const Stmt& s, bool is_plain, std::vector<MarkedFilling>& fillings,
+                   Allocations& allocations) {
+  if (s.as<For>() || s.as<Store>() || s.as<Evaluate>()) return;
+  if (const Allocate* n = s.as<Allocate>(); n && n->double_buffer)
+    allocations.emplace(&n->data.node(), n);
+  if (const Attr* n = s.as<Attr>()) {
+    if (is_mark(*n)) {
+      if (is_plain) fillings.push_back(marked_filling(*n));
+      return;
+    }
+    is_plain = is_plain && !bound_axis(*n);
+  } else if (!s.as<Seq>() && !s.as<Allocate>()) {
+    is_plain = false;
+  }
+  for_each_statement(
+      s, [&](const Stmt& child) { find_fillings(child, is_plain, fillings, allocations); });
+}
+
+/// Adds the footprint of `s` without the statement `filling`.
+void add_outside(const Stmt& s, const Stmt& filling, Footprint& footprint) {
+  if (s.same_as(filling)) return;
+  if (const Seq* n = s.as<Seq>()) {
+    for (const Stmt& child : n->stmts) add_outside(child, filling, footprint);
+  } else if (const Allocate* n = s.as<Allocate>()) {
+    footprint.add(make_stmt(Allocate{n->data, n->dtype, n->extents, n->condition, make_nop()}));
+    add_outside(n->body, filling, footprint);
+  } else if (const Attr* n = s.as<Attr>()) {
+    add_outside(n->body, filling, footprint);
+  } else {
+    footprint.add(s);
+  }
+}
+
+/// Whether the statement `filling` can fill the buffers for the next iteration of the loop.
+bool can_run_ahead(const For& loop, const std::vector<Var>& buffers, const Stmt& filling) {
+  if (loop.kind != ForKind::Serial && loop.kind != ForKind::Unrolled) {
+    // Concurrent iterations must not share memory. A loop of at most two iterations is safe,
+    // because the last iteration is peeled and only one remains.
+    const auto extent = constant_int(loop.extent);
+    if (!extent || *extent > 2) return false;
+  }
+  Footprint inside, outside;
+  inside.add(filling);
+  add_outside(loop.body, filling, outside);
+  const auto is_own = [&](Node node) {
+    return std::ranges::any_of(buffers, [&](const Var& data) { return &data.node() == node; });
+  };
+  const bool is_exposed = std::ranges::any_of(buffers, [&](const Var& data) {
+    const Node node = &data.node();
+    return outside.written.contains(node) || outside.bare.contains(node) ||
+           inside.bare.contains(node);
+  });
+  // The filling statement must not use anything that other statements of the loop compute or
+  // define. It must not write any other memory.
+  const auto may_use = [&](Node node) {
+    return is_own(node) || !(outside.written.contains(node) || outside.defined.contains(node));
+  };
+  const auto may_write = [&](Node node) { return is_own(node) || inside.defined.contains(node); };
+  return !is_exposed && std::ranges::all_of(inside.used, may_use) &&
+         std::ranges::all_of(inside.written, may_write);
+}
+
+std::optional<Sizes> copy_sizes(const For& loop, const std::vector<Var>& buffers,
+                                const Allocations& allocations) {
+  Sizes sizes;
+  for (const Var& data : buffers) {
+    const auto found = allocations.find(&data.node());
+    if (found == allocations.end() || found->second->extents.size() != 1) return std::nullopt;
+    Expr size = found->second->extents.front();
+    if (uses_var(size, loop.var)) {
+      const auto bound =
+          extent_bound(size, {{loop.var, Range::from_min_extent(loop.min, loop.extent)}});
+      if (!bound) return std::nullopt;
+      size = *bound;
+    }
+    sizes.emplace_back(data, size);
+  }
+  return sizes;
+}
+
+/// Returns the buffers that can be filled ahead of their use. Their marks are directly in the body
+/// of the loop, not in an inner loop.
+Sizes double_buffers_of(const For& loop) {
+  std::vector<MarkedFilling> fillings;
+  Allocations allocations;
+  find_fillings(loop.body, true, fillings, allocations);
+  Sizes result;
+  for (const auto& [buffers, filling] : fillings) {
+    if (!can_run_ahead(loop, buffers, filling)) continue;
+    if (const auto sizes = copy_sizes(loop, buffers, allocations))
+      result.insert(result.end(), sizes->begin(), sizes->end());
   }
   return result;
 }
-
-/// Finds the buffers that can be filled ahead of their use. Their marks are directly in the body of
-/// the loop, not in an inner loop.
-class DoubleBufferPlanner {
- public:
-  explicit DoubleBufferPlanner(const For& loop) : loop_(loop) {}
-
-  Sizes run() {
-    search(loop_.body, true);
-    Sizes result;
-    for (const MarkedFilling& filling : fillings_) {
-      if (!can_run_ahead(filling)) continue;
-      if (const auto sizes = sizes_of(filling))
-        result.insert(result.end(), sizes->begin(), sizes->end());
-    }
-    return result;
-  }
-
- private:
-  /// `is_plain`: whether the path from the loop to the statement has only sequences, allocations
-  /// and plain attributes.
-  void search(const Stmt& s, bool is_plain) {
-    if (s.as<For>() || s.as<Store>() || s.as<Evaluate>()) return;
-    if (const Allocate* n = s.as<Allocate>(); n && n->double_buffer)
-      allocations_.emplace(&n->data.node(), n);
-    if (const Attr* n = s.as<Attr>()) {
-      if (is_mark(*n)) {
-        if (is_plain) fillings_.push_back(marked_filling(*n));
-        return;
-      }
-      is_plain =
-          is_plain && n->kind != AttrKind::ThreadExtent && n->kind != AttrKind::VirtualThread;
-    } else if (!s.as<Seq>() && !s.as<Allocate>()) {
-      is_plain = false;
-    }
-    for_each_statement(s, [&](const Stmt& child) { search(child, is_plain); });
-  }
-
-  bool can_run_ahead(const MarkedFilling& filling) const {
-    if (loop_.kind != ForKind::Serial && loop_.kind != ForKind::Unrolled) {
-      // Concurrent iterations must not share memory. A loop of at most two iterations is safe,
-      // because the last iteration is peeled and only one remains.
-      const auto extent = constant_int(loop_.extent);
-      if (!extent || *extent > 2) return false;
-    }
-    Footprint inside, outside;
-    inside.add(filling.filling);
-    add_outside(loop_.body, filling.filling, outside);
-    const auto is_own = [&](Node node) {
-      return std::ranges::any_of(filling.data,
-                                 [&](const Var& data) { return &data.node() == node; });
-    };
-    const bool is_exposed = std::ranges::any_of(filling.data, [&](const Var& data) {
-      const Node node = &data.node();
-      return outside.written.contains(node) || outside.bare.contains(node) ||
-             inside.bare.contains(node);
-    });
-    // The filling statement must not use anything that other statements of the loop compute or
-    // define. It must not write any other memory.
-    const auto may_use = [&](Node node) {
-      return is_own(node) || !(outside.written.contains(node) || outside.defined.contains(node));
-    };
-    const auto may_write = [&](Node node) { return is_own(node) || inside.defined.contains(node); };
-    return !is_exposed && std::ranges::all_of(inside.used, may_use) &&
-           std::ranges::all_of(inside.written, may_write);
-  }
-
-  static void add_outside(const Stmt& s, const Stmt& filling, Footprint& footprint) {
-    if (s.same_as(filling)) return;
-    if (const Attr* n = s.as<Attr>(); n && is_mark(*n))
-      return add_outside(n->body, filling, footprint);
-    if (const Seq* n = s.as<Seq>()) {
-      for (const Stmt& child : n->stmts) add_outside(child, filling, footprint);
-    } else if (const Allocate* n = s.as<Allocate>()) {
-      footprint.add(make_stmt(Allocate{n->data, n->dtype, n->extents, n->condition, make_nop()}));
-      add_outside(n->body, filling, footprint);
-    } else if (const Attr* n = s.as<Attr>()) {
-      add_outside(n->body, filling, footprint);
-    } else {
-      footprint.add(s);
-    }
-  }
-
-  std::optional<Sizes> sizes_of(const MarkedFilling& filling) const {
-    Sizes sizes;
-    for (const Var& data : filling.data) {
-      const auto found = allocations_.find(&data.node());
-      if (found == allocations_.end() || found->second->extents.size() != 1) return std::nullopt;
-      Expr size = found->second->extents.front();
-      if (uses_var(size, loop_.var)) {
-        const auto bound =
-            extent_bound(size, {{loop_.var, Range::from_min_extent(loop_.min, loop_.extent)}});
-        if (!bound) return std::nullopt;
-        size = *bound;
-      }
-      sizes.emplace_back(data, size);
-    }
-    return sizes;
-  }
-
-  const For& loop_;
-  std::vector<MarkedFilling> fillings_;
-  std::unordered_map<Node, const Allocate*> allocations_;
-};
 
 // ---- the pass -----------------------------------------------------------------------------------
 
@@ -258,11 +252,11 @@ class DoubleBufferInjector {
   }
 
   Stmt filling(const Attr& mark) {
-    const MarkedFilling marked = marked_filling(mark);
-    if (!find(marked.data.front())) return stmt(marked.filling);
-    set_filling(marked.data, true);
-    const Stmt body = stmt(marked.filling);
-    set_filling(marked.data, false);
+    const auto [buffers, filling] = marked_filling(mark);
+    if (!find(buffers.front())) return stmt(filling);
+    set_filling(buffers, true);
+    const Stmt body = stmt(filling);
+    set_filling(buffers, false);
 
     LoopState& state = loops_.back();
     const For& loop = state.loop;
@@ -272,7 +266,7 @@ class DoubleBufferInjector {
     const Expr next = Expr(loop.var) + make_int(loop.var.dtype(), 1);
     Stmt ahead = replace_vars(body, {{&loop.var.node(), next},
                                      {&state.write_copy.node(), floormod(state.iteration + 1, 2)}});
-    for (const Var& data : marked.data | std::views::reverse)
+    for (const Var& data : buffers | std::views::reverse)
       ahead = make_stmt(Attr{AttrKind::DoubleBufferWrite, Expr(data), "", 1, std::move(ahead)});
     return make_stmt(If{next < loop.min + loop.extent, std::move(ahead), std::nullopt});
   }
@@ -284,7 +278,7 @@ class DoubleBufferInjector {
   // ---- loops ------------------------------------------------------------------------------------
 
   Stmt loop(const For& old, const Stmt& self) {
-    const Sizes sizes = DoubleBufferPlanner(old).run();
+    const Sizes sizes = double_buffers_of(old);
     const For n{old.var, expr(old.min), expr(old.extent), old.kind, old.body};
     const Var write_copy(n.var.name() + ".db", n.var.dtype());
     const Expr iteration = Expr(n.var) - n.min;

@@ -85,47 +85,36 @@ Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   return loops_around(prefetch_of(buffer, indices), vars, inner, step, region);
 }
 
-class PrefetchInjector {
- public:
-  explicit PrefetchInjector(bool legacy) : legacy_(legacy) {}
-
-  Stmt stmt(const Stmt& s) {
-    if (const Prefetch* prefetch = s.as<Prefetch>()) return this->prefetch(*prefetch);
-    if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Vectorized) {
-      lanes_.set(loop->var,
-                 arith::Interval::from_range(Range::from_min_extent(loop->min, loop->extent)));
-      is_in_lanes_ = true;
+/// Replaces the prefetches in `s` by loops. `lanes` has the variables of the vectorized loops
+/// around and before `s`. Entries are not removed, because each variable has exactly one
+/// definition.
+Stmt with_prefetch_loops(const Stmt& s, bool legacy, arith::IntervalMap& lanes) {
+  if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Vectorized)
+    lanes.set(loop->var,
+              arith::Interval::from_range(Range::from_min_extent(loop->min, loop->extent)));
+  const Prefetch* prefetch = s.as<Prefetch>();
+  if (!prefetch)
+    return map_statements(s, [&](const Stmt& c) { return with_prefetch_loops(c, legacy, lanes); });
+  const Buffer& buffer = prefetch->buffer;
+  if (prefetch->region.size() != buffer->shape.size())
+    internal_error("a prefetch of `" + buffer->name + "` of another rank");
+  std::vector<Range> region = prefetch->region;
+  if (lanes.size() > 0) {
+    for (Range& range : region) {
+      const arith::Interval first = arith::values_of(range.min, lanes);
+      const arith::Interval last = arith::values_of(range.min + range.extent - 1, lanes);
+      if (!first.is_bounded() || !last.is_bounded()) return make_nop();
+      range = arith::Interval::of(*first.min(), *last.max()).to_range(range, arith::Facts());
     }
-    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
   }
-
- private:
-  Stmt prefetch(const Prefetch& prefetch) {
-    if (prefetch.region.size() != prefetch.buffer->shape.size())
-      internal_error("a prefetch of `" + prefetch.buffer->name + "` of another rank");
-    std::vector<Range> region = prefetch.region;
-    if (is_in_lanes_) {
-      for (Range& range : region) {
-        const arith::Interval first = arith::values_of(range.min, lanes_);
-        const arith::Interval last = arith::values_of(range.min + range.extent - 1, lanes_);
-        if (!first.is_bounded() || !last.is_bounded()) return make_nop();
-        range = arith::Interval::of(*first.min(), *last.max()).to_range(range, arith::Facts());
-      }
-    }
-    return legacy_ ? legacy_loops_of(prefetch.buffer, region) : loops_of(prefetch.buffer, region);
-  }
-
-  bool legacy_;
-  /// The variables of the vectorized loops. Entries are not removed, because each variable has
-  /// exactly one definition.
-  arith::IntervalMap lanes_;
-  bool is_in_lanes_ = false;
-};
+  return legacy ? legacy_loops_of(buffer, region) : loops_of(buffer, region);
+}
 
 }  // namespace
 
 PrimFunc inject_prefetch(const PrimFunc& func, const PassOptions& options) {
-  return with_body(func, PrefetchInjector(options.legacy_prefetch_index).stmt(func.body));
+  arith::IntervalMap lanes;
+  return with_body(func, with_prefetch_loops(func.body, options.legacy_prefetch_index, lanes));
 }
 
 }  // namespace tenon::lowering

@@ -100,7 +100,7 @@ class StoreCheck {
     if (const While* n = s.as<While>()) guards_.push_back(n->condition);
     for_each_child(
         s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
-    guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(before), guards_.end());
+    truncate(guards_, before);
   }
 
   void expr(const Expr& e) {
@@ -179,85 +179,81 @@ class StoreCheck {
   bool has_store_ = false;
 };
 
+/// Returns the loops, from number `outer` on, whose variables the expression uses.
+std::vector<std::size_t> used_loops(const Expr& e, const std::vector<For>& loops,
+                                    std::size_t outer) {
+  std::vector<std::size_t> used;
+  for (std::size_t n = outer; n < loops.size(); ++n)
+    if (uses_var(e, loops[n].var)) used.push_back(n);
+  return used;
+}
+
+/// Returns how the range moves along the loop; nullopt unless it provably moves in one direction.
+std::optional<Slide> find_slide(const Range& bound, const For& loop, const arith::Facts& facts) {
+  const Expr step = arith::simplify(shifted(bound.min, loop.var, 1) - bound.min, facts);
+  const bool is_forwards = arith::can_prove_at_least(step, 0, facts),
+             is_backwards = !is_forwards && arith::can_prove(step <= 0, facts);
+  if (!is_forwards && !is_backwards) return std::nullopt;
+  const Expr before = shifted(bound.min, loop.var, -1);
+  const Expr overlap =
+      arith::simplify(is_backwards ? before - bound.min : before + bound.extent - bound.min, facts);
+  return Slide{loop, bound.min, overlap, is_backwards};
+}
+
+/// Returns the union of the ranges of all iterations of the loop that the range moves along.
+Range whole_span(const Range& bound, const Slide& slide, const arith::Facts& facts) {
+  const For& loop = slide.loop;
+  Expr lowest = loop.min, highest = loop.min + loop.extent - one_like(loop.extent);
+  if (slide.is_backwards) std::swap(lowest, highest);
+  const Expr begin = arith::simplify(substitute(bound.min, {{&loop.var.node(), lowest}}), facts);
+  const Expr end = substitute(bound.min, {{&loop.var.node(), highest}}) + bound.extent;
+  return Range::from_min_extent(begin, arith::simplify(end - begin, facts));
+}
+
+/// Plans how a realized buffer rolls if its allocation moves around loop number `outer`.
+std::optional<RollingPlan> plan_around(std::size_t outer, const Realize& realize,
+                                       const std::vector<For>& loops, const arith::Facts& facts) {
+  const auto uses_inner = [&](const Expr& e) { return !used_loops(e, loops, outer).empty(); };
+  RollingPlan plan{outer, {}, -1, 0, {}};
+  for (std::size_t n = outer; n < loops.size(); ++n) {
+    if (!runs_in_order(loops[n])) return std::nullopt;
+    if (n > outer && (uses_inner(loops[n].min) || uses_inner(loops[n].extent))) return std::nullopt;
+  }
+  std::vector<char> taken(loops.size(), 0);
+  for (std::size_t d = 0; d < realize.bounds.size(); ++d) {
+    const Range& bound = realize.bounds[d];
+    if (uses_inner(bound.extent)) return std::nullopt;
+    const std::vector<std::size_t> used = used_loops(bound.min, loops, outer);
+    plan.slides.emplace_back();
+    plan.bounds.push_back(bound);
+    if (used.empty()) continue;
+    // Each dimension must slide along its own loop. A region that moves along two loops at once
+    // is not a sliding window.
+    if (used.size() > 1 || std::exchange(taken[used.front()], 1)) return std::nullopt;
+    plan.slides.back() = find_slide(bound, loops[used.front()], facts);
+    if (!plan.slides.back()) return std::nullopt;
+    if (used.front() != outer) {
+      plan.bounds.back() = whole_span(bound, *plan.slides.back(), facts);
+      continue;
+    }
+    const auto size = constant_int(bound.extent);
+    if (!size || *size < 1) return std::nullopt;
+    plan.ring = static_cast<int>(d);
+    plan.ring_size = bound.extent;
+    plan.bounds.back() = Range::from_min_extent(make_int(bound.min.dtype(), 0), bound.extent);
+  }
+  if (plan.ring < 0 || !StoreCheck(realize, plan.slides, facts).holds()) return std::nullopt;
+  return plan;
+}
+
 /// Plans how a realized buffer rolls. `loops` are the loops around the realize, outermost first.
 /// There are only sequences and allocations between them.
-class RollingPlanner {
- public:
-  RollingPlanner(const Realize& realize, const std::vector<For>& loops, const arith::Facts& facts)
-      : realize_(realize), loops_(loops), facts_(facts) {}
-
-  std::optional<RollingPlan> run() const {
-    for (std::size_t outer = 0; outer < loops_.size(); ++outer)
-      if (auto plan = around(outer)) return plan;
-    return std::nullopt;
-  }
-
- private:
-  std::optional<RollingPlan> around(std::size_t outer) const {
-    RollingPlan plan{outer, {}, -1, 0, {}};
-    for (std::size_t n = outer; n < loops_.size(); ++n) {
-      if (!runs_in_order(loops_[n])) return std::nullopt;
-      if (n > outer && (uses_inner(loops_[n].min, outer) || uses_inner(loops_[n].extent, outer)))
-        return std::nullopt;
-    }
-    std::vector<char> taken(loops_.size(), 0);
-    for (std::size_t d = 0; d < realize_.bounds.size(); ++d) {
-      const Range& bound = realize_.bounds[d];
-      if (uses_inner(bound.extent, outer)) return std::nullopt;
-      const std::vector<std::size_t> used = used_loops(bound.min, outer);
-      plan.slides.emplace_back();
-      plan.bounds.push_back(bound);
-      if (used.empty()) continue;
-      // Each dimension must slide along its own loop. A region that moves along two loops at once
-      // is not a sliding window.
-      if (used.size() > 1 || std::exchange(taken[used.front()], 1)) return std::nullopt;
-      if (!slide(d, used.front(), plan)) return std::nullopt;
-    }
-    if (plan.ring < 0 || !StoreCheck(realize_, plan.slides, facts_).holds()) return std::nullopt;
-    return plan;
-  }
-
-  bool uses_inner(const Expr& e, std::size_t outer) const { return !used_loops(e, outer).empty(); }
-
-  std::vector<std::size_t> used_loops(const Expr& e, std::size_t outer) const {
-    std::vector<std::size_t> used;
-    for (std::size_t n = outer; n < loops_.size(); ++n) {
-      if (uses_var(e, loops_[n].var)) used.push_back(n);
-    }
-    return used;
-  }
-
-  bool slide(std::size_t d, std::size_t along, RollingPlan& plan) const {
-    const For& loop = loops_[along];
-    const Range& bound = realize_.bounds[d];
-    const Expr step = arith::simplify(shifted(bound.min, loop.var, 1) - bound.min, facts_);
-    const bool is_backwards =
-        !arith::can_prove_at_least(step, 0, facts_) && arith::can_prove(step <= 0, facts_);
-    if (!is_backwards && !arith::can_prove_at_least(step, 0, facts_)) return false;
-    const Expr before = shifted(bound.min, loop.var, -1);
-    const Expr overlap = arith::simplify(
-        is_backwards ? before - bound.min : before + bound.extent - bound.min, facts_);
-    plan.slides.back() = Slide{loop, bound.min, overlap, is_backwards};
-    if (along == plan.loop) {
-      const auto size = constant_int(bound.extent);
-      if (!size || *size < 1) return false;
-      plan.ring = static_cast<int>(d);
-      plan.ring_size = bound.extent;
-      plan.bounds.back() = Range::from_min_extent(make_int(bound.min.dtype(), 0), bound.extent);
-      return true;
-    }
-    Expr lowest = loop.min, highest = loop.min + loop.extent - one_like(loop.extent);
-    if (is_backwards) std::swap(lowest, highest);
-    const Expr begin = arith::simplify(substitute(bound.min, {{&loop.var.node(), lowest}}), facts_);
-    const Expr end = substitute(bound.min, {{&loop.var.node(), highest}}) + bound.extent;
-    plan.bounds.back() = Range::from_min_extent(begin, arith::simplify(end - begin, facts_));
-    return true;
-  }
-
-  const Realize& realize_;
-  const std::vector<For>& loops_;
-  const arith::Facts& facts_;
-};
+std::optional<RollingPlan> find_plan(const Realize& realize, const std::vector<For>& loops,
+                                     const arith::Facts& facts) {
+  for (std::size_t outer = 0; outer < loops.size(); ++outer)
+    if (auto plan = plan_around(outer, realize, loops, facts)) return plan;
+  return std::nullopt;
+}
 
 // ---- the pass -----------------------------------------------------------------------------------
 
@@ -313,7 +309,7 @@ class Roller {
     std::vector<For> loops;
     for (std::size_t level = first; level < levels_.size(); ++level)
       loops.push_back(*levels_[level].loop);
-    const auto plan = RollingPlanner(n, loops, facts_).run();
+    const auto plan = find_plan(n, loops, facts_);
     if (!plan) return children(make_stmt(std::move(plain)));
     plain.bounds = plan->bounds;
     levels_[first + plan->loop].moved.push_back(std::move(plain));

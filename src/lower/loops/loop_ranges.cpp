@@ -58,46 +58,40 @@ namespace {
 /// constants fit int32.
 constexpr std::int64_t kFar = std::int64_t{1} << 24;
 
+Expr with_collected_constants(const Expr& e, const Var& var);
+
+Expr with_collected_in_children(const Expr& e, const Var& var) {
+  return map_children(e, [&](const Expr& child) { return with_collected_constants(child, var); });
+}
+
+/// Splits the expression into (base, constant), which are its summands. The constant is computed
+/// modulo 2^64.
+std::pair<Expr, std::int64_t> split_constant(const Expr& e, const Var& var) {
+  if (const IntImm* n = e.as<IntImm>()) return {make_int(e.dtype(), 0), n->value};
+  const Binary* n = e.as<Binary>();
+  const auto scale = n && n->op == BinaryOp::Mul ? constant_int(n->b) : std::nullopt;
+  if (!scale && !(n && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub)))
+    return {with_collected_in_children(e, var), 0};
+  const auto [a, of_a] = split_constant(n->a, var);
+  const auto [b, of_b] = scale ? std::pair(n->b, std::int64_t{0}) : split_constant(n->b, var);
+  const auto x = static_cast<std::uint64_t>(of_a),
+             y = static_cast<std::uint64_t>(scale.value_or(of_b));
+  const std::uint64_t sum = scale ? x * y : n->op == BinaryOp::Add ? x + y : x - y;
+  return {fold(n->op, a, b), static_cast<std::int64_t>(sum)};
+}
+
 /// Combines the constants in sums that use the variable.
-class ConstantCollector {
- public:
-  explicit ConstantCollector(const Var& var) : var_(var) {}
-
-  Stmt stmt(const Stmt& s) const {
-    return map_children(
-        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
-  }
-
- private:
-  Expr expr(const Expr& e) const {
-    if (!uses_var(e, var_)) return e;
-    if (e.dtype() != var_.dtype()) return with_children(e);
-    const auto [base, constant] = shifted(e);
-    return fold(BinaryOp::Add, base, make_int(e.dtype(), wrap(constant, e.dtype())));
-  }
-
-  Expr with_children(const Expr& e) const {
-    return map_children(e, [&](const Expr& child) { return expr(child); });
-  }
-
-  /// Splits the expression into (base, constant), which are its summands. The constant is computed
-  /// modulo 2^64.
-  std::pair<Expr, std::int64_t> shifted(const Expr& e) const {
-    if (const IntImm* n = e.as<IntImm>()) return {make_int(e.dtype(), 0), n->value};
-    const Binary* n = e.as<Binary>();
-    const auto scale = n && n->op == BinaryOp::Mul ? constant_int(n->b) : std::nullopt;
-    if (!scale && !(n && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub)))
-      return {with_children(e), 0};
-    const auto [a, of_a] = shifted(n->a);
-    const auto [b, of_b] = scale ? std::pair(n->b, std::int64_t{0}) : shifted(n->b);
-    const auto x = static_cast<std::uint64_t>(of_a),
-               y = static_cast<std::uint64_t>(scale.value_or(of_b));
-    const std::uint64_t sum = scale ? x * y : n->op == BinaryOp::Add ? x + y : x - y;
-    return {fold(n->op, a, b), static_cast<std::int64_t>(sum)};
-  }
-
-  const Var& var_;
-};
+Expr with_collected_constants(const Expr& e, const Var& var) {
+  if (!uses_var(e, var)) return e;
+  if (e.dtype() != var.dtype()) return with_collected_in_children(e, var);
+  const auto [base, constant] = split_constant(e, var);
+  return fold(BinaryOp::Add, base, make_int(e.dtype(), wrap(constant, e.dtype())));
+}
+Stmt with_collected_constants(const Stmt& s, const Var& var) {
+  return map_children(
+      s, [&](const Expr& e) { return with_collected_constants(e, var); },
+      [&](const Stmt& child) { return with_collected_constants(child, var); });
+}
 
 std::optional<Stmt> rebased(const For& n) {
   const std::int64_t begin = constant_int(n.min).value_or(0);
@@ -107,7 +101,7 @@ std::optional<Stmt> rebased(const For& n) {
   loop.var = var;
   loop.min = make_int(n.min.dtype(), 0);
   const Stmt body = substitute(n.body, {{&n.var.node(), var + n.min}});
-  loop.body = ConstantCollector(var).stmt(body);
+  loop.body = with_collected_constants(body, var);
   return make_stmt(std::move(loop));
 }
 

@@ -14,6 +14,7 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "lower/loops/thread_reductions.h"
 #include "lower/rewriting.h"
@@ -42,17 +43,10 @@ namespace {
 // Placement of the buffers of a block program. Each buffer is allocated around the innermost loop,
 // let or block that contains all its accesses. Its size covers these accesses.
 
-/// A buffer at its allocation point.
-struct PlacedBuffer {
-  Buffer buffer;
-  /// The box to allocate. Its bounds use only variables defined outside the allocation point.
-  std::vector<Range> box;
-  std::vector<Realize::DimAlign> align;
-};
-
-/// The buffers that are allocated in each block and in the body of each loop and let. They are in
-/// the order in which the program declares them.
-using BufferPlaces = std::unordered_map<const StmtNode*, std::vector<PlacedBuffer>>;
+/// The buffers that are allocated in each block and in the body of each loop and let, as statements
+/// without a body. They are in the order in which the program declares them. Their bounds use only
+/// variables defined outside the allocation point.
+using BufferPlaces = std::unordered_map<const StmtNode*, std::vector<Realize>>;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -110,7 +104,8 @@ class BlockBufferPlanner {
       // Buffers without uses get no memory.
       if (a.accesses.empty()) continue;
       const std::size_t place = place_of(a);
-      result[scopes_[place].stmt].push_back({a.buffer, box(a, place), a.align});
+      result[scopes_[place].stmt].push_back(
+          {a.buffer, box(a, place), make_true(), make_nop(), {.align = a.align}});
     }
     return result;
   }
@@ -146,7 +141,7 @@ class BlockBufferPlanner {
         conditions_.push_back({&s.node(), part, blocks_.inits.contains(&s.node())});
     });
     inside();
-    conditions_.resize(outside, {nullptr, condition, false});
+    truncate(conditions_, outside);
   }
 
   void stmt(const Stmt& s) {
@@ -631,14 +626,10 @@ class Builder {
   Stmt with_buffers(const Stmt& place, Stmt body) {
     const auto found = places_.find(&place.node());
     if (found == places_.end()) return body;
-    for (auto placed = found->second.rbegin(); placed != found->second.rend(); ++placed) {
-      std::vector<Range> bounds;
-      for (const Range& bound : placed->box) bounds.push_back(range(bound));
-      body = make_stmt(Realize{placed->buffer,
-                               std::move(bounds),
-                               make_true(),
-                               std::move(body),
-                               {.align = placed->align}});
+    for (Realize placed : found->second | std::views::reverse) {
+      for (Range& bound : placed.bounds) bound = range(bound);
+      placed.body = std::move(body);
+      body = make_stmt(std::move(placed));
     }
     return body;
   }

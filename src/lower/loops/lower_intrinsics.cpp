@@ -78,79 +78,71 @@ Expr sums_of_products(const Call& n, DataType type) {
   return sum;
 }
 
-class IntrinsicLowerer {
- public:
-  explicit IntrinsicLowerer(const PassOptions& options) : options_(options) {}
+/// Whether the target has a dot-product instruction. Devices have instructions for scalar integer
+/// sums. Processors have instructions for vectors that fill a register, also for float sums.
+bool has_instruction(DataType sums, const PassOptions& options) {
+  const bool is_processor = options.vector_registers && options.vector_registers->for_sums > 0;
+  return options.has_dp4a && (is_processor || (sums.is_integral() && sums.is_scalar()));
+}
 
-  Stmt stmt(const Stmt& s) {
-    if (const For* n = s.as<For>()) {
-      const Expr min = expr(n->min), extent = expr(n->extent);
-      facts_.bind(n->var, Range::from_min_extent(min, extent), true);
-      return make_stmt(For{n->var, min, extent, n->kind, stmt(n->body)});
+/// Whether the division is index arithmetic on provably nonnegative numbers.
+bool is_plain_division(const Binary& n, const arith::Facts& facts) {
+  if (!n.a.dtype().is_index() || is_power_of_two(n.b)) return false;
+  if (effect_of(n.a) != Effect::Pure || effect_of(n.b) != Effect::Pure) return false;
+  return arith::const_bound(n.a, facts).is_at_least(0) &&
+         arith::const_bound(n.b, facts).is_at_least(1);
+}
+
+Expr lowered(const Expr& e, const PassOptions& options, const arith::Facts& facts) {
+  const auto expr = [&](const Expr& child) { return lowered(child, options, facts); };
+  if (const Binary* n = e.as<Binary>()) {
+    if (n->op == BinaryOp::FloorDiv && is_plain_division(*n, facts))
+      return make_binary(BinaryOp::TruncDiv, expr(n->a), expr(n->b));
+    if (n->op == BinaryOp::FloorMod && is_plain_division(*n, facts))
+      return make_binary(BinaryOp::TruncMod, expr(n->a), expr(n->b));
+  }
+  const Expr result = map_children(e, expr);
+  if (const Call* n = as_call(result, Intrin::sigmoid)) return sigmoid_of(n->args[0]);
+  if (const Call* n = as_call(result, Intrin::q_multiply_shift))
+    return multiply_shift(*n, e.dtype());
+  if (const Call* n = as_call(result, Intrin::dp4a); n && !has_instruction(e.dtype(), options))
+    return sums_of_products(*n, e.dtype());
+  return result;
+}
+
+/// `facts` hold around the statement; the variables that it defines are added to them.
+Stmt lowered(const Stmt& s, const PassOptions& options, arith::Facts& facts) {
+  const auto expr = [&](const Expr& e) { return lowered(e, options, facts); };
+  const auto stmt = [&](const Stmt& child) { return lowered(child, options, facts); };
+  if (const For* n = s.as<For>()) {
+    const Expr min = expr(n->min), extent = expr(n->extent);
+    facts.bind(n->var, Range::from_min_extent(min, extent), true);
+    return make_stmt(For{n->var, min, extent, n->kind, stmt(n->body)});
+  }
+  if (const Let* n = s.as<Let>()) {
+    if (n->value.dtype().is_index()) {
+      facts.bind_bound(n->var, arith::const_bound(n->value, facts));
+      if (arith::wraps(n->value, facts)) arith::bind_data(n->var, facts);
     }
-    if (const Let* n = s.as<Let>()) {
-      if (n->value.dtype().is_index()) {
-        facts_.bind_bound(n->var, arith::const_bound(n->value, facts_));
-        if (arith::wraps(n->value, facts_)) arith::bind_data(n->var, facts_);
-      }
-      return make_stmt(Let{n->var, expr(n->value), stmt(n->body)});
-    }
-    if (const If* n = s.as<If>()) return condition(*n);
-    return map_children(
-        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+    return make_stmt(Let{n->var, expr(n->value), stmt(n->body)});
   }
-
- private:
-  Stmt condition(const If& n) {
-    const Expr condition = expr(n.condition);
-    std::optional<Stmt> then_case, else_case;
-    {
-      const auto scope = facts_.assume(n.condition);
-      then_case = stmt(n.then_case);
-    }
-    if (n.else_case) else_case = stmt(*n.else_case);
-    return make_stmt(If{condition, *then_case, else_case});
+  if (const If* n = s.as<If>()) {
+    const Expr condition = expr(n->condition);
+    const Stmt then_case = [&] {
+      const arith::Facts::Scope scope = facts.assume(n->condition);
+      return stmt(n->then_case);
+    }();
+    return make_stmt(
+        If{condition, then_case, n->else_case ? std::optional(stmt(*n->else_case)) : std::nullopt});
   }
-
-  Expr expr(const Expr& e) {
-    if (const Binary* n = e.as<Binary>()) {
-      if (n->op == BinaryOp::FloorDiv && is_plain_division(*n))
-        return make_binary(BinaryOp::TruncDiv, expr(n->a), expr(n->b));
-      if (n->op == BinaryOp::FloorMod && is_plain_division(*n))
-        return make_binary(BinaryOp::TruncMod, expr(n->a), expr(n->b));
-    }
-    const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
-    if (const Call* n = as_call(result, Intrin::sigmoid)) return sigmoid_of(n->args[0]);
-    if (const Call* n = as_call(result, Intrin::q_multiply_shift))
-      return multiply_shift(*n, e.dtype());
-    if (const Call* n = as_call(result, Intrin::dp4a); n && !has_instruction(e.dtype()))
-      return sums_of_products(*n, e.dtype());
-    return result;
-  }
-
-  /// Whether the target has a dot-product instruction. Devices have instructions for scalar integer
-  /// sums. Processors have instructions for vectors that fill a register, also for float sums.
-  bool has_instruction(DataType sums) const {
-    const bool is_processor = options_.vector_registers && options_.vector_registers->for_sums > 0;
-    return options_.has_dp4a && (is_processor || (sums.is_integral() && sums.is_scalar()));
-  }
-
-  /// Whether the division is index arithmetic on provably nonnegative numbers.
-  bool is_plain_division(const Binary& n) const {
-    if (!n.a.dtype().is_index() || is_power_of_two(n.b)) return false;
-    if (effect_of(n.a) != Effect::Pure || effect_of(n.b) != Effect::Pure) return false;
-    return arith::const_bound(n.a, facts_).is_at_least(0) &&
-           arith::const_bound(n.b, facts_).is_at_least(1);
-  }
-
-  const PassOptions& options_;
-  arith::Facts facts_;
-};
+  return map_children(s, expr, stmt);
+}
 
 }  // namespace
 
 PrimFunc lower_intrinsics(const PrimFunc& func, const PassOptions& options) {
-  return with_body(func, IntrinsicLowerer(options).stmt(func.body));
+  arith::Facts facts;
+  return with_body(func, lowered(func.body, options, facts));
 }
 
 }  // namespace tenon::lowering

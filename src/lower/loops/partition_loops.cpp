@@ -50,18 +50,16 @@ struct GuardSpan {
   Settled settled;
 };
 
-/// The kinds of guards to find in addition to `likely` conditions.
-struct GuardKinds {
-  /// Conditions that are not marked `likely`.
-  bool every_condition = false;
-  /// Indices that are clamped or wrapped, if most iterations do not need the clamp or remainder.
-  bool clamps = false;
-};
-
 class Finder {
  public:
-  Finder(const Var& var, GuardKinds kinds, Facts& facts)
-      : var_(var), kinds_(kinds), facts_(facts) {}
+  /// `finds_all_conditions`: whether to find conditions that are not marked `likely`.
+  /// `finds_clamps`: whether to find indices that are clamped or wrapped, if most iterations do not
+  /// need the clamp or remainder.
+  Finder(const Var& var, bool finds_all_conditions, bool finds_clamps, Facts& facts)
+      : var_(var),
+        finds_all_conditions_(finds_all_conditions),
+        finds_clamps_(finds_clamps),
+        facts_(facts) {}
 
   std::vector<Expr> conditions;
   /// The indices in the body that use the loop variable.
@@ -74,14 +72,13 @@ class Finder {
       // depends on the loop being split or on definitions inside it.
       if (is_from_inside(loop->min) || is_from_inside(loop->extent)) return;
       enter(loop->var, Range::from_min_extent(loop->min, loop->extent));
-    } else if (const Attr* attr = s.as<Attr>(); attr && (attr->kind == AttrKind::ThreadExtent ||
-                                                         attr->kind == AttrKind::VirtualThread)) {
+    } else if (const Attr* attr = s.as<Attr>(); attr && bound_axis(*attr)) {
       if (is_from_inside(attr->value)) return;
-      enter(std::get<IterVar>(attr->subject).var(), Range(0, attr->value));
+      enter(bound_axis(*attr)->var(), Range(0, attr->value));
     } else if (const Let* let = s.as<Let>()) {
       unknown_.insert(&let->var.node());
     }
-    if (const If* branch = s.as<If>(); branch && kinds_.every_condition) add(branch->condition);
+    if (const If* branch = s.as<If>(); branch && finds_all_conditions_) add(branch->condition);
     if (const Store* store = s.as<Store>()) add_indices(store->indices);
     for_each_child(
         s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
@@ -106,10 +103,10 @@ class Finder {
 
   void expr(const Expr& e) {
     if (const Call* call = e.as<Call>()) {
-      const bool is_choice = kinds_.every_condition && call->is(Intrin::if_then_else);
+      const bool is_choice = finds_all_conditions_ && call->is(Intrin::if_then_else);
       if (call->is(Intrin::likely) || is_choice) add(call->args[0]);
     }
-    if (const Select* select = e.as<Select>(); select && kinds_.every_condition)
+    if (const Select* select = e.as<Select>(); select && finds_all_conditions_)
       add(select->condition);
     if (const LetExpr* let = e.as<LetExpr>()) unknown_.insert(&let->var.node());
     if (const Load* load = e.as<Load>()) add_indices(load->indices);
@@ -117,7 +114,7 @@ class Finder {
   }
 
   void add_indices(const std::vector<Expr>& list) {
-    if (!kinds_.clamps) return;
+    if (!finds_clamps_) return;
     for (const Expr& index : list)
       if (uses_var(index, var_) && seen_.insert(&index.node()).second) indices.push_back(index);
   }
@@ -133,7 +130,7 @@ class Finder {
   }
 
   const Var& var_;
-  GuardKinds kinds_;
+  bool finds_all_conditions_, finds_clamps_;
   Facts& facts_;
   std::unordered_set<const ExprNode*> unknown_, seen_;
 };
@@ -304,8 +301,9 @@ class SpanBuilder {
 /// Returns the largest useful span; nullopt if no useful span was found. In the span, some guards
 /// of the loop body hold. The ends use only variables from outside the loop. `facts` must know the
 /// enclosing loops; inner loops are added to it.
-std::optional<GuardSpan> find_span(const For& loop, GuardKinds kinds, Facts& facts) {
-  Finder finder(loop.var, kinds, facts);
+std::optional<GuardSpan> find_span(const For& loop, bool finds_all_conditions, bool finds_clamps,
+                                   Facts& facts) {
+  Finder finder(loop.var, finds_all_conditions, finds_clamps, facts);
   finder.stmt(loop.body);
   SpanBuilder builder(loop, finder, facts);
   for (const Expr& condition : finder.conditions) builder.add(condition);
@@ -439,10 +437,10 @@ class Partitioner {
   std::optional<Stmt> split(const For& loop) {
     // Vectorized loops are not split at clamps, because a partial vector is not better than a
     // gather.
-    const GuardKinds kinds{
-        .every_condition = hinted_.contains(&loop.var.node()),
-        .clamps = loop.kind != ForKind::Vectorized && edges_around_ < kMaxEdges && !is_in_kernel_};
-    const std::optional<GuardSpan> span = find_span(loop, kinds, facts_);
+    const bool finds_clamps =
+        loop.kind != ForKind::Vectorized && edges_around_ < kMaxEdges && !is_in_kernel_;
+    const std::optional<GuardSpan> span =
+        find_span(loop, hinted_.contains(&loop.var.node()), finds_clamps, facts_);
     if (!span || has_barrier(loop.body)) return std::nullopt;
     const Expr last = arith::simplify(loop.min + loop.extent, facts_);
     const Expr begin = span->begin ? clamped(*span->begin, loop.min, last) : loop.min;

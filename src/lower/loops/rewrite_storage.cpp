@@ -64,6 +64,9 @@ struct Allocation {
   /// Whether tasks of a persistent region share the memory. Some tasks may still read the memory
   /// when others have reached a later statement.
   bool is_shared_by_tasks;
+  /// The number of the block of memory that StoragePlanner assigns; nullopt if the memory is never
+  /// used.
+  std::optional<std::size_t> block = {};
 
   StorageScope scope() const { return memory_scope(node.data); }
 
@@ -366,7 +369,7 @@ class InPlaceSources {
             if (effect_of(part) == Effect::Pure) guards_.push_back(part);
           });
           stmt(n.then_case);
-          guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(outside), guards_.end());
+          truncate(guards_, outside);
           const int after_then = std::exchange(stores_, before);
           if (n.else_case) stmt(*n.else_case);
           stores_ = std::max(stores_, after_then);
@@ -474,13 +477,6 @@ struct StorageBlock {
   std::optional<std::int64_t> constant_bits;
 };
 
-struct StoragePlan {
-  /// The blocks in order of first use.
-  std::vector<StorageBlock> blocks;
-  /// The block of each allocation; nullopt if it is never used.
-  std::vector<std::optional<std::size_t>> block_of;
-};
-
 /// The maximum ratio between the size of a free block and the size of an allocation that reuses it,
 /// in either direction.
 constexpr std::int64_t kMatchRange = 16;
@@ -491,26 +487,18 @@ constexpr std::int64_t kSmallBits = 32;
 /// buffers begin.
 constexpr std::size_t kMaxInPlaceBegins = 2;
 
-/// The allocations that are first used at one moment, and those that are last used at the same
-/// moment.
-struct Events {
-  std::vector<AllocationId> begins, ends;
-};
-
-std::vector<Events> find_events(const StorageTimeline& timeline) {
-  std::vector<Events> events(timeline.moments.size());
-  std::vector<char> has_begun(timeline.allocations.size(), 0), has_ended = has_begun;
-  const auto note = [&](std::size_t m, Moment::Kind ignored, std::vector<char>& seen,
-                        std::vector<AllocationId> Events::*list) {
-    if (timeline.moments[m].kind == ignored) return;
+/// Returns, for each moment, the allocations that are first used then or, if `is_last`, last used.
+std::vector<std::vector<AllocationId>> find_uses(const StorageTimeline& timeline, bool is_last) {
+  const Moment::Kind ignored = is_last ? Moment::Kind::Begin : Moment::Kind::End;
+  std::vector<std::vector<AllocationId>> uses(timeline.moments.size());
+  std::vector<char> seen(timeline.allocations.size(), 0);
+  for (std::size_t n = 0; n < uses.size(); ++n) {
+    const std::size_t m = is_last ? uses.size() - 1 - n : n;
+    if (timeline.moments[m].kind == ignored) continue;
     for (AllocationId id : timeline.moments[m].touched)
-      if (!std::exchange(seen[id], 1)) (events[m].*list).push_back(id);
-  };
-  for (std::size_t m = events.size(); m-- > 0;)
-    note(m, Moment::Kind::Begin, has_ended, &Events::ends);
-  for (std::size_t m = 0; m < events.size(); ++m)
-    note(m, Moment::Kind::End, has_begun, &Events::begins);
-  return events;
+      if (!std::exchange(seen[id], 1)) uses[m].push_back(id);
+  }
+  return uses;
 }
 
 /// Returns, for each moment that begins a scope, the moment that ends the scope.
@@ -527,25 +515,24 @@ std::vector<std::size_t> find_ends(const StorageTimeline& timeline) {
   return end_of;
 }
 
+/// Assigns a block to each allocation of the timeline. Returns the blocks in order of first use.
 class StoragePlanner {
  public:
-  explicit StoragePlanner(const StorageTimeline& timeline)
-      : timeline_(timeline), handed_over_(timeline.allocations.size(), false) {
-    plan_.block_of.resize(timeline.allocations.size());
-  }
+  explicit StoragePlanner(StorageTimeline& timeline)
+      : timeline_(timeline), handed_over_(timeline.allocations.size(), false) {}
 
-  StoragePlan run() {
-    const std::vector<Events> events = find_events(timeline_);
+  std::vector<StorageBlock> run() {
+    const auto begins = find_uses(timeline_, false), ends = find_uses(timeline_, true);
     const std::vector<std::size_t> end_of = find_ends(timeline_);
     for (std::size_t m = 0; m < timeline_.moments.size(); ++m) {
       const Moment& moment = timeline_.moments[m];
-      begin(moment, events[m].begins, events[end_of[m]].ends);
+      begin(moment, begins[m], ends[end_of[m]]);
       if (moment.kind == Moment::Kind::End) free_.erase(&moment.stmt.node());
-      for (AllocationId id : events[m].ends) {
-        if (!handed_over_[id]) release(*plan_.block_of[id]);
+      for (AllocationId id : ends[m]) {
+        if (!handed_over_[id]) release(*allocation(id).block);
       }
     }
-    return std::move(plan_);
+    return std::move(blocks_);
   }
 
  private:
@@ -565,8 +552,8 @@ class StoragePlanner {
       if (detect_in_place) block = find_in_place(id, moment.stmt, ends);
       if (!block) block = find_free(allocation(id));
       if (!block) block = make_block(allocation(id));
-      plan_.blocks[*block].tenants.push_back(id);
-      plan_.block_of[id] = block;
+      blocks_[*block].tenants.push_back(id);
+      timeline_.allocations[id].block = block;
     }
   }
 
@@ -577,8 +564,8 @@ class StoragePlanner {
     if (dst.is_shared_by_tasks || dst.scope() > StorageScope::Local) return std::nullopt;
     std::optional<InPlaceSources> sources;
     for (AllocationId src : ends) {
-      if (src == id || handed_over_[src] || !plan_.block_of[src]) continue;
-      const StorageBlock& block = plan_.blocks[*plan_.block_of[src]];
+      if (src == id || handed_over_[src] || !allocation(src).block) continue;
+      const StorageBlock& block = blocks_[*allocation(src).block];
       if (block.scope != dst.scope() || block.place != dst.place ||
           element_of(block) != dst.node.dtype.element() ||
           block.constant_bits != dst.constant_bits()) {
@@ -587,7 +574,7 @@ class StoragePlanner {
       if (!sources) sources.emplace(s, dst.node.data, dst.sharing_threads);
       if (!sources->is_safe(allocation(src).node.data)) continue;
       handed_over_[src] = true;
-      return plan_.block_of[src];
+      return allocation(src).block;
     }
     return std::nullopt;
   }
@@ -608,13 +595,13 @@ class StoragePlanner {
     const auto bits = a.constant_bits();
     // Only a block that is known to be large enough may have elements of another type.
     const auto suits = [&](FreeBlocks::iterator it, bool is_large_enough) {
-      const StorageBlock& block = plan_.blocks[it->second];
+      const StorageBlock& block = blocks_[it->second];
       return block.scope == a.scope() &&
              (is_large_enough || element_of(block) == a.node.dtype.element());
     };
     const auto take = [&](FreeBlocks::iterator it) {
       const std::size_t block = it->second;
-      plan_.blocks[block].constant_bits = std::max(bits, plan_.blocks[block].constant_bits);
+      blocks_[block].constant_bits = std::max(bits, blocks_[block].constant_bits);
       free.erase(it);
       return block;
     };
@@ -631,18 +618,18 @@ class StoragePlanner {
   }
 
   std::size_t make_block(const Allocation& a) {
-    plan_.blocks.push_back({a.place, a.scope(), {}, a.constant_bits()});
-    return plan_.blocks.size() - 1;
+    blocks_.push_back({a.place, a.scope(), {}, a.constant_bits()});
+    return blocks_.size() - 1;
   }
 
   void release(std::size_t index) {
-    const StorageBlock& block = plan_.blocks[index];
+    const StorageBlock& block = blocks_[index];
     if (!is_shared_in_turn(allocation(block.tenants.front()))) return;
     free_[block.place].emplace(block.constant_bits, index);
   }
 
-  const StorageTimeline& timeline_;
-  StoragePlan plan_;
+  StorageTimeline& timeline_;
+  std::vector<StorageBlock> blocks_;
   /// The free blocks of each allocation site (Allocation::place). Never iterated, because the keys
   /// are addresses.
   std::unordered_map<const StmtNode*, FreeBlocks> free_;
@@ -655,9 +642,8 @@ int bits_of(DataType type) { return type.bits * type.lanes; }
 
 class StorageRewriter {
  public:
-  explicit StorageRewriter(const Stmt& body)
-      : timeline_(TimelineMaker().make(body)), plan_(StoragePlanner(timeline_).run()) {
-    for (const StorageBlock& block : plan_.blocks) {
+  explicit StorageRewriter(const Stmt& body) : timeline_(TimelineMaker().make(body)) {
+    for (const StorageBlock& block : StoragePlanner(timeline_).run()) {
       blocks_.push_back(make_allocation(block));
       places_[block.place].push_back(blocks_.size() - 1);
     }
@@ -781,7 +767,8 @@ class StorageRewriter {
 
   const Allocate* block_of(const Var& data) const {
     const auto id = timeline_.find(data);
-    return id && plan_.block_of[*id] ? &blocks_[*plan_.block_of[*id]] : nullptr;
+    const std::optional<std::size_t> block = id ? timeline_.allocations[*id].block : std::nullopt;
+    return block ? &blocks_[*block] : nullptr;
   }
 
   /// Returns the buffer as a view of the block that holds its memory.
@@ -800,7 +787,6 @@ class StorageRewriter {
   }
 
   StorageTimeline timeline_;
-  StoragePlan plan_;
   std::vector<Allocate> blocks_;
   /// The blocks of each allocation site (Allocation::place). Never iterated, because the keys are
   /// addresses.

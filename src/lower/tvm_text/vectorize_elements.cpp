@@ -28,70 +28,56 @@ struct Usage {
   bool mixed = false;
 };
 
-class UsageFinder {
- public:
-  explicit UsageFinder(const Stmt& body) {
-    tir::detail::walk_stmt(
-        body, [&](const Expr& e) { visit(e); }, [&](const Stmt& s) { visit(s); });
-  }
+/// Returns the number of lanes of a whole aligned vector access, or the number of lanes of an
+/// element for other accesses.
+int accessed_lanes(const Usage& usage, const Expr& index) {
+  const Ramp* ramp = index.as<Ramp>();
+  if (!ramp || !is_one(ramp->stride) || usage.element.lanes != 1) return usage.element.lanes;
+  const arith::ModularSet base = arith::modular_set(ramp->base, arith::Facts());
+  return base.coeff % ramp->lanes == 0 && base.base % ramp->lanes == 0 ? ramp->lanes : 1;
+}
 
-  const Usage* find(const Var& data) const {
-    const auto it = usages_.find(&data.node());
-    return it == usages_.end() ? nullptr : &it->second;
-  }
-  bool empty() const { return usages_.empty(); }
+/// The usage of each allocation, by data pointer.
+using Usages = std::unordered_map<const ExprNode*, Usage>;
 
- private:
-  void visit(const Stmt& s) {
-    if (const Allocate* n = s.as<Allocate>()) {
-      usages_.insert_or_assign(&n->data.node(),
-                               Usage{stored_type(n->dtype), n->extents.back(), {}});
-    } else if (const Store* n = s.as<Store>()) {
-      access(n->buffer->data, n->value.dtype(), n->indices.back());
-    }
-  }
-
-  void visit(const Expr& e) {
-    if (const Load* n = e.as<Load>()) {
-      access(n->buffer->data, e.dtype(), n->indices.back());
-    } else if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
-      access(Var::of(n->args[1]), n->args[0].dtype(), n->args[2]);
-    } else if (const Call* n = as_call(e, Intrin::address_of)) {
-      // A callee that receives the address of an element may access scalars there.
-      if (const Load* load = n->args[0].as<Load>()) set_mixed(load->buffer->data);
-    }
-  }
-
-  void set_mixed(const Var& data) {
-    const auto it = usages_.find(&data.node());
-    if (it != usages_.end()) it->second.mixed = true;
-  }
-
-  void access(const Var& data, DataType type, const Expr& last_index) {
-    const auto it = usages_.find(&data.node());
-    if (it == usages_.end()) return;
+Usages usages_of(const Stmt& body) {
+  Usages usages;
+  const auto access = [&](const Var& data, DataType type, const Expr& last_index) {
+    const auto it = usages.find(&data.node());
+    if (it == usages.end()) return;
     Usage& usage = it->second;
-    const DataType accessed = stored_type(type).with_lanes(lanes_of(usage, last_index));
+    const DataType accessed = stored_type(type).with_lanes(accessed_lanes(usage, last_index));
     if (usage.access && *usage.access != accessed) usage.mixed = true;
     usage.access = accessed;
-  }
-
-  /// Returns the number of lanes of a whole aligned vector access, or the number of lanes of an
-  /// element for other accesses.
-  int lanes_of(const Usage& usage, const Expr& index) const {
-    const Ramp* ramp = index.as<Ramp>();
-    if (!ramp || !is_one(ramp->stride) || usage.element.lanes != 1) return usage.element.lanes;
-    const arith::ModularSet base = arith::modular_set(ramp->base, facts_);
-    return base.coeff % ramp->lanes == 0 && base.base % ramp->lanes == 0 ? ramp->lanes : 1;
-  }
-
-  std::unordered_map<const ExprNode*, Usage> usages_;
-  arith::Facts facts_;
-};
+  };
+  tir::detail::walk_stmt(
+      body,
+      [&](const Expr& e) {
+        if (const Load* n = e.as<Load>()) {
+          access(n->buffer->data, e.dtype(), n->indices.back());
+        } else if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
+          access(Var::of(n->args[1]), n->args[0].dtype(), n->args[2]);
+        } else if (const Call* n = as_call(e, Intrin::address_of)) {
+          // A callee that receives the address of an element may access scalars there.
+          const Load* load = n->args[0].as<Load>();
+          const auto it = load ? usages.find(&load->buffer->data.node()) : usages.end();
+          if (it != usages.end()) it->second.mixed = true;
+        }
+      },
+      [&](const Stmt& s) {
+        if (const Allocate* n = s.as<Allocate>()) {
+          usages.insert_or_assign(&n->data.node(),
+                                  Usage{stored_type(n->dtype), n->extents.back(), {}});
+        } else if (const Store* n = s.as<Store>()) {
+          access(n->buffer->data, n->value.dtype(), n->indices.back());
+        }
+      });
+  return usages;
+}
 
 class ElementVectorizer {
  public:
-  explicit ElementVectorizer(const Stmt& body) : usages_(body) {}
+  explicit ElementVectorizer(const Stmt& body) : usages_(usages_of(body)) {}
 
   Stmt run(const Stmt& body) { return usages_.empty() ? body : stmt(body); }
 
@@ -126,12 +112,12 @@ class ElementVectorizer {
 
   /// Returns the data pointer that replaces the one of the allocation; nullopt if it is kept.
   std::optional<Var> renew(const Allocate& n) {
-    const Usage* usage = usages_.find(n.data);
-    if (!usage || usage->mixed || !usage->access || usage->element.lanes != 1) return std::nullopt;
-    const int lanes = usage->access->lanes;
-    if (lanes == 1 || usage->access->element() != usage->element || n.dtype.is_bool())
+    const Usage& usage = usages_.at(&n.data.node());
+    if (usage.mixed || !usage.access || usage.element.lanes != 1) return std::nullopt;
+    const int lanes = usage.access->lanes;
+    if (lanes == 1 || usage.access->element() != usage.element || n.dtype.is_bool())
       return std::nullopt;
-    const arith::ModularSet extent = arith::modular_set(usage->last_extent, arith::Facts());
+    const arith::ModularSet extent = arith::modular_set(usage.last_extent, arith::Facts());
     if (extent.coeff % lanes != 0 || extent.base % lanes != 0) return std::nullopt;
     const std::optional<PointerType>& pointer = n.data.as<VarNode>()->pointer;
     const PointerType type{n.dtype.with_lanes(lanes), pointer ? pointer->scope : std::nullopt};
@@ -166,7 +152,7 @@ class ElementVectorizer {
     return fold(BinaryOp::FloorDiv, e, make_int(e.dtype(), element_of(data).lanes));
   }
 
-  UsageFinder usages_;
+  const Usages usages_;
   /// The new data pointer of each renewed allocation.
   VarMap renewed_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
