@@ -443,7 +443,7 @@ class MatmulSchedule {
   /// of C is updated with one block before the next one, so that a band of A and a panel of B stay
   /// in the L2 cache. Each block loads and stores C, which is slow if C exceeds that cache.
   std::optional<std::int64_t> pick_steps_of_a_block() const {
-    static const std::int64_t kSteps = std::getenv("KS") ? std::atoi(std::getenv("KS")) : 256;
+    constexpr std::int64_t kSteps = 256;
     const auto [rows, columns, depth] = extents_;
     if (!has_own_b() || neighbours_ > 1 || !rows || !columns || !depth) return std::nullopt;
     if (*depth <= 2 * kSteps) return std::nullopt;
@@ -454,8 +454,7 @@ class MatmulSchedule {
     const std::int64_t band = std::min<std::int64_t>(*rows, kMinTilesOfABand * tile_.rows);
     const std::int64_t used = (band + tile_.width()) * *depth * bytes;
     const bool is_c_near = *rows * *columns * bytes <= target_.caches.l2;
-    static const int BL = std::getenv("BL") ? std::atoi(std::getenv("BL")) : 2;
-    if (used < (is_c_near ? target_.caches.l2 / BL : target_.caches.l2)) return std::nullopt;
+    if (used < (is_c_near ? target_.caches.l2 / 2 : target_.caches.l2)) return std::nullopt;
     return kSteps;
   }
 
