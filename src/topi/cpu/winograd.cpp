@@ -190,14 +190,14 @@ class WinogradSchedule {
     auto [filters, filter] = out.split(axes[1], sizes_.filters());
     auto [down, y] = out.split(axes[2], static_cast<int>(sizes_.block_high) * tile);
     auto [across, x] = out.split(axes[3], static_cast<int>(sizes_.block_wide) * tile);
-    const TurnedTile turned =
+    const auto [lines, vectors, tiles, row, column] =
         turn_tiles(out, filter, x, turned_size(lanes_, w_.out.dtype().bytes()));
     std::vector<IterVar> order{axes[0], down, across, y};
     order.insert(sizes_.has_blocks_of_filters ? order.begin() : order.end(), filters);
-    order.insert(order.end(), {turned.lines, turned.vectors, turned.tiles, turned.y, turned.x});
+    order.insert(order.end(), {lines, vectors, tiles, row, column});
     out.reorder(order);
     const Stage tile_of_rows = of(rows);
-    tile_of_rows.compute_at(out, turned.tiles);
+    tile_of_rows.compute_at(out, tiles);
     tile_of_rows.vectorize(tile_of_rows.op().axis().back());
     const IterVar block =
         sizes_.has_blocks_of_filters ? filters : out.fuse({axes[0], down, across});
