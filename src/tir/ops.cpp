@@ -190,30 +190,30 @@ void refuse_pointer(BinaryOp op, const Expr& e) {
 
 Expr comparison(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
-    Promoted p = promote(a, b);
-    if (op != BinaryOp::Eq && op != BinaryOp::Ne) refuse_pointer(op, p.a);
-    return fold(op, p.a, p.b);
+    const auto [x, y] = promote(a, b);
+    if (op != BinaryOp::Eq && op != BinaryOp::Ne) refuse_pointer(op, x);
+    return fold(op, x, y);
   });
 }
 
 /// Builds arithmetic; Bool operands are computed in int32.
 Expr arithmetic(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
-    Promoted p = promote(a, b);
-    refuse_pointer(op, p.a);
-    return fold(op, as_number(p.a), as_number(p.b));
+    const auto [x, y] = promote(a, b);
+    refuse_pointer(op, x);
+    return fold(op, as_number(x), as_number(y));
   });
 }
 
 Expr integer_binary(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
-    Promoted p = promote(a, b);
-    if (!p.a.dtype().is_integral())
-      throw TypeError(std::string(to_string(op)) + " takes integers, got " + p.a.dtype().str() +
+    const auto [x, y] = promote(a, b);
+    if (!x.dtype().is_integral())
+      throw TypeError(std::string(to_string(op)) + " takes integers, got " + x.dtype().str() +
                       "; for floats use `/`, fmod");
-    if (is_zero(p.b))
-      throw TypeError(std::string(to_string(op)) + " by the constant zero: " + print_expr(p.a));
-    return fold(op, as_number(p.a), as_number(p.b));
+    if (is_zero(y))
+      throw TypeError(std::string(to_string(op)) + " by the constant zero: " + print_expr(x));
+    return fold(op, as_number(x), as_number(y));
   });
 }
 
@@ -231,21 +231,21 @@ Expr logical(BinaryOp op, const Operand& a, const Operand& b) {
 
 Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
   return at(a.where(), [&]() -> Expr {
-    Promoted p = promote(a, b);
-    const DataType type = p.a.dtype();
+    const auto [x, y] = promote(a, b);
+    const DataType type = x.dtype();
     if (!type.is_integral())
       throw TypeError(std::string(to_string(intrin)) + " takes integers, got " + type.str() + ": " +
-                      print_expr(p.a));
+                      print_expr(x));
     const bool is_shift = intrin == Intrin::shift_left || intrin == Intrin::shift_right;
-    const auto amount = constant_int(p.b);
+    const auto amount = constant_int(y);
     // Checks the shift amount only if it is a literal of the user. Amounts that result from folding
     // count modulo the width.
     if (is_shift && b.is_literal() && amount && (*amount < 0 || *amount >= type.bits))
       throw TypeError("a shift of " + type.str() + " must be by 0 to " +
                       std::to_string(type.bits - 1) + ", got " + std::to_string(*amount));
-    if (const auto constant = fold_call(type, intrin, {p.a, p.b})) return *constant;
-    if (is_shift && amount == 0) return p.a;
-    return make_call(type, intrin, {p.a, p.b});
+    if (const auto constant = fold_call(type, intrin, {x, y})) return *constant;
+    if (is_shift && amount == 0) return x;
+    return make_call(type, intrin, {x, y});
   });
 }
 
@@ -259,11 +259,11 @@ Expr operator*(const Operand& a, const Operand& b) { return arithmetic(BinaryOp:
 
 Expr operator/(const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
-    Promoted p = promote(a, b);
-    if (!p.a.dtype().is_floating())
-      throw TypeError("`/` takes floats, got " + p.a.dtype().str() + ": " + print_expr(p.a) +
+    const auto [x, y] = promote(a, b);
+    if (!x.dtype().is_floating())
+      throw TypeError("`/` takes floats, got " + x.dtype().str() + ": " + print_expr(x) +
                       "; integers divide by floordiv or truncdiv (remainders: floormod, truncmod)");
-    return fold(BinaryOp::Div, p.a, p.b);
+    return fold(BinaryOp::Div, x, y);
   });
 }
 
@@ -326,16 +326,16 @@ Expr truncmod(const Operand& a, const Operand& b) {
 }
 
 Expr ceildiv(const Operand& a, const Operand& b) {
-  const Promoted p = at(a.where(), [&] { return promote(a, b); });
-  if (!p.a.dtype().is_integral())
-    throw TypeError("ceildiv takes integers, got " + p.a.dtype().str(), a.where());
-  if (is_zero(p.b)) throw TypeError("ceildiv by the constant zero: " + print_expr(p.a), a.where());
-  const IntImm* x = p.a.as<IntImm>();
-  const IntImm* y = p.b.as<IntImm>();
+  const auto [dividend, divisor] = at(a.where(), [&] { return promote(a, b); });
+  const DataType type = dividend.dtype();
+  if (!type.is_integral()) throw TypeError("ceildiv takes integers, got " + type.str(), a.where());
+  if (is_zero(divisor))
+    throw TypeError("ceildiv by the constant zero: " + print_expr(dividend), a.where());
+  const IntImm *x = dividend.as<IntImm>(), *y = divisor.as<IntImm>();
   // Computes the rounded-up quotient without the sum a + b - 1, which could overflow although the
   // quotient does not.
-  if (x && y && p.a.dtype().is_int() && y->value > 0)
-    return make_int(p.a.dtype(), x->value / y->value + (x->value % y->value > 0 ? 1 : 0));
+  if (x && y && type.is_int() && y->value > 0)
+    return make_int(type, x->value / y->value + (x->value % y->value > 0 ? 1 : 0));
   return floordiv(Operand(a + (b - 1), a.where()), b);
 }
 
@@ -350,18 +350,17 @@ Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b) 
     if (c.dtype() != Bool())
       throw TypeError("the condition of if_then_else must be a scalar bool, got " +
                       c.dtype().str() + ": " + print_expr(c));
-    Promoted p = promote(a, b);
-    if (is_true(c)) return p.a;
-    if (is_false(c)) return p.b;
-    DataType type = p.a.dtype();
-    return make_call(type, Intrin::if_then_else, {c, p.a, p.b});
+    const auto [x, y] = promote(a, b);
+    if (is_true(c)) return x;
+    if (is_false(c)) return y;
+    return make_call(x.dtype(), Intrin::if_then_else, {c, x, y});
   });
 }
 
 Expr select(const Operand& condition, const Operand& a, const Operand& b) {
   return at(condition.where(), [&] {
-    Promoted p = promote(a, b);
-    return make_select(condition.alone(), p.a, p.b);
+    const auto [x, y] = promote(a, b);
+    return make_select(condition.alone(), x, y);
   });
 }
 
