@@ -1,6 +1,7 @@
 #include "tenon/tir/ops.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "tenon/tir/launch.h"
 #include "tenon/tir/print.h"
@@ -29,18 +30,17 @@ enum class Typing : std::uint8_t {
   Any
 };
 
-struct Shape {
-  std::size_t least;
-  std::optional<std::size_t> most;
-  Typing typing = Typing::Any;
-};
+/// The minimum and maximum number of arguments, and the rule for their types.
+using Signature = std::tuple<std::size_t, std::optional<std::size_t>, Typing>;
 
-constexpr Shape exactly(std::size_t count, Typing typing = Typing::Any) {
+constexpr Signature exactly(std::size_t count, Typing typing = Typing::Any) {
   return {count, count, typing};
 }
-constexpr Shape at_least(std::size_t count) { return {count, std::nullopt, Typing::Any}; }
+constexpr Signature at_least(std::size_t count, Typing typing = Typing::Any) {
+  return {count, std::nullopt, typing};
+}
 
-Shape shape_of(Intrin intrin) {
+Signature signature_of(Intrin intrin) {
   using I = Intrin;
   auto among = [&](std::initializer_list<Intrin> list) {
     return std::find(list.begin(), list.end(), intrin) != list.end();
@@ -76,7 +76,7 @@ Shape shape_of(Intrin intrin) {
   if (among({I::tvm_call_packed, I::tvm_storage_sync})) return at_least(1);
   if (among({I::call_llvm_intrin, I::call_llvm_pure_intrin})) return at_least(2);
   if (among({I::tvm_thread_allreduce})) return at_least(4);
-  if (among({I::launch_kernel})) return {kLaunchArguments, std::nullopt, Typing::Launch};
+  if (among({I::launch_kernel})) return at_least(kLaunchArguments, Typing::Launch);
   if (among({I::ret})) return exactly(1, Typing::Status);
   return exactly(1, Typing::Floats);  // all other intrinsics are math functions of one argument
 }
@@ -153,29 +153,27 @@ constexpr NameTable<Typing, 12> kTypingTexts = {{
 }  // namespace
 
 std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>& args) {
-  const Shape shape = shape_of(intrin);
-  const bool has_count =
-      args.size() >= shape.least && args.size() <= shape.most.value_or(args.size());
-  if (has_count && fits(shape.typing, type, args)) return "";
+  const auto [least, most, typing] = signature_of(intrin);
+  const bool has_count = args.size() >= least && args.size() <= most.value_or(args.size());
+  if (has_count && fits(typing, type, args)) return "";
   const std::string name = "call_intrin of `" + std::string(to_string(intrin)) + "`";
   if (!has_count)
-    return name + ": expected " + (shape.most ? "" : "at least ") + std::to_string(shape.least) +
+    return name + ": expected " + (most ? "" : "at least ") + std::to_string(least) +
            " arguments, got " + std::to_string(args.size());
   std::string list;
   for (const Expr& e : args)
     list += (list.empty() ? "" : ", ") + print_expr(e) + " of type " + e.dtype().str();
   return name + " with a value of type " + type.str() + ": it " +
-         std::string(name_in(kTypingTexts, shape.typing, "a typing without a text")) + ", got " +
-         list;
+         std::string(name_in(kTypingTexts, typing, "a typing without a text")) + ", got " + list;
 }
 
 bool has_one_type(Intrin intrin) {
-  const Typing typing = shape_of(intrin).typing;
+  const Typing typing = std::get<Typing>(signature_of(intrin));
   return typing == Typing::Floats || typing == Typing::Integers;
 }
 
 bool returns_bool(Intrin intrin) {
-  return shape_of(intrin).typing == Typing::FloatTest || intrin == Intrin::isnullptr;
+  return std::get<Typing>(signature_of(intrin)) == Typing::FloatTest || intrin == Intrin::isnullptr;
 }
 
 namespace {
