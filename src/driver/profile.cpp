@@ -70,7 +70,7 @@ class Reader {
     names_.resize(static_cast<std::size_t>(function.own_region()) + 1);
     names_.back() = function.name;
     for (std::size_t n = 0; n < function.stages.size(); ++n) {
-      const tir::NotedStage& stage = function.stages[n];
+      const tir::StageLine& stage = function.stages[n];
       names_[static_cast<std::size_t>(function.first_region) + n] = stage.name;
       StageProfile result;
       result.function = function.name;
@@ -342,7 +342,7 @@ namespace {
 /// Returns the work of each stage, counted in the loops of `lowered`. `stages` come from a later
 /// form of the function, so they are matched by buffer. If the function has no notes about its
 /// stages, buffers that passes have added count as stages in the later form.
-std::vector<std::optional<driver::StageWork>> work_of(const std::vector<tir::NotedStage>& stages,
+std::vector<std::optional<driver::StageWork>> work_of(const std::vector<tir::StageLine>& stages,
                                                       const tir::PrimFunc& lowered) {
   const tir::StoredStages known(lowered);
   const std::vector<std::optional<driver::StageWork>> work = driver::stage_work(lowered);

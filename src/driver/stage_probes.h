@@ -27,7 +27,7 @@ namespace tenon::driver {
 /// A function with probes, and the stages that the probes report.
 struct StageProbes {
   tir::PrimFunc func;
-  std::vector<tir::NotedStage> stages;
+  std::vector<tir::StageLine> stages;
   /// Describes how the time of a stage is measured. If the stage is not timed separately, its time
   /// is part of the time of stage `counted_in`, where -1 is the function itself. `counted_in` is
   /// nullopt if all code of the stage was removed.
@@ -84,7 +84,7 @@ namespace tenon {
 struct ProfiledFunction {
   std::string name;
   int first_region;
-  std::vector<tir::NotedStage> stages;
+  std::vector<tir::StageLine> stages;
   std::vector<driver::StageProbes::Place> places;
   std::vector<std::optional<driver::StageWork>> work;
 

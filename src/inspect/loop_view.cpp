@@ -278,7 +278,7 @@ class Viewer {
   void show(const ListedProgram::Part& part, LoopView& view) const {
     tir::StoredStages stored(part.listing.func);
     std::vector<int> numbers;
-    for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
+    for (const tir::StageLine& stage : stored.stages()) numbers.push_back(number_of(stage, view));
     // StoredStages requires that its first query is for the outermost statement.
     stored.of(part.listing.func.body);
     const int before = static_cast<int>(view.stmts.size());
@@ -300,7 +300,7 @@ class Viewer {
 
   /// Returns the number of a stage in the view. If several functions compute parts of a stage, they
   /// share its number.
-  int number_of(const tir::NotedStage& noted, LoopView& view) const {
+  int number_of(const tir::StageLine& noted, LoopView& view) const {
     const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
       return each.name == noted.name && each.line == noted.line;
     });
@@ -309,7 +309,7 @@ class Viewer {
     return static_cast<int>(view.stages.size()) - 1;
   }
 
-  LoopView::Stage stage_of(const tir::NotedStage& noted) const {
+  LoopView::Stage stage_of(const tir::StageLine& noted) const {
     LoopView::Stage stage{noted.name, noted.line, ""};
     const auto source = sources_.find(noted.name + ", " + noted.line);
     if (source != sources_.end()) stage.source = source->second;
@@ -345,13 +345,8 @@ ListedProgram listed(const tir::IRModule& module) {
 /// Records the stages of the function as notes, if it has none. Otherwise, buffers that later
 /// passes add, such as accumulators in registers, would also count as stages.
 tir::PrimFunc with_stages(tir::PrimFunc func) {
-  const std::vector<tir::NotedStage> stages = tir::StoredStages(func).stages();
-  std::vector<tir::StageLine> lines(stages.size());
-  for (std::size_t n = 0; n < stages.size(); ++n) {
-    lines[n].buffer = stages[n].buffer;
-    lines[n].line = stages[n].name;
-  }
-  if (tir::stage_lines(func.attrs).empty()) tir::note_stage_lines(func.attrs, lines);
+  if (tir::stage_lines(func.attrs).empty())
+    tir::note_stage_lines(func.attrs, tir::StoredStages(func).stages());
   return func;
 }
 
