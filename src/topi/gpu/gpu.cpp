@@ -560,21 +560,21 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
 Schedule schedule_softmax(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const std::optional<Softmax> found = find_softmax(out);
   if (!found) refuse("schedule_softmax", out, "it is not a softmax", where);
-  if (found->along + 1 != out.shape().size())
+  const auto& [greatest, power, sum, along] = *found;
+  if (along + 1 != out.shape().size())
     refuse("schedule_softmax", out, "it is not along the last dimension", where);
-  const te::Operation power = found->power, sum = found->sum, greatest = found->greatest;
   Schedule s = te::create_schedule(out);
   inline_maps(s, "schedule_softmax", out, {out.op(), sum, power, greatest}, where);
   s[power].compute_inline();
   Stage norm = s[out];
   std::vector<IterVar> axes = norm.op().axis();
-  const IterVar along = axes.back();
+  const IterVar column = axes.back();
   axes.pop_back();
   const IterVar row = norm.fuse(axes);
   const Threads t;
   const int threads = threads_for(sum, std::min(256, target.max_threads_per_block));
   norm.bind(row, t.bx);
-  norm.bind(norm.split(along, threads).inner, t.tx);
+  norm.bind(norm.split(column, threads).inner, t.tx);
   for (const te::Operation& op : {greatest, sum}) {
     s[op].compute_at(norm, row).set_scope("shared");
     reduce_by_threads(s[op], threads, t.tx);
