@@ -82,8 +82,8 @@ Expr combine(BinaryOp op, const Expr& a, const Expr& b) {
   // The common type of a signed and an unsigned operand is unsigned, where negative ends wrap.
   if (a.dtype().is_uint() != b.dtype().is_uint())
     return fold(op, tir::cast(Int(64), a), tir::cast(Int(64), b));
-  tir::Promoted both = tir::promote(a, b);
-  return fold(op, both.a, both.b);
+  const auto [x, y] = tir::promote(a, b);
+  return fold(op, x, y);
 }
 
 namespace {
@@ -98,7 +98,7 @@ bool overflows(BinaryOp op, const Expr& a, const Expr& b) {
   if (op == BinaryOp::Sub) result = *x - *y;
   if (op == BinaryOp::Mul && __builtin_mul_overflow(*x, *y, &result)) return true;
   if (is_quotient && *y == -1) result = -*x;
-  return !fits_exactly(result, tir::promote(a, b).a.dtype());
+  return !fits_exactly(result, tir::promote(a, b).first.dtype());
 }
 
 }  // namespace

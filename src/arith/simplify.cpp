@@ -111,11 +111,10 @@ bool can_prove_equal(const Expr& a, const Expr& b, const Facts& facts) {
   const IntImm* x = a.as<IntImm>();
   const IntImm* y = b.as<IntImm>();
   if (x && y) return x->value == y->value;
-  const Promoted p = promote(a, b);
+  const auto [c, d] = promote(a, b);
   // `x - x` is NaN if `x` is infinite or NaN.
-  if (!p.a.dtype().is_integral()) return structural_equal(p.a, p.b);
-  return can_prove(fold(BinaryOp::Eq, fold(BinaryOp::Sub, p.a, p.b), make_int(p.a.dtype(), 0)),
-                   facts);
+  if (!c.dtype().is_integral()) return structural_equal(c, d);
+  return can_prove(fold(BinaryOp::Eq, fold(BinaryOp::Sub, c, d), make_int(c.dtype(), 0)), facts);
 }
 
 bool can_prove_at_least(const Expr& e, std::int64_t bound, const Facts& facts) {

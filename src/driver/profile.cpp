@@ -72,7 +72,7 @@ void add_events(const StageProfiler& profiler, double tick, Profile& profile) {
   // The names of the regions, which are numbered in this order.
   std::vector<std::string> names;
   for (const ProfiledFunction& function : profiler.functions) {
-    for (const tir::NotedStage& stage : function.stages) names.push_back(stage.name);
+    for (const tir::StageLine& stage : function.stages) names.push_back(stage.name);
     names.push_back(function.name);
   }
   std::optional<runtime::Ticks> first;
@@ -290,7 +290,7 @@ namespace {
 /// Returns the work of each stage, counted in the loops of `lowered`. `stages` come from a later
 /// form of the function, so they are matched by buffer. If the function has no notes about its
 /// stages, buffers that passes have added count as stages in the later form.
-std::vector<std::optional<StageProfile::Work>> work_of(const std::vector<tir::NotedStage>& stages,
+std::vector<std::optional<StageProfile::Work>> work_of(const std::vector<tir::StageLine>& stages,
                                                        const tir::PrimFunc& lowered) {
   const tir::StoredStages known(lowered);
   const std::vector<std::optional<StageProfile::Work>> work = stage_work(lowered);

@@ -29,7 +29,7 @@ namespace tenon {
 struct ProfiledFunction {
   std::string name;
   int first_region;
-  std::vector<tir::NotedStage> stages;
+  std::vector<tir::StageLine> stages;
   /// For each stage, the stage whose time includes its time: the stage itself if it is timed
   /// separately, -1 for the function itself. Nullopt if all code of the stage was removed.
   std::vector<std::optional<int>> counted_in;

@@ -202,7 +202,7 @@ std::string source_line(const SourceLocation& where) {
 
 /// Returns the number of a stage in the view. If several functions compute parts of a stage, they
 /// share its number.
-int number_of(const tir::NotedStage& noted, LoopView& view) {
+int number_of(const tir::StageLine& noted, LoopView& view) {
   const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
     return each.name == noted.name && each.line == noted.line;
   });
@@ -215,7 +215,7 @@ void show(const tir::Listing& listing, LoopView& view) {
   view.lines.insert(view.lines.end(), listing.lines.begin(), listing.lines.end());
   tir::StoredStages stored(listing.func);
   std::vector<int> numbers;
-  for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
+  for (const tir::StageLine& stage : stored.stages()) numbers.push_back(number_of(stage, view));
   // StoredStages requires that its first query is for the outermost statement.
   stored.of(listing.func.body);
   const int before = static_cast<int>(view.stmts.size());
@@ -263,13 +263,8 @@ void add_times(const Profile& profile, std::vector<LoopView::Stage>& stages) {
 /// Records the stages of the function as notes, if it has none. Otherwise, buffers that later
 /// passes add, such as accumulators in registers, would also count as stages.
 tir::PrimFunc with_stages(tir::PrimFunc func) {
-  const std::vector<tir::NotedStage> stages = tir::StoredStages(func).stages();
-  std::vector<tir::StageLine> lines(stages.size());
-  for (std::size_t n = 0; n < stages.size(); ++n) {
-    lines[n].buffer = stages[n].buffer;
-    lines[n].line = stages[n].name;
-  }
-  if (tir::stage_lines(func.attrs).empty()) tir::note_stage_lines(func.attrs, lines);
+  if (tir::stage_lines(func.attrs).empty())
+    tir::note_stage_lines(func.attrs, tir::StoredStages(func).stages());
   return func;
 }
 

@@ -60,7 +60,7 @@ void Machine::run(const PrimFunc& func, std::span<const HostValue> args) {
       set_value(func.params[n], floating(std::get<double>(args[n])));
     }
   }
-  exec(func.form == Form::Blocks ? serialize_nested_threads(func.body, KernelMemory::Shared)
+  exec(func.form == Form::Blocks ? serialize_nested_threads(func.body, /*is_global_shared=*/true)
                                  : func.body,
        {0});
 }

@@ -375,8 +375,7 @@ class FunctionMaker {
       const Operation& op = graph_.stage(id).op;
       if (op.as<Placeholder>()) continue;
       for (int n = 0; n < op.num_outputs(); ++n)
-        lines.push_back({buffers_.buffer_of(op.output(n))->name,
-                         op.name() + ", " + to_string(op.where()),
+        lines.push_back({buffers_.buffer_of(op.output(n))->name, op.name(), to_string(op.where()),
                          n == 0 ? stores_of(op) : std::nullopt, is_scheduled(graph_.stage(id))});
     }
     return lines;

@@ -73,6 +73,10 @@ struct IRBuilderState {
       throw;
     }
   }
+  void run_and_close(const std::function<void()>& body) {
+    run(body);
+    close_and_emit();
+  }
   /// Throws TypeError or LowerError for an expression that cannot occur in a loop program.
   void check(const Expr& e, const SourceLocation& where) const {
     std::string fault;
@@ -318,29 +322,25 @@ void IRBuilder::for_range(const Operand& begin, const Operand& end, Name name,
                           const std::function<void(Var)>& body, ForOptions options) {
   check_body("for_range `" + name + "`", body, begin.where());
   const Var var = open_for(begin, end, std::move(name), options);
-  state_->run([&] { body(var); });
-  state_->close_and_emit();
+  state_->run_and_close([&] { body(var); });
 }
 
 void IRBuilder::while_loop(const Operand& condition, const std::function<void()>& body) {
   check_body("while_loop", body, condition.where());
   open_while(condition);
-  state_->run(body);
-  state_->close_and_emit();
+  state_->run_and_close(body);
 }
 
 void IRBuilder::if_scope(const Operand& condition, const std::function<void()>& body) {
   check_body("if_scope", body, condition.where());
   open_if(condition);
-  state_->run(body);
-  state_->close_and_emit();
+  state_->run_and_close(body);
 }
 
 void IRBuilder::else_scope(const std::function<void()>& body, SourceLocation where) {
   check_body("else_scope", body, where);
   open_else(where);
-  state_->run(body);
-  state_->close_and_emit();
+  state_->run_and_close(body);
 }
 
 Var IRBuilder::let(Name name, const Operand& value) {

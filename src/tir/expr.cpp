@@ -168,28 +168,28 @@ Range::Range(Expr begin, Expr end, SourceLocation where)
       throw TypeError("a range is of integers, got `" + print_expr(end) + "` of type " + type.str(),
                       where);
   }
-  const Promoted ends = promote(min, extent);
-  const IntImm* first = ends.a.as<IntImm>();
-  const IntImm* last = ends.b.as<IntImm>();
+  const auto [from, to] = promote(min, extent);
+  const DataType type = from.dtype();
+  const IntImm *first = from.as<IntImm>(), *last = to.as<IntImm>();
   std::int64_t count = 0;
-  if (first && last && ends.a.dtype().is_int() &&
-      (__builtin_sub_overflow(last->value, first->value, &count) || !fits(count, ends.a.dtype())))
-    throw TypeError("the range from " + print_expr(ends.a) + " to " + print_expr(ends.b) +
-                        " has more points than " + ends.a.dtype().str() + " counts",
+  if (first && last && type.is_int() &&
+      (__builtin_sub_overflow(last->value, first->value, &count) || !fits(count, type)))
+    throw TypeError("the range from " + print_expr(from) + " to " + print_expr(to) +
+                        " has more points than " + type.str() + " counts",
                     where);
-  min = ends.a;
-  extent = is_zero(ends.a) ? ends.b : Operand(ends.b, where) - ends.a;
+  min = from;
+  extent = is_zero(from) ? to : Operand(to, where) - from;
 }
 
 Range Range::from_min_extent(Expr min, Expr extent) {
   if (min.dtype() == extent.dtype() || !extent.dtype().is_integral())
-    return Range(Raw{}, std::move(min), std::move(extent));
-  const Promoted both = promote(min, extent);
-  return Range(Raw{}, both.a, both.b);
+    return Range(std::in_place, std::move(min), std::move(extent));
+  const auto [a, b] = promote(min, extent);
+  return Range(std::in_place, a, b);
 }
 Range Range::from_extent(Expr extent) {
   Expr zero = make_int(extent.dtype(), 0);
-  return Range(Raw{}, std::move(zero), std::move(extent));
+  return Range(std::in_place, std::move(zero), std::move(extent));
 }
 std::vector<Range> whole_region(const std::vector<Expr>& shape) {
   std::vector<Range> region;

@@ -7,16 +7,6 @@ namespace tenon::tir {
 
 namespace {
 
-template <class Node>
-constexpr bool defines_variable() {
-  bool defines = false;
-  for_each_field<Node, FieldRole::Definition>(
-      [&]<class N, class T>(const Field<FieldRole::Definition, N, T>&) {
-        defines |= !std::is_same_v<T, Buffer>;
-      });
-  return defines;
-}
-
 class FreeVars {
  public:
   std::vector<Var> found;
@@ -28,12 +18,12 @@ class FreeVars {
     }
     if (const LetExpr* let = e.as<LetExpr>()) {
       expr(let->value);
-      seen_.insert(&let->var.node());
+      define(let->var);
       expr(let->body);
       return;
     }
     if (const Reduce* reduce = e.as<Reduce>()) {
-      for (const IterVar& axis : reduce->reduction->axis) seen_.insert(&axis.var().node());
+      for (const IterVar& axis : reduce->reduction->axis) define(axis.var());
       reducer(*reduce->reduction->combiner);
     }
     for_each_child(e, [&](const Expr& c) { expr(c); });
@@ -41,18 +31,8 @@ class FreeVars {
 
   void stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-    // A statement's bounds are visited before its variable is defined, because only its body may
-    // use the variable.
-    auto define = [&](const Var& v) { seen_.insert(&v.node()); };
     match(
-        s.node().value,
-        [&](const For& n) { expr(n.min), expr(n.extent), define(n.var), stmt(n.body); },
-        [&](const Let& n) { expr(n.value), define(n.var), stmt(n.body); },
-        [&](const Allocate& n) {
-          for (const Expr& e : n.extents) expr(e);
-          expr(n.condition), define(n.data), stmt(n.body);
-        },
-        [&](const BufferView& n) { view(n); },
+        s.node().value, [&](const BufferView& n) { view(n); },
         [&](const BlockRealize& n) {
           for (const Expr& e : n.values) expr(e);
           expr(n.predicate);
@@ -69,17 +49,27 @@ class FreeVars {
             define(axis->var());
           stmt(n.body);
         },
-        [&]<class Node>(const Node&) {
-          static_assert(!defines_variable<Node>(), "its variable is not free in its body");
+        [&]<class Node>(const Node& n) {
+          // A statement's bounds are visited before its variable is defined, because only its body
+          // may use the variable.
           for_each_child(
-              s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
+              s, [&](const Expr& e) { expr(e); },
+              [&](const Stmt& body) {
+                for_each_field<Node, FieldRole::Definition>(
+                    [&](const auto& field) { define(n.*field.member); });
+                stmt(body);
+              });
         });
   }
 
  private:
+  void define(const Var& var) { seen_.insert(&var.node()); }
+  /// Does nothing, because an access of a buffer is not a use of a variable.
+  void define(const Buffer&) {}
+
   void reducer(const CommReducerNode& n) {
     for (const std::vector<Var>* operands : {&n.lhs, &n.rhs})
-      for (const Var& operand : *operands) seen_.insert(&operand.node());
+      for (const Var& operand : *operands) define(operand);
     for (const std::vector<Expr>* values : {&n.result, &n.identity})
       for (const Expr& value : *values) expr(value);
   }
@@ -89,13 +79,13 @@ class FreeVars {
   void view(const BufferView& n) {
     for (const Range& range : n.region) expr(range.min), expr(range.extent);
     std::vector<const ExprNode*> defined;
-    auto define = [&](const Expr& e) {
+    const auto define_size = [&](const Expr& e) {
       if (e.as<VarNode>() && seen_.insert(&e.node()).second) defined.push_back(&e.node());
     };
-    define(n.view->data);
-    define(n.view->elem_offset);
-    for (const Expr& extent : n.view->shape) define(extent);
-    for (const Expr& stride : n.view->strides) define(stride);
+    define_size(n.view->data);
+    define_size(n.view->elem_offset);
+    for (const Expr& extent : n.view->shape) define_size(extent);
+    for (const Expr& stride : n.view->strides) define_size(stride);
     stmt(n.body);
     for (const ExprNode* var : defined) seen_.erase(var);
   }

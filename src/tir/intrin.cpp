@@ -3,7 +3,7 @@
 #include <array>
 
 #include "tenon/support/error.h"
-#include "tenon/tir/walk.h"
+#include "tir/name_table.h"
 
 namespace tenon::tir {
 
@@ -100,13 +100,7 @@ constexpr std::array kRows = {
     Row{Intrin::ret, "ret", Effect::UpdateState},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(Intrin::ret) + 1);
-
-constexpr bool is_in_order() {
-  for (std::size_t n = 0; n < kRows.size(); ++n)
-    if (static_cast<std::size_t>(kRows[n].intrin) != n) return false;
-  return true;
-}
-static_assert(is_in_order());
+static_assert(is_in_order(kRows, &Row::intrin));
 
 }  // namespace
 

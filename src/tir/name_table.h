@@ -13,6 +13,14 @@ namespace tenon::tir {
 template <class Enum, std::size_t kSize>
 using NameTable = std::array<std::pair<Enum, std::string_view>, kSize>;
 
+/// Whether the rows of a table are in the order of the enumerators in their member `key`.
+template <class Table, class Key>
+constexpr bool is_in_order(const Table& table, Key key) {
+  for (std::size_t n = 0; n < table.size(); ++n)
+    if (static_cast<std::size_t>(table[n].*key) != n) return false;
+  return true;
+}
+
 /// Returns the name of a value. InternalError with the message `otherwise` if it has no name.
 template <class Enum, std::size_t kSize>
 std::string_view name_in(const NameTable<Enum, kSize>& table, Enum value, const char* otherwise) {

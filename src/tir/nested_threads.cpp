@@ -64,7 +64,8 @@ struct OpenLoop {
 
 class Serializer {
  public:
-  Serializer(const Stmt& body, KernelMemory memory) : memory_(memory), uses_(uses_in(body)) {
+  Serializer(const Stmt& body, bool is_global_shared)
+      : is_global_shared_(is_global_shared), uses_(uses_in(body)) {
     walk(body, [&](const BlockRealize& realize) {
       for (const Buffer& buffer : realize.block->alloc_buffers) allocated_.insert(buffer.get());
       for (const MatchBuffer& match : realize.block->match_buffers)
@@ -95,7 +96,7 @@ class Serializer {
   }
 
  private:
-  KernelMemory memory_;
+  bool is_global_shared_;
   Uses uses_, kernel_uses_;
   std::unordered_set<const BufferNode*> allocated_;
   /// The buffer that each matched buffer is a part of.
@@ -177,7 +178,7 @@ class Serializer {
          at = sources_.find(buffer.get()))
       buffer = at->second;
     if (buffer.scope() != StorageScope::Global) return is_shared_along(buffer.scope(), tag);
-    if (memory_ == KernelMemory::Shared || !allocated_.contains(buffer.get())) return true;
+    if (is_global_shared_ || !allocated_.contains(buffer.get())) return true;
     const auto all = uses_.find(buffer.get()), own = kernel_uses_.find(buffer.get());
     return own == kernel_uses_.end() || all->second > own->second;
   }
@@ -185,8 +186,8 @@ class Serializer {
 
 }  // namespace
 
-Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory) {
-  return Serializer(body, memory).stmt(body);
+Stmt serialize_nested_threads(const Stmt& body, bool is_global_shared) {
+  return Serializer(body, is_global_shared).stmt(body);
 }
 
 }  // namespace tenon::tir

@@ -2,68 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <new>
-
-#include "tenon/tir/block.h"
 
 namespace tenon::tir {
 
-namespace detail {
-
-/// Free blocks of kBytes, up to a maximum number.
-template <std::size_t kBytes>
-class NodePool {
- public:
-  static void* take() {
-    if (Block* block = state.first) {
-      state.first = block->next;
-      --state.count;
-      return block;
-    }
-    return ::operator new(kBytes);
-  }
-  static void give_back(void* memory) {
-    if (state.count >= kMax || !is_open()) return ::operator delete(memory);
-    state.first = new (memory) Block{state.first};
-    ++state.count;
-  }
-
- private:
-  static constexpr int kMax = 8192;
-  struct Block {
-    Block* next;
-  };
-  /// Zero-initialized and never destroyed, so that nodes may outlive their thread's pool.
-  struct State {
-    Block* first;
-    int count;
-    bool is_open, is_closed;
-  };
-  struct Closer {
-    ~Closer() {
-      state.is_closed = true;
-      while (Block* block = state.first) {
-        state.first = block->next;
-        ::operator delete(block);
-      }
-      state.is_open = false;
-    }
-  };
-  static bool is_open() {
-    if (state.is_open) return true;
-    if (state.is_closed) return false;
-    thread_local const Closer closer;
-    (void)closer;
-    return state.is_open = true;
-  }
-
-  static inline constinit thread_local State state = {};
-};
-
-}  // namespace detail
-
-/// An allocator for std::allocate_shared. In sanitizer builds it is the default allocator, so that
-/// sanitizers observe the lifetime of every node.
+/// An allocator for std::allocate_shared with a free list of at most kMax blocks. In sanitizer
+/// builds it is the default allocator, so that sanitizers observe the lifetime of every node.
 template <class T>
 struct NodeAllocator {
   using value_type = T;
@@ -78,14 +23,57 @@ struct NodeAllocator {
 #endif
 
   T* allocate(std::size_t count) {
-    if (kIsPooled && count == 1) return static_cast<T*>(detail::NodePool<sizeof(T)>::take());
+    if (kIsPooled && count == 1) return static_cast<T*>(take());
     return static_cast<T*>(::operator new(count * sizeof(T)));
   }
   void deallocate(T* memory, std::size_t count) {
-    if (kIsPooled && count == 1) return detail::NodePool<sizeof(T)>::give_back(memory);
+    if (kIsPooled && count == 1) return give_back(memory);
     ::operator delete(memory);
   }
   friend bool operator==(const NodeAllocator&, const NodeAllocator&) { return true; }
+
+ private:
+  static constexpr int kMax = 8192;
+  struct Block {
+    Block* next;
+  };
+  /// Zero-initialized and never destroyed, so that nodes may outlive the free list of their thread.
+  struct State {
+    Block* first;
+    int count;
+    bool is_open, is_closed;
+  };
+
+  static void* take() {
+    if (Block* block = state.first) {
+      state.first = block->next;
+      --state.count;
+      return block;
+    }
+    return ::operator new(sizeof(T));
+  }
+  static void give_back(void* memory) {
+    if (state.count >= kMax || !is_open()) return ::operator delete(memory);
+    state.first = new (memory) Block{state.first};
+    ++state.count;
+  }
+  static bool is_open() {
+    if (state.is_open) return true;
+    if (state.is_closed) return false;
+    thread_local const std::unique_ptr<State, void (*)(State*)> closer(&state, close);
+    return state.is_open = true;
+  }
+  /// Frees the blocks when the thread ends.
+  static void close(State* closed) {
+    closed->is_closed = true;
+    while (Block* block = closed->first) {
+      closed->first = block->next;
+      ::operator delete(block);
+    }
+    closed->is_open = false;
+  }
+
+  static inline constinit thread_local State state = {};
 };
 
 }  // namespace tenon::tir

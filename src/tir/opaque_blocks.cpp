@@ -34,7 +34,7 @@ class OpaqueMaker {
   /// The values of block iterators, and of the variables of loops with one iteration.
   VarMap values_;
 
-  Expr expr(const Expr& e) { return values_.empty() ? e : substitute(e, values_); }
+  Expr expr(const Expr& e) { return substitute(e, values_); }
 
   Stmt children(const Stmt& s) {
     return map_children(
@@ -120,8 +120,7 @@ class OpaqueMaker {
   }
 
   BufferRegion region(BufferRegion r) {
-    for (Range& range : r.region)
-      range = Range::from_min_extent(expr(range.min), expr(range.extent));
+    for (Range& range : r.region) range = substitute(range, values_);
     return r;
   }
 

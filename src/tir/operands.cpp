@@ -95,10 +95,10 @@ Expr Operand::beside(DataType peer) const {
   return make_int(peer, integer_.bits);
 }
 
-Promoted promote(const Operand& a, const Operand& b) {
+std::pair<Expr, Expr> promote(const Operand& a, const Operand& b) {
   if (!a.is_literal() && !b.is_literal()) {
-    Promoted p{a.alone(), b.alone()};
-    if (p.a.dtype() == p.b.dtype()) return p;
+    std::pair<Expr, Expr> both(a.alone(), b.alone());
+    if (both.first.dtype() == both.second.dtype()) return both;
   }
   if (a.is_literal() && b.is_literal()) {
     const DataType type = common_type(a.alone().dtype(), b.alone().dtype());

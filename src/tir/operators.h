@@ -4,6 +4,7 @@
 #include <array>
 
 #include "tenon/tir/expr.h"
+#include "tir/name_table.h"
 
 namespace tenon::tir {
 
@@ -47,10 +48,6 @@ inline constexpr int kNegation = 4;
 constexpr const Operator& operator_of(BinaryOp op) {
   return kOperators[static_cast<std::size_t>(op)];
 }
-static_assert([] {
-  for (std::size_t n = 0; n < kOperators.size(); ++n)
-    if (static_cast<std::size_t>(kOperators[n].op) != n) return false;
-  return true;
-}());
+static_assert(is_in_order(kOperators, &Operator::op));
 
 }  // namespace tenon::tir

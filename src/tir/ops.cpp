@@ -1,6 +1,7 @@
 #include "tenon/tir/ops.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "tenon/tir/launch.h"
 #include "tenon/tir/print.h"
@@ -29,18 +30,17 @@ enum class Typing : std::uint8_t {
   Any
 };
 
-struct Shape {
-  std::size_t least;
-  std::optional<std::size_t> most;
-  Typing typing = Typing::Any;
-};
+/// The minimum and maximum number of arguments, and the rule for their types.
+using Signature = std::tuple<std::size_t, std::optional<std::size_t>, Typing>;
 
-constexpr Shape exactly(std::size_t count, Typing typing = Typing::Any) {
+constexpr Signature exactly(std::size_t count, Typing typing = Typing::Any) {
   return {count, count, typing};
 }
-constexpr Shape at_least(std::size_t count) { return {count, std::nullopt, Typing::Any}; }
+constexpr Signature at_least(std::size_t count, Typing typing = Typing::Any) {
+  return {count, std::nullopt, typing};
+}
 
-Shape shape_of(Intrin intrin) {
+Signature signature_of(Intrin intrin) {
   using I = Intrin;
   auto among = [&](std::initializer_list<Intrin> list) {
     return std::find(list.begin(), list.end(), intrin) != list.end();
@@ -76,7 +76,7 @@ Shape shape_of(Intrin intrin) {
   if (among({I::tvm_call_packed, I::tvm_storage_sync})) return at_least(1);
   if (among({I::call_llvm_intrin, I::call_llvm_pure_intrin})) return at_least(2);
   if (among({I::tvm_thread_allreduce})) return at_least(4);
-  if (among({I::launch_kernel})) return {kLaunchArguments, std::nullopt, Typing::Launch};
+  if (among({I::launch_kernel})) return at_least(kLaunchArguments, Typing::Launch);
   if (among({I::ret})) return exactly(1, Typing::Status);
   return exactly(1, Typing::Floats);  // all other intrinsics are math functions of one argument
 }
@@ -153,29 +153,27 @@ constexpr NameTable<Typing, 12> kTypingTexts = {{
 }  // namespace
 
 std::string misuse_of_call(DataType type, Intrin intrin, const std::vector<Expr>& args) {
-  const Shape shape = shape_of(intrin);
-  const bool has_count =
-      args.size() >= shape.least && args.size() <= shape.most.value_or(args.size());
-  if (has_count && fits(shape.typing, type, args)) return "";
+  const auto [least, most, typing] = signature_of(intrin);
+  const bool has_count = args.size() >= least && args.size() <= most.value_or(args.size());
+  if (has_count && fits(typing, type, args)) return "";
   const std::string name = "call_intrin of `" + std::string(to_string(intrin)) + "`";
   if (!has_count)
-    return name + ": expected " + (shape.most ? "" : "at least ") + std::to_string(shape.least) +
+    return name + ": expected " + (most ? "" : "at least ") + std::to_string(least) +
            " arguments, got " + std::to_string(args.size());
   std::string list;
   for (const Expr& e : args)
     list += (list.empty() ? "" : ", ") + print_expr(e) + " of type " + e.dtype().str();
   return name + " with a value of type " + type.str() + ": it " +
-         std::string(name_in(kTypingTexts, shape.typing, "a typing without a text")) + ", got " +
-         list;
+         std::string(name_in(kTypingTexts, typing, "a typing without a text")) + ", got " + list;
 }
 
 bool has_one_type(Intrin intrin) {
-  const Typing typing = shape_of(intrin).typing;
+  const Typing typing = std::get<Typing>(signature_of(intrin));
   return typing == Typing::Floats || typing == Typing::Integers;
 }
 
 bool returns_bool(Intrin intrin) {
-  return shape_of(intrin).typing == Typing::FloatTest || intrin == Intrin::isnullptr;
+  return std::get<Typing>(signature_of(intrin)) == Typing::FloatTest || intrin == Intrin::isnullptr;
 }
 
 namespace {
@@ -190,30 +188,30 @@ void refuse_pointer(BinaryOp op, const Expr& e) {
 
 Expr comparison(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
-    Promoted p = promote(a, b);
-    if (op != BinaryOp::Eq && op != BinaryOp::Ne) refuse_pointer(op, p.a);
-    return fold(op, p.a, p.b);
+    const auto [x, y] = promote(a, b);
+    if (op != BinaryOp::Eq && op != BinaryOp::Ne) refuse_pointer(op, x);
+    return fold(op, x, y);
   });
 }
 
 /// Builds arithmetic; Bool operands are computed in int32.
 Expr arithmetic(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
-    Promoted p = promote(a, b);
-    refuse_pointer(op, p.a);
-    return fold(op, as_number(p.a), as_number(p.b));
+    const auto [x, y] = promote(a, b);
+    refuse_pointer(op, x);
+    return fold(op, as_number(x), as_number(y));
   });
 }
 
 Expr integer_binary(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
-    Promoted p = promote(a, b);
-    if (!p.a.dtype().is_integral())
-      throw TypeError(std::string(to_string(op)) + " takes integers, got " + p.a.dtype().str() +
+    const auto [x, y] = promote(a, b);
+    if (!x.dtype().is_integral())
+      throw TypeError(std::string(to_string(op)) + " takes integers, got " + x.dtype().str() +
                       "; for floats use `/`, fmod");
-    if (is_zero(p.b))
-      throw TypeError(std::string(to_string(op)) + " by the constant zero: " + print_expr(p.a));
-    return fold(op, as_number(p.a), as_number(p.b));
+    if (is_zero(y))
+      throw TypeError(std::string(to_string(op)) + " by the constant zero: " + print_expr(x));
+    return fold(op, as_number(x), as_number(y));
   });
 }
 
@@ -231,21 +229,21 @@ Expr logical(BinaryOp op, const Operand& a, const Operand& b) {
 
 Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
   return at(a.where(), [&]() -> Expr {
-    Promoted p = promote(a, b);
-    const DataType type = p.a.dtype();
+    const auto [x, y] = promote(a, b);
+    const DataType type = x.dtype();
     if (!type.is_integral())
       throw TypeError(std::string(to_string(intrin)) + " takes integers, got " + type.str() + ": " +
-                      print_expr(p.a));
+                      print_expr(x));
     const bool is_shift = intrin == Intrin::shift_left || intrin == Intrin::shift_right;
-    const auto amount = constant_int(p.b);
+    const auto amount = constant_int(y);
     // Checks the shift amount only if it is a literal of the user. Amounts that result from folding
     // count modulo the width.
     if (is_shift && b.is_literal() && amount && (*amount < 0 || *amount >= type.bits))
       throw TypeError("a shift of " + type.str() + " must be by 0 to " +
                       std::to_string(type.bits - 1) + ", got " + std::to_string(*amount));
-    if (const auto constant = fold_call(type, intrin, {p.a, p.b})) return *constant;
-    if (is_shift && amount == 0) return p.a;
-    return make_call(type, intrin, {p.a, p.b});
+    if (const auto constant = fold_call(type, intrin, {x, y})) return *constant;
+    if (is_shift && amount == 0) return x;
+    return make_call(type, intrin, {x, y});
   });
 }
 
@@ -259,11 +257,11 @@ Expr operator*(const Operand& a, const Operand& b) { return arithmetic(BinaryOp:
 
 Expr operator/(const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
-    Promoted p = promote(a, b);
-    if (!p.a.dtype().is_floating())
-      throw TypeError("`/` takes floats, got " + p.a.dtype().str() + ": " + print_expr(p.a) +
+    const auto [x, y] = promote(a, b);
+    if (!x.dtype().is_floating())
+      throw TypeError("`/` takes floats, got " + x.dtype().str() + ": " + print_expr(x) +
                       "; integers divide by floordiv or truncdiv (remainders: floormod, truncmod)");
-    return fold(BinaryOp::Div, p.a, p.b);
+    return fold(BinaryOp::Div, x, y);
   });
 }
 
@@ -326,16 +324,16 @@ Expr truncmod(const Operand& a, const Operand& b) {
 }
 
 Expr ceildiv(const Operand& a, const Operand& b) {
-  const Promoted p = at(a.where(), [&] { return promote(a, b); });
-  if (!p.a.dtype().is_integral())
-    throw TypeError("ceildiv takes integers, got " + p.a.dtype().str(), a.where());
-  if (is_zero(p.b)) throw TypeError("ceildiv by the constant zero: " + print_expr(p.a), a.where());
-  const IntImm* x = p.a.as<IntImm>();
-  const IntImm* y = p.b.as<IntImm>();
+  const auto [dividend, divisor] = at(a.where(), [&] { return promote(a, b); });
+  const DataType type = dividend.dtype();
+  if (!type.is_integral()) throw TypeError("ceildiv takes integers, got " + type.str(), a.where());
+  if (is_zero(divisor))
+    throw TypeError("ceildiv by the constant zero: " + print_expr(dividend), a.where());
+  const IntImm *x = dividend.as<IntImm>(), *y = divisor.as<IntImm>();
   // Computes the rounded-up quotient without the sum a + b - 1, which could overflow although the
   // quotient does not.
-  if (x && y && p.a.dtype().is_int() && y->value > 0)
-    return make_int(p.a.dtype(), x->value / y->value + (x->value % y->value > 0 ? 1 : 0));
+  if (x && y && type.is_int() && y->value > 0)
+    return make_int(type, x->value / y->value + (x->value % y->value > 0 ? 1 : 0));
   return floordiv(Operand(a + (b - 1), a.where()), b);
 }
 
@@ -350,18 +348,17 @@ Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b) 
     if (c.dtype() != Bool())
       throw TypeError("the condition of if_then_else must be a scalar bool, got " +
                       c.dtype().str() + ": " + print_expr(c));
-    Promoted p = promote(a, b);
-    if (is_true(c)) return p.a;
-    if (is_false(c)) return p.b;
-    DataType type = p.a.dtype();
-    return make_call(type, Intrin::if_then_else, {c, p.a, p.b});
+    const auto [x, y] = promote(a, b);
+    if (is_true(c)) return x;
+    if (is_false(c)) return y;
+    return make_call(x.dtype(), Intrin::if_then_else, {c, x, y});
   });
 }
 
 Expr select(const Operand& condition, const Operand& a, const Operand& b) {
   return at(condition.where(), [&] {
-    Promoted p = promote(a, b);
-    return make_select(condition.alone(), p.a, p.b);
+    const auto [x, y] = promote(a, b);
+    return make_select(condition.alone(), x, y);
   });
 }
 

@@ -4,7 +4,6 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/ops.h"
-#include "tenon/tir/stage_lines.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::tir {
@@ -34,26 +33,23 @@ std::vector<std::string> written_by_calls(const Evaluate& n) {
 StoredStages::StoredStages(const PrimFunc& func) {
   std::unordered_map<std::string, int> by_line;
   for (const StageLine& each : stage_lines(func.attrs)) {
-    const std::size_t comma = each.line.rfind(", ");
-    const std::string name = each.line.substr(0, comma);
-    const std::string line = comma == std::string::npos ? "" : each.line.substr(comma + 2);
     if (const auto known = by_buffer_.find(each.buffer); known != by_buffer_.end()) {
-      NotedStage& stage = stages_[static_cast<std::size_t>(known->second)];
-      if (stage.line != line) stage.line += " or " + line;
+      StageLine& stage = stages_[static_cast<std::size_t>(known->second)];
+      if (stage.line != each.line) stage.line += " or " + each.line;
       stage.stores.reset();
       stage.is_scheduled |= each.is_scheduled;
-      by_line.emplace(each.line, known->second);
+      by_line.emplace(each.str(), known->second);
       continue;
     }
-    const auto [stage, is_new] = by_line.emplace(each.line, static_cast<int>(stages_.size()));
-    if (is_new) stages_.push_back({name, line, each.stores, each.buffer});
+    const auto [stage, is_new] = by_line.emplace(each.str(), static_cast<int>(stages_.size()));
+    if (is_new) stages_.push_back(each);
     stages_[static_cast<std::size_t>(stage->second)].is_scheduled |= each.is_scheduled;
     by_buffer_.emplace(each.buffer, stage->second);
   }
   if (!stages_.empty()) return;
   const auto add = [&](const std::string& name) {
     if (by_buffer_.emplace(name, static_cast<int>(stages_.size())).second)
-      stages_.push_back({.name = name, .line = "", .buffer = name});
+      stages_.push_back({.buffer = name, .name = name, .line = ""});
   };
   walk(
       func.body, [&](const Store& n) { add(n.buffer->stage_name()); },

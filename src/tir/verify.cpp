@@ -12,30 +12,6 @@ namespace tenon::tir {
 
 namespace {
 
-/// A set of nodes. Several sets share one map from nodes to bits, and each set has its own bit.
-class Marked {
- public:
-  Marked(DenseMap<const void*, unsigned>& marks, unsigned mark) : marks_(marks), mark_(mark) {}
-  bool contains(const void* thing) const {
-    const unsigned* found = marks_.find(thing);
-    return found && (*found & mark_) != 0;
-  }
-  /// Inserts an element and returns whether it was new.
-  bool insert(const void* thing) {
-    unsigned& marks = marks_[thing];
-    const bool is_new = (marks & mark_) == 0;
-    marks |= mark_;
-    return is_new;
-  }
-  void erase(const void* thing) {
-    if (unsigned* found = marks_.find(thing)) *found &= ~mark_;
-  }
-
- private:
-  DenseMap<const void*, unsigned>& marks_;
-  unsigned mark_;
-};
-
 class Verifier {
  public:
   explicit Verifier(Form form) : form_(form) {}
@@ -45,13 +21,13 @@ class Verifier {
   void function(const PrimFunc& func) {
     for (const Var& param : func.params) define(param, param);
     for (const BufferParam& b : func.buffers) {
-      if (live_.contains(&b.declared->data.node()))
+      if (contains(kLive, &b.declared->data.node()))
         report("array `" + b.declared->name + "` has the memory of another parameter", b.param);
       // Sizes, strides and offsets of an argument are read from the argument at run time. The first
       // occurrence of a variable in them defines the variable.
       for (const Buffer& buffer : {b.declared, b.buffer}) {
         define_with_sizes(buffer);
-        buffers_.insert(buffer.get());
+        insert(kBuffers, buffer.get());
       }
     }
     stmt(func.body);
@@ -63,12 +39,27 @@ class Verifier {
   int masked_lanes_ = 1;
   bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
 
-  /// The membership bits of variables and buffers in the sets below.
+  /// Sets of variables and buffers. Each set has a bit in the marks of a node.
+  static constexpr unsigned kDefined = 1;  // all variables defined so far
+  static constexpr unsigned kInScope = 2;  // variables in scope
+  static constexpr unsigned kLive = 4;     // data pointers whose memory exists
+  static constexpr unsigned kBuffers = 8;  // multi-dimensional buffers that exist
   DenseMap<const void*, unsigned> marks_;
-  Marked defined_{marks_, 1};   // all variables defined so far
-  Marked in_scope_{marks_, 2};  // variables in scope
-  Marked live_{marks_, 4};      // data pointers whose memory exists
-  Marked buffers_{marks_, 8};   // multi-dimensional buffers that exist
+
+  bool contains(unsigned set, const void* node) const {
+    const unsigned* found = marks_.find(node);
+    return found && (*found & set) != 0;
+  }
+  /// Inserts a node and returns whether it was new.
+  bool insert(unsigned set, const void* node) {
+    unsigned& marks = marks_[node];
+    const bool is_new = (marks & set) == 0;
+    marks |= set;
+    return is_new;
+  }
+  void erase(unsigned set, const void* node) {
+    if (unsigned* found = marks_.find(node)) *found &= ~set;
+  }
 
   template <class Node>
   void report(std::string what, const Node& where, std::optional<Var> undefined = std::nullopt) {
@@ -80,28 +71,29 @@ class Verifier {
   void define_with_sizes(const Buffer& buffer) {
     for (const std::vector<Expr>& sizes : {buffer->shape, buffer->strides, {buffer->elem_offset}})
       for (const Expr& size : sizes)
-        for (const Var& v : free_vars(size)) in_scope_.insert(&v.node());
-    live_.insert(&buffer->data.node());
+        for (const Var& v : free_vars(size)) insert(kInScope, &v.node());
+    insert(kLive, &buffer->data.node());
   }
 
   void define(const Var& v, const Expr& where) {
-    in_scope_.insert(&v.node());
-    if (!defined_.insert(&v.node())) report("variable `" + v.name() + "` is defined twice", where);
+    insert(kInScope, &v.node());
+    if (!insert(kDefined, &v.node())) report("variable `" + v.name() + "` is defined twice", where);
   }
 
   template <class F>
   void with_var(const Var& v, const Stmt& where, F body) {
-    if (in_scope_.contains(&v.node()))
+    if (contains(kInScope, &v.node()))
       report("variable `" + v.name() + "` is defined inside its own scope", where);
-    in_scope_.insert(&v.node());
+    insert(kInScope, &v.node());
     body();
-    in_scope_.erase(&v.node());
+    erase(kInScope, &v.node());
   }
 
   template <class Node>
   void exists(const Buffer& buffer, const Node& where) {
-    const bool is_there = live_.contains(&buffer->data.node()) || buffers_.contains(buffer.get()) ||
-                          in_scope_.contains(&buffer->data.node());
+    const bool is_there = contains(kLive, &buffer->data.node()) ||
+                          contains(kBuffers, buffer.get()) ||
+                          contains(kInScope, &buffer->data.node());
     if (!is_there)
       report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
   }
@@ -141,14 +133,14 @@ class Verifier {
     match(
         e.node().value,
         [&](const VarNode& n) {
-          if (!in_scope_.contains(&e.node()) && !live_.contains(&e.node()))
+          if (!contains(kInScope, &e.node()) && !contains(kLive, &e.node()))
             report("variable `" + n.name + "` is used where it is not defined", e, Var::of(e));
         },
         [&](const LetExpr& n) {
           expr(n.value);
-          const bool is_new = in_scope_.insert(&n.var.node());
+          const bool is_new = insert(kInScope, &n.var.node());
           expr(n.body);
-          if (is_new) in_scope_.erase(&n.var.node());
+          if (is_new) erase(kInScope, &n.var.node());
         },
         [&](const Load& n) {
           indices(n.buffer, n.indices, e);
@@ -194,11 +186,11 @@ class Verifier {
           if (!has_dimensions()) report("a realization is left after flatten-storage", s);
           region(n.buffer, n.bounds, s);
           condition(n.condition, s);
-          const bool is_new = buffers_.insert(n.buffer.get());
-          const bool is_new_data = live_.insert(&n.buffer->data.node());
+          const bool is_new = insert(kBuffers, n.buffer.get());
+          const bool is_new_data = insert(kLive, &n.buffer->data.node());
           stmt(n.body);
-          if (is_new) buffers_.erase(n.buffer.get());
-          if (is_new_data) live_.erase(&n.buffer->data.node());
+          if (is_new) erase(kBuffers, n.buffer.get());
+          if (is_new_data) erase(kLive, &n.buffer->data.node());
         },
         [&](const BufferView& n) {
           if (!has_dimensions()) report("a buffer view is left after flatten-storage", s);
@@ -213,10 +205,10 @@ class Verifier {
         [&](const Allocate& n) {
           for (const Expr& e : n.extents) expr(e);
           condition(n.condition, s);
-          if (!live_.insert(&n.data.node()))
+          if (!insert(kLive, &n.data.node()))
             report("memory `" + n.data.name() + "` is allocated inside itself", s);
           stmt(n.body);
-          live_.erase(&n.data.node());
+          erase(kLive, &n.data.node());
         },
         [&](const For& n) {
           if (form_ == Form::Lowered && n.kind == ForKind::Vectorized)
@@ -291,10 +283,10 @@ class Verifier {
     condition(n.predicate, s);
     for (const IterVar& axis : b.iters) iterator(axis, name, s);
     for (const Buffer& buffer : b.alloc_buffers) {
-      if (!live_.insert(&buffer->data.node()))
+      if (!insert(kLive, &buffer->data.node()))
         report("buffer `" + buffer->name + "` is allocated inside itself", s);
       for (const Expr& extent : buffer->shape) expr(extent);
-      buffers_.insert(buffer.get());
+      insert(kBuffers, buffer.get());
     }
     for (const MatchBuffer& match : b.match_buffers) matched(match, s);
     for (const BufferRegion& r : b.reads) exists(r.buffer, s), region(r.buffer, r.region, s);
@@ -306,9 +298,9 @@ class Verifier {
           report("the init of " + name + " uses the reduction iterator `" + axis.name() + "`", s);
     }
     stmt(b.body);
-    for (const IterVar& axis : b.iters) in_scope_.erase(&axis.var().node());
+    for (const IterVar& axis : b.iters) erase(kInScope, &axis.var().node());
     for (const Buffer& buffer : b.alloc_buffers)
-      live_.erase(&buffer->data.node()), buffers_.erase(buffer.get());
+      erase(kLive, &buffer->data.node()), erase(kBuffers, buffer.get());
   }
 
   void iterator(const IterVar& axis, const std::string& block, const Stmt& s) {
@@ -327,7 +319,7 @@ class Verifier {
       expr(axis.dom()->min), expr(axis.dom()->extent);
     else
       report("iterator `" + axis.name() + "` of " + block + " has no domain", s);
-    if (!in_scope_.insert(&axis.var().node()))
+    if (!insert(kInScope, &axis.var().node()))
       report("iterator `" + axis.name() + "` of " + block + " is defined inside its own scope", s);
   }
 
@@ -353,9 +345,9 @@ class Verifier {
       report("a rolling-buffer mark has no buffer", s);
     // A kernel may contain several attributes of the same thread axis. They denote the same
     // threads, so only the outermost one opens a scope.
-    const bool is_new = binds && in_scope_.insert(&axis->var().node());
+    const bool is_new = binds && insert(kInScope, &axis->var().node());
     stmt(n.body);
-    if (is_new) in_scope_.erase(&axis->var().node());
+    if (is_new) erase(kInScope, &axis->var().node());
   }
 };
 

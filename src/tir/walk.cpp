@@ -457,16 +457,14 @@ bool wraps(const Expr& e) {
 }
 
 std::size_t node_count(const Expr& e) {
-  std::size_t count = 1;
-  for_each_child(e, [&](const Expr& c) { count += node_count(c); });
+  std::size_t count = 0;
+  walk(e, [&](const auto&) { ++count; });
   return count;
 }
 
 std::size_t node_count(const Stmt& s) {
-  std::size_t count = 1;
-  for_each_child(
-      s, [&](const Expr& e) { count += node_count(e); },
-      [&](const Stmt& c) { count += node_count(c); });
+  std::size_t count = 0;
+  walk(s, [&](const auto&) { ++count; });
   return count;
 }
 

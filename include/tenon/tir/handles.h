@@ -10,6 +10,7 @@
 #include <concepts>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/support/name.h"
@@ -113,8 +114,7 @@ struct Range {
   static Range from_extent(Expr extent);
 
  private:
-  struct Raw {};
-  Range(Raw, Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
+  Range(std::in_place_t, Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
 };
 
 /// Returns the range of each dimension's indices: [0, extent).

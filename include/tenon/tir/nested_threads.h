@@ -14,14 +14,12 @@
 
 namespace tenon::tir {
 
-/// Whether a "global" buffer that only one kernel uses is private to each thread, as in lowered
-/// code, or shared by all threads, as in block programs.
-enum class KernelMemory : bool { PerThread, Shared };
-
 /// Makes an inner loop serial if each thread has to execute all its iterations. An inner loop
 /// remains distributed over the threads if this provably gives the same results. The conditions
 /// are: there is a thread for each iteration, the body does not depend on the variable of the outer
-/// loop, and the body writes only memory that all threads share.
-Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory);
+/// loop, and the body writes only memory that all threads share. `is_global_shared`: whether all
+/// threads share a "global" buffer that only one kernel uses, as in block programs. In lowered
+/// code, it is private to each thread.
+Stmt serialize_nested_threads(const Stmt& body, bool is_global_shared);
 
 }  // namespace tenon::tir

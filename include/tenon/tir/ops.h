@@ -17,6 +17,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "tenon/tir/handles.h"
 #include "tenon/tir/intrin.h"
@@ -68,12 +69,8 @@ class Operand {
   SourceLocation where_;
 };
 
-/// Two operands of the same type.
-struct Promoted {
-  Expr a, b;
-};
 /// Types the literals and promotes both operands to a common type.
-Promoted promote(const Operand& a, const Operand& b);
+std::pair<Expr, Expr> promote(const Operand& a, const Operand& b);
 
 // ---- folding construction on operands of one type (what passes use) -----------------------------
 

@@ -1,7 +1,7 @@
 // Source locations of the stages whose values a function's buffers hold, as an annotation of the
 // function. Every pass keeps it. Code generators can write it as comments.
 //
-//   note_stage_lines(func.attrs, {{.buffer = "C.local", .line = "C.local, matmul.cpp:14"}});
+//   note_stage_lines(func.attrs, {{.buffer = "C", .name = "C.local", .line = "matmul.cpp:14"}});
 //   stage_lines(func.attrs)                 // the same
 #pragma once
 
@@ -17,7 +17,9 @@ namespace tenon::tir {
 struct StageLine {
   /// The name of the buffers. Several buffers may share it.
   std::string buffer;
-  /// The stage's name and its source location.
+  /// The name of the stage.
+  std::string name;
+  /// The source location, as "matmul.cpp:14"; empty if it is unknown.
   std::string line;
   /// Number of elements that the stage stores to its first output if it computes each element once.
   /// The initialization and every reduction step count as stores. Absent if unknown.
@@ -25,6 +27,8 @@ struct StageLine {
   /// Whether the stage has a schedule, so that its loops run as scheduled.
   bool is_scheduled = false;
 
+  /// Returns the name and the source location: "C, matmul.cpp:14".
+  std::string str() const { return line.empty() ? name : name + ", " + line; }
   friend bool operator==(const StageLine&, const StageLine&) = default;
 };
 

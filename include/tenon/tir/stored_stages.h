@@ -13,30 +13,19 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tenon/tir/function.h"
+#include "tenon/tir/stage_lines.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::tir {
-
-/// A stage that the function computes.
-struct NotedStage {
-  std::string name;
-  /// The source location, as "matmul.cpp:14", or several locations if stages share a name. Empty if
-  /// the function has no notes.
-  std::string line;
-  /// See StageLine::stores.
-  std::optional<std::int64_t> stores = std::nullopt;
-  /// The first of the stage's buffers.
-  std::string buffer;
-  /// See StageLine::is_scheduled; true if any stage of this name is scheduled.
-  bool is_scheduled = false;
-};
 
 class StoredStages {
  public:
   explicit StoredStages(const PrimFunc& func);
 
-  const std::vector<NotedStage>& stages() const { return stages_; }
+  /// Returns the stages that the function computes. `buffer` is the first of a stage's buffers. If
+  /// several stages store to it, `line` has all their locations, and `is_scheduled` is true if any
+  /// of them is scheduled.
+  const std::vector<StageLine>& stages() const { return stages_; }
   std::optional<int> stage_of(const std::string& buffer) const;
   /// Returns the indices of the stages that `s` computes, without duplicates, ordered by their last
   /// store in `s`. Results are memoized, also for the statements inside `s`, so query outer
@@ -44,7 +33,7 @@ class StoredStages {
   const std::vector<int>& of(const Stmt& s);
 
  private:
-  std::vector<NotedStage> stages_;
+  std::vector<StageLine> stages_;
   std::unordered_map<std::string, int> by_buffer_;
   std::unordered_map<const StmtNode*, std::vector<int>> known_;
 };

@@ -19,14 +19,14 @@ constexpr std::int64_t kWritten = 2;
 }  // namespace
 
 StageComments::StageComments(const PrimFunc& func) {
-  for (StageLine each : stage_lines(func.attrs)) {
-    each.line = comment_text(std::move(each.line));
+  for (const StageLine& each : stage_lines(func.attrs)) {
+    const std::string text = comment_text(each.str());
     const auto [stage, is_new] = stages_.emplace(each.buffer, static_cast<int>(lines_.size()));
     if (is_new) {
-      lines_.push_back(each.line);
+      lines_.push_back(text);
     } else if (std::string& line = lines_[static_cast<std::size_t>(stage->second)];
-               line.find(each.line) == std::string::npos) {
-      line += " or " + each.line;
+               line.find(text) == std::string::npos) {
+      line += " or " + text;
     }
   }
 }

@@ -553,7 +553,7 @@ std::vector<AccessProof> prove_accesses(const PrimFunc& func) {
 std::string stage_text(const PrimFunc& func, const std::string& stage_buffer) {
   const std::vector<StageLine> lines = stage_lines(func.attrs);
   const auto found = std::ranges::find(lines, stage_buffer, &StageLine::buffer);
-  return found == lines.end() ? stage_buffer : found->line;
+  return found == lines.end() ? stage_buffer : found->str();
 }
 
 std::string unproved_text(const AccessProof& proof) {

@@ -713,7 +713,7 @@ class BlockRaces {
   std::string stages_of(const Access& access) const {
     std::string text;
     for (const StageLine& line : stage_lines(func_.attrs))
-      if (line.buffer == access.stage) text += (text.empty() ? "" : " or ") + line.line;
+      if (line.buffer == access.stage) text += (text.empty() ? "" : " or ") + line.str();
     return "stage " + (text.empty() ? "`" + access.stage + "`" : text);
   }
 

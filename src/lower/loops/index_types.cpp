@@ -183,12 +183,12 @@ class Narrower {
     }
     if (const Binary* node = e.as<Binary>()) return binary(*node, e);
     if (const Select* node = e.as<Select>()) {
-      const Promoted arms = promote(expr(node->if_true), expr(node->if_false));
-      return make_select(expr(node->condition), arms.a, arms.b);
+      const auto [a, b] = promote(expr(node->if_true), expr(node->if_false));
+      return make_select(expr(node->condition), a, b);
     }
     if (const Call* call = as_call(e, Intrin::if_then_else)) {
-      const Promoted arms = promote(expr(call->args[1]), expr(call->args[2]));
-      return make_call(arms.a.dtype(), Intrin::if_then_else, {expr(call->args[0]), arms.a, arms.b});
+      const auto [a, b] = promote(expr(call->args[1]), expr(call->args[2]));
+      return make_call(a.dtype(), Intrin::if_then_else, {expr(call->args[0]), a, b});
     }
     // Other expressions and their operands keep their types.
     return map_children(e, [&](const Expr& c) { return cast(c.dtype(), expr(c)); });
@@ -197,8 +197,8 @@ class Narrower {
   Expr binary(const Binary& node, const Expr& self) {
     const Expr a = expr(node.a), b = expr(node.b);
     if (a.same_as(node.a) && b.same_as(node.b)) return self;
-    const Promoted both = promote(a, b);
-    return fold(node.op, both.a, both.b);
+    const auto [x, y] = promote(a, b);
+    return fold(node.op, x, y);
   }
 
   arith::Facts facts_;

@@ -785,7 +785,7 @@ class Builder {
 }  // namespace
 
 PrimFunc lower_blocks(const PrimFunc& func, const PassOptions&) {
-  const Stmt threads = serialize_nested_threads(func.body, KernelMemory::PerThread);
+  const Stmt threads = serialize_nested_threads(func.body, /*is_global_shared=*/false);
   const OpaqueBlocks blocks = make_blocks_opaque(reduce_across_threads(threads));
   const BufferPlaces places = BlockBufferPlanner(blocks).places();
   return with_body(func, Builder(places).stmt(blocks.body));

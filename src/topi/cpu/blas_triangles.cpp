@@ -141,35 +141,29 @@ class Triangle {
                 [&] { lane_loop(Part::Tail, last * lanes_, body); });
   }
 
-  /// The order in which blocks are visited. For each block size, it visits every `step`-th block,
-  /// beginning with block `first`.
-  struct Order {
-    bool is_ascending = true;
-    Expr first = 0;
-    int step = 1;
-  };
   /// Emits the body for the blocks of an interval of rows. Most blocks have `rows_` rows; the tail
-  /// is divided into smaller blocks.
-  void for_each_block(const Interval& rows, const Order& order, const BlockBody& body) {
+  /// is divided into smaller blocks. For each block size, visits every `step`-th block, beginning
+  /// with block `first`.
+  void for_each_block(const Interval& rows, bool is_ascending, const BlockBody& body,
+                      const Expr& first = 0, int step = 1) {
     std::vector<std::function<void()>> loops;
     Expr begin = rows.begin;
     for (const int size : {rows_, rows_ / 2, 1}) {
       const Var blocks = ir.let("blocks", tir::floordiv(rows.end - begin, size));
-      const Var number = ir.let("number", tir::ceildiv(blocks - order.first, order.step));
+      const Var number = ir.let("number", tir::ceildiv(blocks - first, step));
       loops.push_back([=, this] {
         ir.for_range(0, number, "block", [&](Var b) {
-          const Expr own =
-              order.first + (order.is_ascending ? Expr(b) : number - 1 - b) * order.step;
+          const Expr own = first + (is_ascending ? Expr(b) : number - 1 - b) * step;
           body({ir.let("i", begin + own * size), size});
         });
       });
       begin = begin + blocks * size;
     }
-    if (!order.is_ascending) std::reverse(loops.begin(), loops.end());
+    if (!is_ascending) std::reverse(loops.begin(), loops.end());
     for (const auto& loop : loops) loop();
   }
-  void for_each_block(const Order& order, const BlockBody& body) {
-    for_each_block(all(), order, body);
+  void for_each_block(bool is_ascending, const BlockBody& body) {
+    for_each_block(all(), is_ascending, body);
   }
   Interval all() const { return {0, n}; }
   /// Returns part `number` of `count` parts of the interval. The parts have about equal length.
@@ -322,8 +316,8 @@ std::function<Expr(const Column& column)> add_in_parallel(
     t.for_each_in(t.all(), [&](const Column& c) {
       t.store(t.exists_in_vector(c), parts[p * t.n + c.j], t.zero());
     });
-    t.for_each_block({true, p, cores},
-                     add_block([&](const Expr& j) { return parts[p * t.n + j]; }));
+    t.for_each_block(t.all(), true, add_block([&](const Expr& j) { return parts[p * t.n + j]; }), p,
+                     cores);
   });
   return [parts, cores, n = t.n](const Column& column) {
     Expr sum = parts[column.j];
@@ -382,7 +376,7 @@ PrimFunc symv(const TriangleOptions& options, const TargetFacts& target, SourceL
   const auto serial = [&] {
     scale();
     t.ir.if_scope(alpha != t.zero(),
-                  [&] { t.for_each_block({}, add_block([&](const Expr& j) { return y[j]; })); });
+                  [&] { t.for_each_block(true, add_block([&](const Expr& j) { return y[j]; })); });
   };
   const auto threaded = [&] {
     scale();
@@ -414,12 +408,12 @@ PrimFunc trmv_by_rows(Triangle& t, const BufferRef& A, const BufferRef& x, int c
       }
     };
   };
-  const auto serial = [&] { t.for_each_block({!t.is_lower}, store_block(x)); };
+  const auto serial = [&] { t.for_each_block(!t.is_lower, store_block(x)); };
   const auto threaded = [&] {
     const BufferRef copy = t.ir.allocate(t.type, {t.n}, "copy");
     t.set_elements(copy, [&](const Column& c) { return x[c.j]; });
     in_parallel(t.ir, cores, [&](const Var& p) {
-      t.for_each_block({true, p, cores}, store_block(copy));
+      t.for_each_block(t.all(), true, store_block(copy), p, cores);
     });
   };
   return t.function("trmv", cores, serial, threaded);
@@ -447,7 +441,7 @@ PrimFunc trmv_by_columns(Triangle& t, const BufferRef& A, const BufferRef& x, in
     };
   };
   const auto serial = [&] {
-    t.for_each_block({t.is_lower}, add_block([&](const Expr& j) { return x[j]; }, true));
+    t.for_each_block(t.is_lower, add_block([&](const Expr& j) { return x[j]; }, true));
   };
   const auto threaded = [&] {
     t.set_elements(
@@ -527,7 +521,7 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
   // Solves the equations of some rows. The terms in columns outside of `rows` must have been
   // subtracted before.
   const auto solve_rows = [&](const Interval& rows) {
-    t.for_each_block(rows, {is_ascending}, [&](const Block& block) {
+    t.for_each_block(rows, is_ascending, [&](const Block& block) {
       const auto columns = [&](const Triangle::Body& body) {
         t.for_each_column(block, rows, body);
       };
@@ -543,15 +537,15 @@ PrimFunc trsv(const TriangleOptions& options, const TargetFacts& target, SourceL
     const Interval others = options.lower ? Interval{0, rows.begin} : Interval{rows.end, t.n};
     in_parallel(t.ir, target.cores, [&](const Var& p) {
       if (!options.transposed) {
-        t.for_each_block(rows, {true, p, target.cores}, [&](const Block& block) {
+        const auto subtract_own = [&](const Block& block) {
           const std::vector<Expr> own =
               subtracted(block, [&](const Triangle::Body& body) { t.for_each_in(others, body); });
           for (int r = 0; r < block.rows; ++r) x[block.i + r] = own[static_cast<std::size_t>(r)];
-        });
-        return;
+        };
+        return t.for_each_block(rows, true, subtract_own, p, target.cores);
       }
       const Interval part = t.part(others, p, target.cores);
-      t.for_each_block(rows, {}, [&](const Block& block) {
+      t.for_each_block(rows, true, [&](const Block& block) {
         subtract(block, t.elements(x, block),
                  [&](const Triangle::Body& body) { t.for_each_in(part, body); });
       });
@@ -591,13 +585,12 @@ PrimFunc syr2(const TriangleOptions& options, const TargetFacts& target, SourceL
     });
   };
   const auto serial = [&] {
-    t.ir.if_scope(alpha != t.zero(), [&] { t.for_each_block({}, update); });
+    t.ir.if_scope(alpha != t.zero(), [&] { t.for_each_block(true, update); });
   };
   const auto threaded = [&] {
     t.ir.if_scope(alpha != t.zero(), [&] {
-      in_parallel(t.ir, target.cores, [&](const Var& p) {
-        t.for_each_block({true, p, target.cores}, update);
-      });
+      in_parallel(t.ir, target.cores,
+                  [&](const Var& p) { t.for_each_block(t.all(), true, update, p, target.cores); });
     });
   };
   return t.function("syr2", target.cores, serial, threaded);

@@ -1,5 +1,6 @@
 // Convolutions for CPUs (topi/cpu.h).
 #include <algorithm>
+#include <tuple>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/tir/expr.h"
@@ -23,15 +24,6 @@ namespace {
 Layout layout_of(const Tensor& convolution) {
   return convolution.op().tag() == kConv2dNhwc ? Layout::Nhwc : Layout::Nchw;
 }
-
-/// A tile of accumulators in registers, of positions by filters. The vectors of the tile span
-/// either filters or positions. `single` is the extent of the other dimension.
-struct ConvolutionTile {
-  bool has_vectors_of_filters;
-  int single, vectors, lanes;
-  int filters() const { return has_vectors_of_filters ? vectors * lanes : single; }
-  int places() const { return has_vectors_of_filters ? single : vectors * lanes; }
-};
 
 /// Returns the number of positions of a tile, at most `most`. It minimizes the padding of the last
 /// tile in a row. Among equal candidates, it returns the largest one.
@@ -78,7 +70,10 @@ bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
   return vectors % 2 == 1 && vectors <= kFewVectors;
 }
 
-ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& target) {
+/// Returns {filters, places, lanes, has_vectors_of_filters} for a tile of accumulators in
+/// registers, of positions by filters. The vectors of the tile span either filters or positions.
+std::tuple<int, int, int, bool> convolution_tile(const Tensor& convolution,
+                                                 const TargetFacts& target) {
   // Vectors of filters have to be transposed for the store. If a sum has fewer terms than this, the
   // transposition takes longer than the sum.
   constexpr double kFewTerms = 64, kFewStridedTerms = 32;
@@ -105,14 +100,15 @@ ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& t
     const int vectors = width.value_or(2 * lanes) >= 2 * lanes ? 2 : 1;
     const auto most = static_cast<std::int64_t>(registers / 2 / vectors);
     const auto single = static_cast<int>(std::clamp<std::int64_t>(filters.value_or(most), 1, most));
-    return {false, is_of_groups && (!filters || *filters % single != 0) ? 1 : single, vectors,
-            lanes};
+    return {is_of_groups && (!filters || *filters % single != 0) ? 1 : single, vectors * lanes,
+            lanes, false};
   }
   while (has_few_filters && lanes > 1 && lanes > *filters) lanes /= 2;
   const bool has_two =
       filters.value_or(2 * lanes) >= 2 * lanes && (!is_of_groups || *filters % (2 * lanes) == 0);
   const int vectors = has_two && !wastes_vectors(filters, lanes) ? 2 : 1;
-  return {true, places_at_once(width, most_places(convolution, vectors, target)), vectors, lanes};
+  return {vectors * lanes, places_at_once(width, most_places(convolution, vectors, target)), lanes,
+          true};
 }
 
 /// Stores all filters of a position contiguously, so that vectors can span filters.
@@ -178,14 +174,13 @@ void copy_rows(const Schedule& s, const Tensor& image, const Tensor& sums, const
   copy.vectorize(copy.split(loops[3], lanes).inner);
 }
 
-/// Packs the filters in blocks as wide as the tile.
+/// Packs the filters in blocks of `width`, the number of filters of a tile.
 void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sums,
-                     std::size_t along, const ConvolutionTile& tile, bool has_threads) {
+                     std::size_t along, int width, int lanes, bool has_threads) {
   const Stage packed = s[s.cache_read(filters, "global", {sums})];
   // Pads the last block with zeros for missing filters, so that it is computed like the others.
   packed.round_up(packed.op().axis()[along]);
-  const std::vector<IterVar> loops =
-      lay_out_in_panels(packed, along, 0, tile.filters(), tile.lanes);
+  const std::vector<IterVar> loops = lay_out_in_panels(packed, along, 0, width, lanes);
   const IterVar blocks = packed.fuse(loops[0], loops[1]);
   packed.pragma(blocks, kPartitioned, 1);
   if (has_threads) packed.parallel(blocks);
@@ -210,9 +205,10 @@ std::vector<IterVar> steps_of(const Stage& sums) {
 void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target) {
   const Layout layout = layout_of(request.core);
   const std::size_t channel = channels_of(layout), y = height_of(layout);
-  const ConvolutionTile tile = convolution_tile(request.core, target);
+  const auto [filters, places, lanes, has_vectors_of_filters] =
+      convolution_tile(request.core, target);
   const bool is_by_filters = layout == Layout::Nhwc;
-  const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;
+  const bool turns_around = has_vectors_of_filters && !is_by_filters;
   request.inline_maps(s);
   // `inputs` has one element if the same tensor is image and kernel.
   const std::vector<Tensor> inputs = request.core.op().inputs();
@@ -226,41 +222,40 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const bool is_worthwhile = are_worth_threads(terms_of(request.core.op()));
   arrange_source(s, inputs.front(), s[sums].op(), is_worthwhile);
   // The filters are the last dimension of the kernels of Layout::Nhwc, and the first of all others.
-  if (tile.has_vectors_of_filters)
-    lay_out_filters(s, inputs.back(), sums, is_by_filters ? 3 : 0, tile, is_worthwhile);
+  if (has_vectors_of_filters)
+    lay_out_filters(s, inputs.back(), sums, is_by_filters ? 3 : 0, filters, lanes, is_worthwhile);
 
   const std::vector<IterVar> axes = stage.op().axis();
-  auto [blocks, filter] = stage.split(axes[channel], tile.filters());
-  auto [tiles, place] = stage.split(axes[y + 1], tile.places());
+  auto [blocks, filter] = stage.split(axes[channel], filters);
+  auto [tiles, place] = stage.split(axes[y + 1], places);
   const auto [outer, inner] = is_by_filters ? std::pair(place, filter) : std::pair(filter, place);
   std::vector<IterVar> order{axes[0], blocks, axes[y], tiles, outer, inner};
   std::vector<IterVar> tasks{axes[0], blocks, axes[y]};
   if (const auto rows =
-          tile.has_vectors_of_filters ? rows_of_a_group(request.core, target) : std::nullopt) {
+          has_vectors_of_filters ? rows_of_a_group(request.core, target) : std::nullopt) {
     auto [group, row] = stage.split(axes[y], *rows);
     order[1] = group;
     order[2] = blocks;
     order.insert(order.begin() + 3, row);
     tasks = {axes[0], group};
-    if (turns_around) copy_rows(s, inputs.front(), sums, stage, group, tile.lanes);
+    if (turns_around) copy_rows(s, inputs.front(), sums, stage, group, lanes);
   }
   stage.reorder(order);
   stage.pragma(tiles, kPartitioned, 1);
   const Stage tiled = s[sums];
   tiled.compute_at(stage, tiles);
-  if (tile.has_vectors_of_filters) tiled.round_up(tiled.op().axis()[channel]);
+  if (has_vectors_of_filters) tiled.round_up(tiled.op().axis()[channel]);
   if (turns_around) turn_around(tiled);
   if (mapped) {
     s[*mapped].compute_at(stage, tiles);
     turn_around(s[*mapped]);
-    s[*mapped].vectorize(s[*mapped].split(s[*mapped].leaf_iter_vars().back(), tile.lanes).inner);
+    s[*mapped].vectorize(s[*mapped].split(s[*mapped].leaf_iter_vars().back(), lanes).inner);
   }
   const std::vector<IterVar> own = tiled.leaf_iter_vars();
   // If vectors span filters, the innermost loop of the tile runs over the filters.
-  keep_in_registers(tiled, steps_of(tiled), own[tile.has_vectors_of_filters ? 2 : 1], own[3],
-                    tile.lanes);
-  if (is_by_filters) stage.vectorize(stage.split(filter, tile.lanes).inner);
-  if (!tile.has_vectors_of_filters) stage.vectorize(stage.split(place, tile.lanes).inner);
+  keep_in_registers(tiled, steps_of(tiled), own[has_vectors_of_filters ? 2 : 1], own[3], lanes);
+  if (is_by_filters) stage.vectorize(stage.split(filter, lanes).inner);
+  if (!has_vectors_of_filters) stage.vectorize(stage.split(place, lanes).inner);
   IterVar around_panels = blocks;
   if (is_worthwhile) {
     const bool has_blocks = tasks[1].same_as(blocks);
@@ -270,7 +265,7 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   } else {
     stage.pragma(blocks, kPartitioned, 1);
   }
-  if (tile.has_vectors_of_filters && te::is_constant_input(inputs.back()))
+  if (has_vectors_of_filters && te::is_constant_input(inputs.back()))
     stage.pragma(around_panels, kPrefetchesPanels, 1);
 }
 

@@ -12,10 +12,9 @@ namespace tenon::topi::cpu {
 
 namespace {
 
-/// The extents of a convolution as floating-point numbers, which do not overflow.
-struct ConvolutionSizes {
-  double batch, channels, filters, height, width;
-};
+/// The extents {batch, channels, filters, height, width} of a convolution as floating-point
+/// numbers, which do not overflow.
+using ConvolutionSizes = std::array<double, 5>;
 
 /// Returns the sizes of the convolution. Nullopt unless both the direct and the Winograd form
 /// support the options and extents.
@@ -49,12 +48,13 @@ std::optional<ConvolutionSizes> sizes_of(Layout layout, const Tensor& x, const T
   const auto places = [&](std::size_t n) {
     return extents[2 + n] + options.padding[n] + options.padding[2 + n] - (kKernel - 1);
   };
-  const ConvolutionSizes sizes{extents[0], extents[1], extents[4], places(0), places(1)};
+  const double height = places(0), width = places(1);
   // Returns nullopt for invalid options. The caller then declares conv2d_nchw, which reports the
   // error.
-  const bool fits = extents[1] == extents[5] && sizes.height > 0 && sizes.width > 0 &&
+  const bool fits = extents[1] == extents[5] && height > 0 && width > 0 &&
                     std::ranges::all_of(options.padding, [](int n) { return n >= 0; });
-  return fits ? std::optional(sizes) : std::nullopt;
+  if (!fits) return std::nullopt;
+  return ConvolutionSizes{extents[0], extents[1], extents[4], height, width};
 }
 
 double rounded_up(double value, int multiple) { return std::ceil(value / multiple) * multiple; }
@@ -64,21 +64,22 @@ double rounded_up(double value, int multiple) { return std::ceil(value / multipl
 /// `of_input` per channel of an input tile, and `of_result` per filter of a result tile.
 double winograd_cost(int tile, double of_filter, double of_input, double of_result,
                      const ConvolutionSizes& sizes, int lanes) {
-  const double tiles = sizes.batch * std::ceil(sizes.height / tile) * std::ceil(sizes.width / tile),
-               places = (tile + 2) * (tile + 2), filters = rounded_up(sizes.filters, lanes),
-               channels = rounded_up(sizes.channels, lanes);
-  return places * tiles * sizes.channels * filters + of_filter * sizes.channels * filters +
-         tiles * (of_input * channels + of_result * filters);
+  const auto [batch, channels, filters, height, width] = sizes;
+  const double tiles = batch * std::ceil(height / tile) * std::ceil(width / tile),
+               places = (tile + 2) * (tile + 2), all_filters = rounded_up(filters, lanes),
+               all_channels = rounded_up(channels, lanes);
+  return places * tiles * channels * all_filters + of_filter * channels * all_filters +
+         tiles * (of_input * all_channels + of_result * all_filters);
 }
 
 /// Returns the cost of the direct form. It includes packing the filters, which takes longer if they
 /// come from memory.
 double direct_cost(const ConvolutionSizes& sizes, int bytes, const TargetFacts& target) {
   constexpr double kTerms = 9, kOfFilter = 80, kFromMemory = 300, kLargeKernels = 4;
-  const double filters = sizes.channels * sizes.filters;
-  const bool is_large = filters * kTerms * bytes > kLargeKernels * target.caches.l2;
-  return sizes.batch * sizes.height * sizes.width * filters * kTerms +
-         filters * (is_large ? kFromMemory : kOfFilter);
+  const auto [batch, channels, filters, height, width] = sizes;
+  const double planes = channels * filters;
+  const bool is_large = planes * kTerms * bytes > kLargeKernels * target.caches.l2;
+  return batch * height * width * planes * kTerms + planes * (is_large ? kFromMemory : kOfFilter);
 }
 
 /// Returns the options of Winograd's form if it is expected to be faster than the direct one.

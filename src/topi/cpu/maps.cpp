@@ -1,6 +1,7 @@
 // Elementwise maps, transpositions and column reductions for CPUs (topi/cpu.h).
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/stage_data.h"
@@ -111,15 +112,6 @@ namespace {
 
 constexpr int kMinSide = 4;
 
-/// The blocking of a transposition. `size.line` columns of the source are transposed together, in
-/// segments of `segment` rows. If `segment` is 0, there is one segment. If `is_one_line`, all
-/// columns are transposed together, and the segments are tasks for threads.
-struct Transposition {
-  TurnedSize size;
-  int segment;
-  bool is_one_line = false;
-};
-
 /// Whether rows of this length map to the same set of the L1 cache.
 bool rows_conflict(std::int64_t bytes) {
   constexpr std::int64_t kBytesOfAWay = 4096;
@@ -127,20 +119,25 @@ bool rows_conflict(std::int64_t bytes) {
   return bytes > 0 && std::min(rest, kBytesOfAWay - rest) < kBytesOfALine;
 }
 
-/// `along` is the dimension of the result along which the source is contiguous.
-Transposition transposition_of(const Tensor& out, std::size_t along, const TargetFacts& target) {
+/// Returns the blocking {side, line, segment, is_one_line} of a transposition in tiles of `side` x
+/// `side`. `line` columns of the source are transposed together, in segments of `segment` rows. If
+/// `segment` is 0, there is one segment. If `is_one_line`, all columns are transposed together, and
+/// the segments are tasks for threads. `along` is the dimension of the result along which the
+/// source is contiguous.
+std::tuple<int, int, int, bool> transposition_of(const Tensor& out, std::size_t along,
+                                                 const TargetFacts& target) {
   constexpr std::int64_t kNarrow = 64, kShort = 32, kLinesOfASet = 8, kMax = 1 << 30;
   const int bytes = out.dtype().bytes(), of_a_line = kBytesOfALine / bytes;
-  TurnedSize size = turned_size(lanes_of(out.dtype(), target), bytes);
+  auto [side, line] = turned_size(lanes_of(out.dtype(), target), bytes);
   const std::int64_t columns = tir::constant_int(out.shape()[along]).value_or(0);
   const std::int64_t rows = tir::constant_int(out.shape().back()).value_or(0);
-  if (std::min(rows, columns) < 1 || std::max(rows, columns) > kMax) return {size, 0};
-  const int half = std::max(size.side / 2, kMinSide);
-  if (columns < size.side) size.side = half;
+  if (std::min(rows, columns) < 1 || std::max(rows, columns) > kMax) return {side, line, 0, false};
+  const int half = std::max(side / 2, kMinSide);
+  if (columns < side) side = half;
   const bool is_aligned = rows % of_a_line == 0;
   if (rows_conflict(rows * bytes) && !is_aligned) {
-    const int side = columns > kNarrow ? half : size.side;
-    return {{side, side}, of_a_line};
+    if (columns > kNarrow) side = half;
+    return {side, side, of_a_line, false};
   }
   // All columns of a row are transposed together, unless the cache lines of the result that they
   // are stored to evict each other.
@@ -149,19 +146,19 @@ Transposition transposition_of(const Tensor& out, std::size_t along, const Targe
     is_narrow = is_narrow && !rows_conflict(n * rows * bytes);
   if (is_narrow) {
     // Uses half vectors if full vectors would load many missing columns.
-    const auto padded = [&](int side) { return static_cast<int>(parts_of(columns, side) * side); };
-    if (6 * padded(half) <= 5 * padded(size.side)) size.side = half;
+    const auto padded = [&](int n) { return static_cast<int>(parts_of(columns, n) * n); };
+    if (6 * padded(half) <= 5 * padded(side)) side = half;
     const auto task = parts_of(kElementsOfATask, columns * of_a_line) * of_a_line;
     const bool has_tasks = is_worth_threads(count_of(out.shape()));
-    return {{size.side, padded(size.side)}, has_tasks ? static_cast<int>(task) : 0, true};
+    return {side, padded(side), has_tasks ? static_cast<int>(task) : 0, true};
   }
   // Half vectors straddle two cache lines of the result less often.
-  if (!is_aligned) return {{rows < kShort ? size.side : half, size.line}, 0};
+  if (!is_aligned) return {rows < kShort ? side : half, line, 0, false};
   // Uses square blocks of whole cache lines. For matrices beyond the L2 cache, a block has twice
   // the size, because the hardware fetches two adjacent lines.
   const bool is_far = 2 * rows * columns * bytes > target.caches.l2;
-  const int side_of_square = std::max((is_far ? 2 : 1) * of_a_line, size.side);
-  return {{size.side, side_of_square}, side_of_square};
+  const int side_of_square = std::max((is_far ? 2 : 1) * of_a_line, side);
+  return {side, side_of_square, side_of_square, false};
 }
 
 }  // namespace
@@ -181,35 +178,34 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   std::vector<IterVar> order = stage.op().axis();
   IterVar across = order.back();
   order.pop_back();
-  const Transposition how = transposition_of(out, *along, target);
+  const auto [side, line, segment, is_one_line] = transposition_of(out, *along, target);
   std::optional<IterVar> segments;
-  if (how.segment > 0) {
-    auto [outer, of_segment] = stage.split(across, how.segment);
+  if (segment > 0) {
+    auto [outer, of_segment] = stage.split(across, segment);
     segments = outer;
     across = of_segment;
   }
-  const TurnedTile turned = turn_tiles(stage, order[*along], across, how.size);
-  order[*along] = turned.lines;
-  std::vector<IterVar> inner{turned.vectors, turned.tiles};
-  if (segments && how.is_one_line) {
+  const auto [lines, vectors, tiles, y, x] = turn_tiles(stage, order[*along], across, {side, line});
+  order[*along] = lines;
+  std::vector<IterVar> inner{vectors, tiles};
+  if (segments && is_one_line) {
     order.push_back(*segments);
   } else if (segments) {
-    inner = {*segments, turned.tiles, turned.vectors};
+    inner = {*segments, tiles, vectors};
     stage.pragma(*segments, kPartitioned, 1);
     // The square is unrolled, so that each of its loads has a constant stride, which the hardware
     // prefetches.
     constexpr int kMaxTiles = 16;
-    if (how.size.line / how.size.side * (how.segment / how.size.side) <= kMaxTiles)
-      stage.unroll(turned.tiles).unroll(turned.vectors);
+    if (line / side * (segment / side) <= kMaxTiles) stage.unroll(tiles).unroll(vectors);
   }
   std::vector<IterVar> all = order;
   all.insert(all.end(), inner.begin(), inner.end());
-  all.insert(all.end(), {turned.y, turned.x});
+  all.insert(all.end(), {y, x});
   stage.reorder(all);
   read_whole_vectors(s[rows], stage, inner.back());
-  IterVar lines = turned.lines;
-  if (is_worth_threads(count_of(out.shape()))) stage.parallel(lines = fused(stage, order));
-  stage.pragma(lines, kPartitioned, 1);
+  IterVar outermost = lines;
+  if (is_worth_threads(count_of(out.shape()))) stage.parallel(outermost = fused(stage, order));
+  stage.pragma(outermost, kPartitioned, 1);
   return true;
 }
 

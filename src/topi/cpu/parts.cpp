@@ -154,16 +154,17 @@ std::vector<IterVar> lay_out_in_panels(const Stage& packed, std::size_t along, s
   return loops;
 }
 
-TurnedSize turned_size(int lanes, int bytes) {
+std::pair<int, int> turned_size(int lanes, int bytes) {
   const int side = std::max(lanes / 2, 4);
   return {side, std::max(kBytesOfALine / bytes / side, 1) * side};
 }
 
-TurnedTile turn_tiles(const Stage& stage, const IterVar& down, const IterVar& across,
-                      TurnedSize size) {
-  auto [lines, in_line] = stage.split(down, size.line);
-  auto [tiles, y] = stage.split(in_line, size.side);
-  auto [vectors, x] = stage.split(across, size.side);
+std::array<IterVar, 5> turn_tiles(const Stage& stage, const IterVar& down, const IterVar& across,
+                                  const std::pair<int, int>& size) {
+  const auto [side, line] = size;
+  auto [lines, in_line] = stage.split(down, line);
+  auto [tiles, y] = stage.split(in_line, side);
+  auto [vectors, x] = stage.split(across, side);
   stage.unroll(y).vectorize(x);
   for (const IterVar& loop : {vectors, tiles}) stage.pragma(loop, kPartitioned, 1);
   return {lines, vectors, tiles, y, x};
@@ -179,12 +180,12 @@ IterVar turn_in_registers(const te::Schedule& s, const te::Tensor& packed, const
                           const IterVar& across, int lanes) {
   const te::Tensor rows = s.cache_read(packed.op().inputs().front(), "local", {packed.op()});
   const Stage stage = s[packed];
-  const TurnedTile tile =
+  const auto [lines, vectors, tiles, y, x] =
       turn_tiles(stage, down, across, turned_size(lanes, packed.dtype().bytes()));
-  stage.reorder({tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
-  stage.pragma(tile.lines, kPartitioned, 1);
-  read_whole_vectors(s[rows], stage, tile.tiles);
-  return tile.lines;
+  stage.reorder({lines, vectors, tiles, y, x});
+  stage.pragma(lines, kPartitioned, 1);
+  read_whole_vectors(s[rows], stage, tiles);
+  return lines;
 }
 
 IterVar transpose_by_tiles(const te::Schedule& s, const te::Tensor& packed, int lanes) {

@@ -1,7 +1,9 @@
 // Helpers shared by the schedules of several kinds of CPU operators.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <utility>
 
 #include "tenon/te/schedule.h"
 #include "tenon/tir/target.h"
@@ -86,25 +88,17 @@ void arrange_partial_results(const te::Stage& part, bool is_first, int lanes);
 std::vector<te::IterVar> lay_out_in_panels(const te::Stage& packed, std::size_t along,
                                            std::size_t from, int width, int lanes);
 
-/// `side` is the number of rows and columns of a square tile that is transposed in registers.
-/// `line` is a multiple of it: the number of contiguous source elements whose tiles are processed
-/// one after another.
-struct TurnedSize {
-  int side, line;
-};
 inline constexpr int kBytesOfALine = 64;
-/// Returns the size for tiles that are half a vector wide. `line` covers a cache line.
-TurnedSize turned_size(int lanes, int bytes);
-
-/// The loops over square tiles that are transposed in registers.
-struct TurnedTile {
-  te::IterVar lines, vectors, tiles, y, x;
-};
-/// Splits the loops `down` and `across` into transposed tiles. The source is contiguous along
-/// `down`, and the result is contiguous along `across`. The caller applies the pragma kPartitioned
-/// to `lines`, or to the loop that `lines` is fused into.
-TurnedTile turn_tiles(const te::Stage& stage, const te::IterVar& down, const te::IterVar& across,
-                      TurnedSize size);
+/// Returns {side, line} for square tiles that are transposed in registers. `side` is the number of
+/// rows and columns of a tile, half a vector. `line` is a multiple of it that covers a cache line:
+/// the number of contiguous source elements whose tiles are processed one after another.
+std::pair<int, int> turned_size(int lanes, int bytes);
+/// Splits the loops `down` and `across` into transposed tiles of the given {side, line}. The source
+/// is contiguous along `down`, and the result is contiguous along `across`. Returns the loops
+/// {lines, vectors, tiles, y, x}, of which `y` and `x` span a tile. The caller applies the pragma
+/// kPartitioned to `lines`, or to the loop that `lines` is fused into.
+std::array<te::IterVar, 5> turn_tiles(const te::Stage& stage, const te::IterVar& down,
+                                      const te::IterVar& across, const std::pair<int, int>& size);
 /// Loads the rows of a tile as whole vectors inside the loop `at`. Elements past the end are 0.
 void read_whole_vectors(const te::Stage& rows, const te::Stage& reader, const te::IterVar& at);
 

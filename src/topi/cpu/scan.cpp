@@ -85,11 +85,11 @@ void arrange_blocks(const Schedule& s, const RunningSums& sums, int lanes) {
   // Transposes tiles of a stage in registers. They are read from the stage `source`.
   const auto turn = [&](const Stage& stage, std::vector<IterVar> order, const IterVar& down,
                         const IterVar& across, const Stage& source) {
-    const TurnedTile tile =
+    const auto [lines, vectors, tiles, y, x] =
         turn_tiles(stage, down, across, turned_size(lanes, sums.out.dtype().bytes()));
-    order.insert(order.end(), {tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
-    stage.reorder(order).pragma(tile.lines, kPartitioned, 1);
-    source.compute_at(stage, tile.tiles);
+    order.insert(order.end(), {lines, vectors, tiles, y, x});
+    stage.reorder(order).pragma(lines, kPartitioned, 1);
+    source.compute_at(stage, tiles);
     source.vectorize(source.op().axis().back());
   };
 

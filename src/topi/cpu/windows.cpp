@@ -1,5 +1,6 @@
 // Operators on windows of each channel for CPUs (topi/cpu.h): depthwise convolutions and pooling.
 #include <algorithm>
+#include <tuple>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
@@ -54,40 +55,35 @@ bool separates_columns(const te::Operation& windows, int stride) {
   return stride > 1 && window.value_or(0) >= kManyReads * stride * stride;
 }
 
-/// A tile of results in registers: `rows` rows of one vector each. Image rows that several result
-/// rows read are loaded once.
-struct WindowTile {
-  int rows, lanes;
-  /// Whether the outermost loop runs over the columns of the window. The image rows of a column
-  /// then stay in registers. For short windows of wide images, an outermost loop over rows is
-  /// faster.
-  bool is_by_columns = true;
-};
-
-/// `has_gaps`: whether adjacent results read input columns that are not adjacent.
-WindowTile window_tile(const Tensor& windows, bool has_gaps, const TargetFacts& target) {
+/// Returns {rows, lanes, is_by_columns} for a tile of results in registers: `rows` rows of one
+/// vector each. Image rows that several result rows read are loaded once. If `is_by_columns`, the
+/// outermost loop runs over the columns of the window, so that the image rows of a column stay in
+/// registers. For short windows of wide images, an outermost loop over rows is faster. `has_gaps`:
+/// whether adjacent results read input columns that are not adjacent.
+std::tuple<int, int, bool> window_tile(const Tensor& windows, bool has_gaps,
+                                       const TargetFacts& target) {
   constexpr int kRows = 4, kMaxRows = 8, kMinLanes = 4, kBitsWithMasks = 512;
   // If columns have gaps, result rows share few image rows, and a load spans two vectors, so the
   // tile is smaller.
   const int all = lanes_of(windows.dtype(), target);
-  WindowTile tile{has_gaps ? kRows / 2 : kRows, has_gaps ? std::max(all / 2, kMinLanes) : all};
+  int rows = has_gaps ? kRows / 2 : kRows, lanes = has_gaps ? std::max(all / 2, kMinLanes) : all;
   const std::optional<std::int64_t> height = tir::constant_int(windows.shape()[2]),
                                     width = tir::constant_int(windows.shape()[3]);
   // More result rows are useful for tall windows, because they share more image rows.
   const bool is_tall = count_of({reduced_extents(windows.op()).front()}).value_or(0) > kRows;
-  tile.is_by_columns = is_tall || has_gaps || width.value_or(all + 1) <= all;
+  const bool is_by_columns = is_tall || has_gaps || width.value_or(all + 1) <= all;
   if (height) {
-    tile.rows = static_cast<int>(even_part(*height, tile.rows));
-    for (int rows = is_tall && !has_gaps ? kMaxRows : 0; rows > tile.rows; --rows)
-      if (*height % rows == 0) tile.rows = rows;
+    rows = static_cast<int>(even_part(*height, rows));
+    for (int more = is_tall && !has_gaps ? kMaxRows : 0; more > rows; --more)
+      if (*height % more == 0) rows = more;
   }
   if (width && target.vector_registers.bits >= kBitsWithMasks) {
-    tile.lanes = static_cast<int>(std::clamp<std::int64_t>(*width, 1, tile.lanes));
+    lanes = static_cast<int>(std::clamp<std::int64_t>(*width, 1, lanes));
   } else if (width) {
     // A narrower vector that divides the width is faster than a scalar tail of each row.
-    while (tile.lanes > kMinLanes && *width % tile.lanes != 0) tile.lanes /= 2;
+    while (lanes > kMinLanes && *width % lanes != 0) lanes /= 2;
   }
-  return tile;
+  return {rows, lanes, is_by_columns};
 }
 
 /// Unrolls the loops over the window if it has at most `most` points.
@@ -237,13 +233,13 @@ void arrange_blocks_of_channels(const Schedule& s, const Request& request,
   const std::vector<IterVar> axes = stage.op().axis();
   auto [blocks, channel] = stage.split(axes[1], lanes);
   const IterVar task = stage.fuse(axes[0], blocks);
-  const TurnedTile turned =
+  const auto [lines, vectors, tiles, y, x] =
       turn_tiles(stage, channel, axes[3], turned_size(lanes, request.out.dtype().bytes()));
-  stage.reorder({task, axes[2], turned.lines, turned.vectors, turned.tiles, turned.y, turned.x});
-  stage.pragma(turned.lines, kPartitioned, 1);
+  stage.reorder({task, axes[2], lines, vectors, tiles, y, x});
+  stage.pragma(lines, kPartitioned, 1);
   if (are_worth_threads(terms_of(request.core.op()))) stage.parallel(task);
   const Stage read = s[rows];
-  read.compute_at(stage, turned.tiles);
+  read.compute_at(stage, tiles);
   for (const IterVar& axis : rows.op().axis()) read.round_up(axis);
   read.vectorize(read.transform_layout([](std::span<const tir::Var> at) {
                        return std::vector<tir::Expr>{at[0], at[2], at[3], at[1]};
@@ -296,13 +292,13 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
              has_gaps = stride > 1 && !are_separated;
   if (has_short_rows(request.core, has_gaps, target))
     return arrange_blocks_of_channels(s, request, target);
-  const WindowTile tile = window_tile(request.core, has_gaps, target);
+  const auto [rows, lanes, is_by_columns] = window_tile(request.core, has_gaps, target);
   request.inline_maps(s);
   const Stage stage = s[request.out];
   const Tensor sums = request.sums_in_registers(s);
 
   const std::vector<IterVar> axes = stage.op().axis();
-  auto [tiles, vectors, row, lane] = stage.tile(axes[2], axes[3], tile.rows, tile.lanes);
+  auto [tiles, vectors, row, lane] = stage.tile(axes[2], axes[3], rows, lanes);
   const IterVar channels = stage.fuse(axes[0], axes[1]);
   stage.unroll(row).vectorize(lane).pragma(tiles, kPartitioned, 1).pragma(vectors, kPartitioned, 1);
   if (are_worth_threads(terms_of(request.core.op()))) stage.parallel(channels);
@@ -311,8 +307,8 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   tiled.compute_at(stage, vectors);
   const std::vector<IterVar> own = tiled.op().axis();
   std::vector<IterVar> window = tiled.op().reduce_axis();
-  if (tile.is_by_columns) std::reverse(window.begin(), window.end());
-  keep_in_registers(tiled, window, own[2], own[3], tile.lanes);
+  if (is_by_columns) std::reverse(window.begin(), window.end());
+  keep_in_registers(tiled, window, own[2], own[3], lanes);
   constexpr double kMaxPoints = 32;
   unroll_window(tiled, kMaxPoints);
 

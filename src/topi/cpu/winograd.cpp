@@ -98,63 +98,6 @@ int vectors_of(std::int64_t all) {
   return 1;
 }
 
-/// The tile sizes of the computation.
-struct WinogradSizes {
-  /// `tile`: the number of results in a row of a tile. `high`, `wide`: the numbers of tiles in a
-  /// column and in a row of an image.
-  std::int64_t tile, high, wide;
-  /// The numbers of lanes in vectors of channels and of filters.
-  int channel_lanes, filter_lanes;
-  /// The block of accumulators in registers: `rows` tiles of results by `vectors` vectors of
-  /// filters.
-  int rows, vectors;
-  /// Whether all inputs are transformed in advance, and each block of filters just before it is
-  /// multiplied. Otherwise all filters are transformed in advance, and each block of input tiles
-  /// just before it is multiplied.
-  bool has_blocks_of_filters;
-  /// The number of tiles of a block along the height and the width.
-  std::int64_t block_high, block_wide;
-
-  int filters() const { return vectors * filter_lanes; }
-
-  WinogradSizes(const Winograd& w, const TargetFacts& target)
-      : tile(*extent_of(w.result_rows, 0)),
-        high(*extent_of(w.results, 1) / tile),
-        wide(*extent_of(w.results, 2) / tile),
-        channel_lanes(lanes_along(w.inputs, 3, target)),
-        filter_lanes(lanes_along(w.filters, 3, target)),
-        vectors(vectors_of(extent_of(w.filters, 3).value_or(2 * filter_lanes) / filter_lanes)) {
-    constexpr std::int64_t kTiles = 16, kFewTiles = 6;
-    const std::int64_t most = std::max(tiles_in_cache(w, target), kFewTiles);
-    block_wide = even_part(wide, most);
-    block_high = block_wide < wide
-                     ? 1
-                     : even_part(high, std::max<std::int64_t>(std::min(most, kTiles) / wide, 1));
-    // The operand that is transformed in advance is read back from memory, so it should be the
-    // smaller one.
-    const std::optional<std::int64_t> all = extent_of(w.inputs, 2);
-    has_blocks_of_filters =
-        block_high * block_wide < kFewTiles || (all && *all <= extent_of(w.filters, 3).value_or(0));
-    constexpr int kRows = 8, kSumsOf16 = 12;
-    const int most_rows =
-        target.vector_registers.count >= 32 ? kRows * (vectors == 1 ? 2 : 1) : kSumsOf16 / vectors;
-    const std::int64_t tiles =
-        has_blocks_of_filters ? all.value_or(most_rows) : block_high * block_wide;
-    rows = static_cast<int>(even_part(tiles, most_rows));
-  }
-
- private:
-  /// Returns the number of tiles whose transformed inputs and products fit in the L2 cache.
-  std::int64_t tiles_in_cache(const Winograd& w, const TargetFacts& target) const {
-    const auto count = [](const Tensor& x, std::size_t n, std::int64_t unknown) {
-      return static_cast<double>(extent_of(x, n).value_or(unknown));
-    };
-    const double bytes = count(w.inputs, 0, 1) * count(w.inputs, 1, 1) * w.inputs.dtype().bytes() *
-                         (count(w.inputs, 3, channel_lanes) + count(w.filters, 3, filters()));
-    return static_cast<std::int64_t>(target.caches.l2 / std::max(bytes, 1.0));
-  }
-};
-
 class WinogradSchedule {
  public:
   WinogradSchedule(const Schedule& s, const Request& request, const Winograd& w,
@@ -163,8 +106,36 @@ class WinogradSchedule {
         request_(request),
         w_(w),
         lanes_(lanes_of(w.out.dtype(), target)),
-        sizes_(w, target),
-        has_threads_(are_worth_threads(terms_of(w.products.op()))) {}
+        has_threads_(are_worth_threads(terms_of(w.products.op()))),
+        tile_(static_cast<int>(*extent_of(w.result_rows, 0))),
+        channel_lanes_(lanes_along(w.inputs, 3, target)),
+        filter_lanes_(lanes_along(w.filters, 3, target)),
+        vectors_(vectors_of(extent_of(w.filters, 3).value_or(2 * filter_lanes_) / filter_lanes_)),
+        panel_(vectors_ * filter_lanes_) {
+    constexpr std::int64_t kTiles = 16, kFewTiles = 6;
+    // The numbers of tiles in a column and in a row of an image.
+    const std::int64_t high = *extent_of(w.results, 1) / tile_,
+                       wide = *extent_of(w.results, 2) / tile_;
+    const std::int64_t most = std::max(tiles_in_cache(target), kFewTiles);
+    const std::int64_t block_wide = even_part(wide, most);
+    const std::int64_t block_high =
+        block_wide < wide
+            ? 1
+            : even_part(high, std::max<std::int64_t>(std::min(most, kTiles) / wide, 1));
+    block_height_ = static_cast<int>(block_high) * tile_;
+    block_width_ = static_cast<int>(block_wide) * tile_;
+    // The operand that is transformed in advance is read back from memory, so it should be the
+    // smaller one.
+    const std::optional<std::int64_t> all = extent_of(w.inputs, 2);
+    has_blocks_of_filters_ =
+        block_high * block_wide < kFewTiles || (all && *all <= extent_of(w.filters, 3).value_or(0));
+    constexpr int kRows = 8, kSumsOf16 = 12;
+    const int most_rows = target.vector_registers.count >= 32 ? kRows * (vectors_ == 1 ? 2 : 1)
+                                                              : kSumsOf16 / vectors_;
+    const std::int64_t tiles =
+        has_blocks_of_filters_ ? all.value_or(most_rows) : block_high * block_wide;
+    rows_ = static_cast<int>(even_part(tiles, most_rows));
+  }
 
   void arrange() const {
     request_.inline_maps(schedule_);
@@ -180,28 +151,37 @@ class WinogradSchedule {
  private:
   Stage of(const Tensor& x) const { return schedule_[x]; }
 
+  /// Returns the number of tiles whose transformed inputs and products fit in the L2 cache.
+  std::int64_t tiles_in_cache(const TargetFacts& target) const {
+    const auto count = [](const Tensor& x, std::size_t n, std::int64_t unknown) {
+      return static_cast<double>(extent_of(x, n).value_or(unknown));
+    };
+    const double bytes = count(w_.inputs, 0, 1) * count(w_.inputs, 1, 1) *
+                         w_.inputs.dtype().bytes() *
+                         (count(w_.inputs, 3, channel_lanes_) + count(w_.filters, 3, panel_));
+    return static_cast<std::int64_t>(target.caches.l2 / std::max(bytes, 1.0));
+  }
+
   /// Schedules the output stage for Layout::Nchw. The products have vectors of filters, but the
   /// output is contiguous along x, so the output is transposed in square tiles in registers.
   /// Returns the loop over blocks.
   IterVar transpose_results(const Stage& out) const {
     const Tensor rows = schedule_.cache_read(w_.results, "local", {w_.out.op()});
     const std::vector<IterVar> axes = out.op().axis();
-    const auto tile = static_cast<int>(sizes_.tile);
-    auto [filters, filter] = out.split(axes[1], sizes_.filters());
-    auto [down, y] = out.split(axes[2], static_cast<int>(sizes_.block_high) * tile);
-    auto [across, x] = out.split(axes[3], static_cast<int>(sizes_.block_wide) * tile);
-    const TurnedTile turned =
+    auto [filters, filter] = out.split(axes[1], panel_);
+    auto [down, y] = out.split(axes[2], block_height_);
+    auto [across, x] = out.split(axes[3], block_width_);
+    const auto [lines, vectors, tiles, row, column] =
         turn_tiles(out, filter, x, turned_size(lanes_, w_.out.dtype().bytes()));
     std::vector<IterVar> order{axes[0], down, across, y};
-    order.insert(sizes_.has_blocks_of_filters ? order.begin() : order.end(), filters);
-    order.insert(order.end(), {turned.lines, turned.vectors, turned.tiles, turned.y, turned.x});
+    order.insert(has_blocks_of_filters_ ? order.begin() : order.end(), filters);
+    order.insert(order.end(), {lines, vectors, tiles, row, column});
     out.reorder(order);
     const Stage tile_of_rows = of(rows);
-    tile_of_rows.compute_at(out, turned.tiles);
+    tile_of_rows.compute_at(out, tiles);
     tile_of_rows.vectorize(tile_of_rows.op().axis().back());
-    const IterVar block =
-        sizes_.has_blocks_of_filters ? filters : out.fuse({axes[0], down, across});
-    if (sizes_.has_blocks_of_filters) out.pragma(filters, kPartitioned, 1);
+    const IterVar block = has_blocks_of_filters_ ? filters : out.fuse({axes[0], down, across});
+    if (has_blocks_of_filters_) out.pragma(filters, kPartitioned, 1);
     if (has_threads_) out.parallel(block);
     arrange_results(out, block);
     return block;
@@ -212,24 +192,23 @@ class WinogradSchedule {
   IterVar transform_results(const Stage& out) const {
     of(w_.results).compute_inline();
     const std::vector<IterVar> axes = out.op().axis();
-    const auto tile = static_cast<int>(sizes_.tile);
-    auto [down, in_column] = out.split(axes[1], static_cast<int>(sizes_.block_high) * tile);
-    auto [across, in_row] = out.split(axes[2], static_cast<int>(sizes_.block_wide) * tile);
-    auto [high, y] = out.split(in_column, tile);
-    auto [wide, x] = out.split(in_row, tile);
+    auto [down, in_column] = out.split(axes[1], block_height_);
+    auto [across, in_row] = out.split(axes[2], block_width_);
+    auto [high, y] = out.split(in_column, tile_);
+    auto [wide, x] = out.split(in_row, tile_);
     IterVar along = axes[3];
     std::vector<IterVar> blocks{axes[0], down, across};
-    if (sizes_.has_blocks_of_filters) {
-      auto [filters, filter] = out.split(along, sizes_.filters());
+    if (has_blocks_of_filters_) {
+      auto [filters, filter] = out.split(along, panel_);
       blocks.insert(blocks.begin(), filters);
       along = filter;
     }
     std::vector<IterVar> loops = blocks;
     loops.insert(loops.end(), {high, wide});
-    transform(out, w_.result_rows, loops, y, x, along, sizes_.filter_lanes);
+    transform(out, w_.result_rows, loops, y, x, along, filter_lanes_);
     for (const IterVar& loop : {high, wide}) out.pragma(loop, kPartitioned, 1);
-    const IterVar block = sizes_.has_blocks_of_filters ? blocks.front() : out.fuse(blocks);
-    if (sizes_.has_blocks_of_filters) out.pragma(block, kPartitioned, 1);
+    const IterVar block = has_blocks_of_filters_ ? blocks.front() : out.fuse(blocks);
+    if (has_blocks_of_filters_) out.pragma(block, kPartitioned, 1);
     if (has_threads_) out.parallel(block);
     return block;
   }
@@ -260,10 +239,9 @@ class WinogradSchedule {
     const Stage stage = of(w_.results);
     stage.compute_at(out, block);
     const std::vector<IterVar> axes = stage.op().axis();
-    const auto tile = static_cast<int>(sizes_.tile);
-    auto [down, y] = stage.split(axes[1], tile);
-    auto [across, x] = stage.split(axes[2], tile);
-    transform(stage, w_.result_rows, {axes[0], down, across}, y, x, axes[3], sizes_.filter_lanes);
+    auto [down, y] = stage.split(axes[1], tile_);
+    auto [across, x] = stage.split(axes[2], tile_);
+    transform(stage, w_.result_rows, {axes[0], down, across}, y, x, axes[3], filter_lanes_);
   }
 
   void arrange_products(const Stage& out, const IterVar& block) const {
@@ -271,9 +249,9 @@ class WinogradSchedule {
     const Stage stage = of(w_.products);
     stage.compute_at(out, block);
     const std::vector<IterVar> axes = stage.op().axis();
-    auto [tiles, panels, row, column] = stage.tile(axes[2], axes[3], sizes_.rows, sizes_.filters());
+    auto [tiles, panels, row, column] = stage.tile(axes[2], axes[3], rows_, panel_);
     stage.reorder({axes[0], axes[1], panels, tiles, row, column});
-    auto [vector, lane] = stage.split(column, sizes_.filter_lanes);
+    auto [vector, lane] = stage.split(column, filter_lanes_);
     stage.unroll(row).unroll(vector).vectorize(lane);
     for (const IterVar& loop : {panels, tiles}) stage.pragma(loop, kPartitioned, 1);
     leave_room(stage, axes[1]);
@@ -281,15 +259,15 @@ class WinogradSchedule {
     tile.compute_at(stage, tiles);
     const std::vector<IterVar> own = tile.op().axis();
     constexpr int kSteps = 8;
-    keep_in_registers(tile, reduce_by_steps(tile, kSteps), own[2], own[3], sizes_.filter_lanes);
+    keep_in_registers(tile, reduce_by_steps(tile, kSteps), own[2], own[3], filter_lanes_);
   }
 
   void arrange_inputs(const Stage& out, const IterVar& block) const {
     const Stage stage = of(w_.inputs);
     const std::vector<IterVar> axes = stage.op().axis();
-    transform(stage, w_.input_rows, {axes[2]}, axes[0], axes[1], axes[3], sizes_.channel_lanes);
+    transform(stage, w_.input_rows, {axes[2]}, axes[0], axes[1], axes[3], channel_lanes_);
     leave_room(stage, axes[1]);
-    if (!sizes_.has_blocks_of_filters)
+    if (!has_blocks_of_filters_)
       stage.compute_at(out, block);
     else if (has_threads_)
       stage.parallel(axes[2]);
@@ -304,11 +282,11 @@ class WinogradSchedule {
     const Stage stage = of(w_.filters);
     const std::vector<IterVar> loops = stage.transform_layout(
         [&](std::span<const Var> at) {
-          return std::vector<Expr>{at[0], at[1], tir::floordiv(at[3], sizes_.filters()), at[2],
-                                   tir::floormod(at[3], sizes_.filters())};
+          return std::vector<Expr>{at[0], at[1], tir::floordiv(at[3], panel_), at[2],
+                                   tir::floormod(at[3], panel_)};
         },
         {.pad = true});
-    auto [vectors, lane] = stage.split(loops[4], sizes_.filter_lanes);
+    auto [vectors, lane] = stage.split(loops[4], filter_lanes_);
     stage.reorder({loops[2], vectors, loops[3], loops[0], loops[1], lane});
     stage.unroll(loops[0]).unroll(loops[1]).vectorize(lane);
     leave_room(stage, loops[1]);
@@ -316,12 +294,12 @@ class WinogradSchedule {
     const IterVar panels = stage.fuse(loops[2], vectors);
     stage.pragma(panels, kPartitioned, 1);
     if (turned) {
-      lay_out_turned_panels(schedule_, *turned, sizes_.filter_lanes, sizes_.filter_lanes);
+      lay_out_turned_panels(schedule_, *turned, filter_lanes_, filter_lanes_);
       of(*w_.matrix).compute_inline();
       of(*turned).compute_at(stage, panels);
     }
     // A constant kernel is transformed outside of all loops.
-    if (sizes_.has_blocks_of_filters && !te::is_constant_input(w_.kernel()))
+    if (has_blocks_of_filters_ && !te::is_constant_input(w_.kernel()))
       stage.compute_at(out, block);
     else if (has_threads_)
       stage.parallel(panels);
@@ -341,7 +319,7 @@ class WinogradSchedule {
                                                return std::vector<Expr>{at[0], at[2], at[3], at[1]};
                                              })
                                            : stage.op().axis();
-    auto [vectors, lane] = stage.split(loops[3], sizes_.channel_lanes);
+    auto [vectors, lane] = stage.split(loops[3], channel_lanes_);
     stage.reorder({loops[0], loops[1], vectors, loops[2], lane}).vectorize(lane);
     for (const IterVar& loop : {vectors, loops[2]}) stage.pragma(loop, kPartitioned, 1);
     if (has_threads_)
@@ -361,8 +339,21 @@ class WinogradSchedule {
   const Request& request_;
   const Winograd& w_;
   const int lanes_;
-  const WinogradSizes sizes_;
   const bool has_threads_;
+  /// The number of results in a row of a tile.
+  const int tile_;
+  /// The numbers of lanes in vectors of channels and of filters.
+  const int channel_lanes_, filter_lanes_;
+  /// The block of accumulators in registers: `rows_` tiles of results by `vectors_` vectors of
+  /// filters, which are `panel_` filters.
+  const int vectors_, panel_;
+  int rows_;
+  /// Whether all inputs are transformed in advance, and each block of filters just before it is
+  /// multiplied. Otherwise all filters are transformed in advance, and each block of input tiles
+  /// just before it is multiplied.
+  bool has_blocks_of_filters_;
+  /// The number of results of a block along the height and the width.
+  int block_height_, block_width_;
 };
 
 }  // namespace

@@ -67,14 +67,10 @@ struct Threads {
           tz = te::thread_axis("threadIdx.z");
 };
 
-/// The cached tensors of a product: the sums, the factors in shared memory (`a`, `b`), and the
-/// factors in registers or fragments (`own_a`, `own_b`).
-struct Caches {
-  Tensor sums, a, b, own_a, own_b;
-};
-
-Caches caches_of(const Schedule& s, const Tensor& out, const char* a_scope, const char* b_scope,
-                 const char* sum_scope) {
+/// Adds the caches of a product to the schedule. Returns {c, a, b, own_a, own_b}: the sums, the
+/// factors in shared memory, and the factors in registers or fragments.
+std::array<Tensor, 5> add_caches(const Schedule& s, const Tensor& out, const char* a_scope,
+                                 const char* b_scope, const char* sum_scope) {
   const std::vector<Tensor> factors = out.op().inputs();
   const Tensor sums = s.cache_write(out, sum_scope);
   const Tensor a = s.cache_read(factors.front(), "shared", {sums});
@@ -135,7 +131,7 @@ constexpr std::int64_t kMinLargeBlocks = 512;
 // Applies the schedule of the last step of the tutorial gpu_matmul, where it is explained.
 Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   Schedule s = te::create_schedule(out);
-  const Caches c = caches_of(s, out, "local", "local", "local");
+  const auto [c, a, b, own_a, own_b] = add_caches(s, out, "local", "local", "local");
   const Threads t;
   Stage to = s[out];
   const std::vector<IterVar> axes = to.op().axis();
@@ -152,7 +148,7 @@ Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   to.bind(to.fuse(wi, wj), t.tz).bind(ti, t.ty).bind(tj, t.tx);
   to.bind(half, te::thread_axis("vthread")).unroll(i).vectorize(j);
 
-  Stage sums = s[c.sums];
+  Stage sums = s[c];
   sums.compute_at(to, tj);
   const std::vector<IterVar> own = sums.op().axis();
   auto [ko, step] = sums.split(sums.op().reduce_axis(0), tiles.depth);
@@ -164,11 +160,11 @@ Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   sums.pragma(ko, "unroll_explicit", 0);
   sums.pragma(ko, "blocks_per_multiprocessor", tiles.blocks);
 
-  for (const Tensor& part : {c.own_a, c.own_b}) {
+  for (const Tensor& part : {own_a, own_b}) {
     const std::vector<IterVar> dims = s[part].op().axis();
     s[part].compute_at(sums, kq).unroll(dims[dims.size() - 2]).vectorize(dims.back());
   }
-  for (const Tensor& tile : {c.a, c.b}) {
+  for (const Tensor& tile : {a, b}) {
     s[tile].compute_at(sums, ko).double_buffer();
     fetch(s[tile], {{t.tx, 8}, {t.ty, 4}, {t.tz, tiles.warps()}}, 4);
   }
@@ -181,7 +177,7 @@ Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
 Schedule schedule_any_tiles(const Tensor& out, int each) {
   constexpr int kThreads = 8, kDepth = 8;
   Schedule s = te::create_schedule(out);
-  const Caches c = caches_of(s, out, "local", "local", "local");
+  const auto [c, a, b, own_a, own_b] = add_caches(s, out, "local", "local", "local");
   const Threads t;
   Stage to = s[out];
   const std::vector<IterVar> axes = to.op().axis();
@@ -193,7 +189,7 @@ Schedule schedule_any_tiles(const Tensor& out, int each) {
   if (axes.size() > 2) to.bind(axes[0], t.bz);
   to.bind(io, t.by).bind(jo, t.bx).bind(ti, t.ty).bind(tj, t.tx);
 
-  Stage sums = s[c.sums];
+  Stage sums = s[c];
   sums.compute_at(to, tj);
   const std::vector<IterVar> own = sums.op().axis();
   auto [ko, k] = sums.split(sums.op().reduce_axis(0), kDepth);
@@ -202,8 +198,8 @@ Schedule schedule_any_tiles(const Tensor& out, int each) {
   sums.reorder(order);
   sums.pragma(ko, "unroll_explicit", 0);
   for (const IterVar& axis : own) sums.unroll(axis);
-  for (const Tensor& part : {c.own_a, c.own_b}) s[part].compute_at(sums, k);
-  for (const Tensor& tile : {c.a, c.b}) {
+  for (const Tensor& part : {own_a, own_b}) s[part].compute_at(sums, k);
+  for (const Tensor& tile : {a, b}) {
     s[tile].compute_at(sums, ko);
     fetch(s[tile], {{t.tx, kThreads}, {t.ty, kThreads}}, 1);
   }
@@ -249,7 +245,8 @@ void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
 /// are in different banks.
 Schedule schedule_warp_tiles(const Tensor& out, const BlockTiles& tiles, const MatrixTile& tile) {
   Schedule s = te::create_schedule(out);
-  const Caches c = caches_of(s, out, "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator");
+  const auto [c, a, b, own_a, own_b] =
+      add_caches(s, out, "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator");
   const Threads t;
   Stage to = s[out];
   const std::vector<IterVar> axes = to.op().axis();
@@ -260,7 +257,7 @@ Schedule schedule_warp_tiles(const Tensor& out, const BlockTiles& tiles, const M
   to.bind(io, t.by).bind(jo, t.bx).bind(wi, t.tz).bind(wj, t.ty);
   to.unroll(yo).unroll(xo).tensorize(y, store_matrix("global", tile));
 
-  Stage sums = s[c.sums];
+  Stage sums = s[c];
   sums.compute_at(to, wj);
   const std::vector<IterVar> own = sums.op().axis();
   auto [ko, step] = sums.split(sums.op().reduce_axis(0), tiles.depth);
@@ -273,18 +270,18 @@ Schedule schedule_warp_tiles(const Tensor& out, const BlockTiles& tiles, const M
   const auto shape_of = [](bool transposed, int rows, int columns) {
     return transposed ? std::pair(columns, rows) : std::pair(rows, columns);
   };
-  s[c.own_a].compute_at(sums, ks);
-  s[c.own_b].compute_at(sums, ks);
-  tensorize_tiles(s[c.own_a], shape_of(tile.transpose_a, tile.m, tile.k),
+  s[own_a].compute_at(sums, ks);
+  s[own_b].compute_at(sums, ks);
+  tensorize_tiles(s[own_a], shape_of(tile.transpose_a, tile.m, tile.k),
                   load_matrix_a("shared", tile));
-  tensorize_tiles(s[c.own_b], shape_of(tile.transpose_b, tile.k, tile.n),
+  tensorize_tiles(s[own_b], shape_of(tile.transpose_b, tile.k, tile.n),
                   load_matrix_b("shared", tile));
   const int lanes = 16 / tile.type.bytes();
   const int warps_down = tiles.rows / tiles.warp_rows,
             warps_across = tiles.columns / tiles.warp_columns;
   for (const auto& [part, length] :
-       {std::pair(c.a, shape_of(tile.transpose_a, tiles.rows, tiles.depth).second),
-        std::pair(c.b, shape_of(tile.transpose_b, tiles.depth, tiles.columns).second)}) {
+       {std::pair(a, shape_of(tile.transpose_a, tiles.rows, tiles.depth).second),
+        std::pair(b, shape_of(tile.transpose_b, tiles.depth, tiles.columns).second)}) {
     Stage stage = s[part];
     stage.compute_at(sums, ko).double_buffer();
     const std::vector<IterVar> dims = stage.op().axis();
@@ -563,21 +560,21 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
 Schedule schedule_softmax(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const std::optional<Softmax> found = find_softmax(out);
   if (!found) refuse("schedule_softmax", out, "it is not a softmax", where);
-  if (found->along + 1 != out.shape().size())
+  const auto& [greatest, power, sum, along] = *found;
+  if (along + 1 != out.shape().size())
     refuse("schedule_softmax", out, "it is not along the last dimension", where);
-  const te::Operation power = found->power, sum = found->sum, greatest = found->greatest;
   Schedule s = te::create_schedule(out);
   inline_maps(s, "schedule_softmax", out, {out.op(), sum, power, greatest}, where);
   s[power].compute_inline();
   Stage norm = s[out];
   std::vector<IterVar> axes = norm.op().axis();
-  const IterVar along = axes.back();
+  const IterVar column = axes.back();
   axes.pop_back();
   const IterVar row = norm.fuse(axes);
   const Threads t;
   const int threads = threads_for(sum, std::min(256, target.max_threads_per_block));
   norm.bind(row, t.bx);
-  norm.bind(norm.split(along, threads).inner, t.tx);
+  norm.bind(norm.split(column, threads).inner, t.tx);
   for (const te::Operation& op : {greatest, sum}) {
     s[op].compute_at(norm, row).set_scope("shared");
     reduce_by_threads(s[op], threads, t.tx);

@@ -95,10 +95,10 @@ Tensor binary(const std::string& function, BinaryFunction f, const Term& a, cons
 /// Implements the operator `/`. The error for integers suggests functions that divide whole
 /// tensors.
 Expr divide_elements(const Operand& a, const Operand& b) {
-  const tir::Promoted operands = tir::promote(a, b);
-  if (!operands.a.dtype().is_floating())
+  const DataType type = tir::promote(a, b).first.dtype();
+  if (!type.is_floating())
     throw TypeError(
-        "`/` takes floats, got " + operands.a.dtype().str() +
+        "`/` takes floats, got " + type.str() +
         "; integers divide by floor_divide or trunc_divide, with the remainders floor_mod and "
         "trunc_mod (of elements: floordiv, truncdiv, floormod, truncmod)");
   return a / b;

@@ -168,7 +168,7 @@ std::optional<Softmax> find_softmax(const Tensor& out) {
     if (is_map(out, power(all(out)) / sum(rest(out))) &&
         is_map(power, tir::exp(x(all(power)) - greatest(rest(power)))) &&
         reduces(sum, tir::BinaryOp::Add, power) && reduces(greatest, tir::BinaryOp::Max, x))
-      return Softmax{greatest, power, sum, along};
+      return Softmax(greatest, power, sum, along);
   }
   return std::nullopt;
 }

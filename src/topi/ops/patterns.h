@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 
 #include "tenon/te/operation.h"
 
@@ -47,13 +48,11 @@ bool is_convolution(const Tensor& x);
 
 // ---- other operators ----------------------------------------------------------------------------
 
-/// The tensors that topi::softmax declares, and the normalized dimension.
-struct Softmax {
-  Tensor greatest, power, sum;
-  std::size_t along;
-};
-/// Returns the tensors of a softmax, exp(x - max(x)) divided by its sum. Nullopt if `out` is not a
-/// softmax.
+/// {greatest, power, sum, along}: the operations that topi::softmax declares, and the normalized
+/// dimension.
+using Softmax = std::tuple<te::Operation, te::Operation, te::Operation, std::size_t>;
+/// Returns the operations of a softmax, exp(x - max(x)) divided by its sum. Nullopt if `out` is not
+/// a softmax.
 std::optional<Softmax> find_softmax(const Tensor& out);
 
 /// For each dimension of an input, the axis that is its index; nullopt for a constant index.

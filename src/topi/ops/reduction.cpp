@@ -15,26 +15,25 @@ namespace {
 /// of the terms of each element.
 class Reduction {
  public:
-  Reduction(const std::string& function, const Tensor& x, const std::vector<int>& axes,
+  const std::string name, what;
+  std::vector<te::IterVar> axes;
+
+  Reduction(const std::string& function, const Tensor& x, const std::vector<int>& dimensions,
             const ReductionOptions& options, const SourceLocation& where)
-      : x_(x),
+      : name(options.name.empty() ? x.op().name() + "_red" : std::string(options.name)),
+        what(describe(function, name, x)),
+        x_(x),
         keepdims_(options.keepdims),
-        name_(options.name.empty() ? x.op().name() + "_red" : std::string(options.name)),
-        what_(describe(function, name_, x)),
         reduced_(x.shape().size(), std::nullopt) {
     if (x.ndim() == 0)
-      throw TypeError(what_ + ": a tensor of rank 0 has no dimension to reduce", where);
-    const std::vector<std::size_t> listed = dimensions_of(what_, axes, reduced_.size(), where);
+      throw TypeError(what + ": a tensor of rank 0 has no dimension to reduce", where);
+    const std::vector<std::size_t> listed = dimensions_of(what, dimensions, reduced_.size(), where);
     for (std::size_t n = 0; n < reduced_.size(); ++n) {
-      if (!axes.empty() && std::ranges::find(listed, n) == listed.end()) continue;
-      axes_.push_back(te::reduce_axis({0, x.shape()[n]}, "k" + std::to_string(n), where));
-      reduced_[n] = axes_.back();
+      if (!dimensions.empty() && std::ranges::find(listed, n) == listed.end()) continue;
+      axes.push_back(te::reduce_axis({0, x.shape()[n]}, "k" + std::to_string(n), where));
+      reduced_[n] = axes.back();
     }
   }
-
-  const std::string& name() const { return name_; }
-  const std::string& what() const { return what_; }
-  const std::vector<te::IterVar>& axes() const { return axes_; }
 
   std::vector<Expr> shape() const {
     std::vector<Expr> shape;
@@ -59,19 +58,17 @@ class Reduction {
   /// Returns the row-major position of the term among the reduced dimensions.
   Expr position() const {
     std::vector<Expr> extents;
-    for (const te::IterVar& axis : axes_) extents.push_back(axis.dom()->extent);
+    for (const te::IterVar& axis : axes) extents.push_back(axis.dom()->extent);
     Expr position = tir::make_int(counting_type(extents), 0);
-    for (std::size_t n = 0; n < axes_.size(); ++n) position = position * extents[n] + axes_[n];
+    for (std::size_t n = 0; n < axes.size(); ++n) position = position * extents[n] + axes[n];
     return position;
   }
 
  private:
   const Tensor& x_;
   bool keepdims_;
-  std::string name_, what_;
   /// The reduction axis of each dimension; nullopt for a dimension that is not reduced.
   std::vector<std::optional<te::IterVar>> reduced_;
-  std::vector<te::IterVar> axes_;
 };
 
 /// The type of te::max and similar functions, which are overloaded.
@@ -83,10 +80,9 @@ Tensor reduce(const std::string& function, F f, const Tensor& x, const std::vect
               const ReductionOptions& options, const SourceLocation& where) {
   const Reduction reduction(function, x, axes, options, where);
   const auto element = [&](Indices indices) {
-    return f(Operand(reduction.term(indices, where), where), reduction.axes(), te::ReduceOptions());
+    return f(Operand(reduction.term(indices, where), where), reduction.axes, te::ReduceOptions());
   };
-  return declare(reduction.what(), reduction.shape(), element, reduction.name(), kCommReduce,
-                 where);
+  return declare(reduction.what, reduction.shape(), element, reduction.name, kCommReduce, where);
 }
 
 /// Returns a reducer of pairs of position and value, which selects the pair with the better value.
@@ -114,23 +110,20 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
                           const SourceLocation& where) {
   const Reduction reduction(function, x, axes, options, where);
   if (!x.dtype().is_scalar() || x.dtype().is_bool() || x.dtype().is_handle())
-    throw TypeError(reduction.what() + ": the terms must be numbers, got " + x.dtype().str(),
-                    where);
+    throw TypeError(reduction.what + ": the terms must be numbers, got " + x.dtype().str(), where);
   const std::vector<Expr> shape = reduction.shape();
   const auto pairs = [&](Indices indices) {
-    return best({reduction.position(), reduction.term(indices, where)}, reduction.axes(), {},
-                where);
+    return best({reduction.position(), reduction.term(indices, where)}, reduction.axes, {}, where);
   };
-  const Tensor found =
-      te::compute_multi(shape, axis_names(shape.size()), pairs, reduction.name() + "_temp",
-                        {.tag = kCommReduceIndex}, where)
-          .front();
+  const Tensor found = te::compute_multi(shape, axis_names(shape.size()), pairs,
+                                         reduction.name + "_temp", {.tag = kCommReduceIndex}, where)
+                           .front();
   const auto element = [&](Indices indices) {
     const Expr position = found(indices, where);
     // The position is still that of the identity if there are no values or all values are NaN.
     return tir::select(position == tir::max_value(position.dtype()), 0, position);
   };
-  return declare(reduction.what(), shape, element, reduction.name(), kCommReduceIndex, where);
+  return declare(reduction.what, shape, element, reduction.name, kCommReduceIndex, where);
 }
 
 }  // namespace
