@@ -179,11 +179,11 @@ Stmt StageBuilder::provide_compute(StageId id) {
 Stmt StageBuilder::provide_intrinsic(StageId id) {
   const ComputeNest nest = make_compute_nest(id, program_);
   program_.define(nest.main.defines);
-  const IntrinsicBody intrinsic = make_intrinsic_body(id, program_, nest);
+  const auto [depth, main, init] = make_intrinsic_body(id, program_, nest);
   NestedBody body = body_of(id, nest.main);
-  body.levels.resize(intrinsic.depth);
-  body.innermost = intrinsic.main;
-  if (intrinsic.init) initialize(body, nest, intrinsic.depth, *intrinsic.init);
+  body.levels.resize(depth);
+  body.innermost = main;
+  if (init) initialize(body, nest, depth, *init);
   return emit_level(body, 0);
 }
 
