@@ -35,14 +35,10 @@ struct Bounds::Data {
 // axis has iterations in which the axis is out of range. The guards skip these iterations, so the
 // reader reads nothing in them.
 
-/// The range of one axis of a reader that a guard admits. `extent` is the length of this range.
-/// `offsets` are the indices of the axis minus the first index of the range. An iteration is idle
-/// (reads nothing) if its offset is outside [0, extent).
-struct Reach {
-  arith::Interval offsets;
-  std::int64_t extent;
-};
-using Reaches = std::vector<Reach>;
+/// The ranges of axes of a reader that guards admit. For each range: the offsets of the axis, which
+/// are its indices minus the first index of the range, and the extent of the range. An iteration is
+/// idle (reads nothing) if its offset is outside [0, extent).
+using Reaches = std::vector<std::pair<arith::Interval, std::int64_t>>;
 
 /// The requirements of a reader, as seen by a producer with a given attach point and scope. All
 /// producers with the same attach point and scope share one view.

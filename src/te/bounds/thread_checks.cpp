@@ -22,32 +22,28 @@ namespace {
 
 // Checks that reject schedules in which a block of threads depends on another block.
 
-/// The splits that lead from a data axis to a leaf. If the derivations in two stages are equal, the
-/// leaves address the same elements in each iteration. A leaf that is fused, or does not derive
-/// from a data axis, has no derivation.
-struct Derivation {
-  std::size_t dim;
-  /// The splits between the leaf and the axis, from the leaf upwards. For each split: whether the
-  /// path leads through the outer part, and the extent of the inner part.
-  std::vector<std::pair<bool, Expr>> parts;
+/// The dimension of a data axis, and the splits between a leaf and this axis, from the leaf
+/// upwards. For each split: whether the path leads through the inner part, and the extent of the
+/// inner part.
+using Derivation = std::pair<std::size_t, std::vector<std::pair<bool, Expr>>>;
 
-  bool same_as(const Derivation& other) const {
-    return dim == other.dim &&
-           std::ranges::equal(parts, other.parts, [](const auto& a, const auto& b) {
-             return a.first == b.first && structural_equal(a.second, b.second);
-           });
-  }
-};
+/// Whether leaves of two stages with these derivations address the same elements in each iteration.
+bool are_same(const Derivation& a, const Derivation& b) {
+  return a.first == b.first && std::ranges::equal(a.second, b.second, [](auto& x, auto& y) {
+           return x.first == y.first && structural_equal(x.second, y.second);
+         });
+}
 
+/// Returns the derivation of the leaf; nullopt if it is fused or does not derive from a data axis.
 std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
                                         const AxisRanges& ranges) {
-  Derivation result{0, {}};
+  std::vector<std::pair<bool, Expr>> parts;
   for (const Relation& relation : std::views::reverse(stage.relations)) {
     const Split* split = std::get_if<Split>(&relation);
     const Rebase* rebase = std::get_if<Rebase>(&relation);
     const bool is_inner = split && split->inner.same_as(axis);
     if (is_inner || (split && split->outer.same_as(axis))) {
-      result.parts.emplace_back(is_inner, ranges.at(split->inner).extent);
+      parts.emplace_back(is_inner, ranges.at(split->inner).extent);
       axis = split->parent;
     } else if (rebase && rebase->rebased.same_as(axis)) {
       axis = rebase->parent;
@@ -55,8 +51,7 @@ std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
   }
   const std::optional<int> dim = find_axis(stage.op.axis(), axis);
   if (!dim) return std::nullopt;
-  result.dim = static_cast<std::size_t>(*dim);
-  return result;
+  return Derivation(static_cast<std::size_t>(*dim), std::move(parts));
 }
 
 /// Whether the update reads earlier states only at its own coordinate along the dimension.
@@ -87,7 +82,7 @@ void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges&
     if (!block.thread()->is_block() || is_one(ranges.at(block).extent)) continue;
     const std::optional<Derivation> way = derivation_of(stage, axis, ranges);
     const bool is_disjoint =
-        way && way->dim > 0 && std::ranges::all_of(graph.ids(), [&](StageId other) {
+        way && way->first > 0 && std::ranges::all_of(graph.ids(), [&](StageId other) {
           const FrozenStage& part = graph.stage(other);
           const std::optional<ScanPart> role = part.scan_part(0);
           if (!role || role->state.stage != scan || role->role == ScanPart::Role::State)
@@ -98,7 +93,7 @@ void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges&
           });
           if (leaf == part.leaf_iter_vars.end()) return false;
           const std::optional<Derivation> its = derivation_of(part, *leaf, ranges);
-          return its && its->same_as(*way) && reads_own_place(graph, other, scan, way->dim);
+          return its && are_same(*its, *way) && reads_own_place(graph, other, scan, way->first);
         });
     if (is_disjoint) continue;
     throw ScheduleError(
