@@ -144,9 +144,8 @@ void BoundInference::infer(StageId id) {
   check_double_buffer(graph_, id);
   check_runs_in_step(id);
   infer_root_ranges(id);
-  AxisFlags keeps_extent = find_thread_bound(stage);
-  RangeSweep sweep{ranges_, facts_, &keeps_extent};
-  pass_ranges_down(stage.relations, sweep);
+  const AxisFlags keeps_extent = find_thread_bound(stage);
+  pass_ranges_down(stage.relations, ranges_, facts_, &keeps_extent);
   if (tightness_ == Tightness::Clamped) find_constant_extents(stage);
   for (const IterVar& axis : axes_of(stage)) {
     if (const Range* range = ranges_.find(axis)) add_values(axis, *range);

@@ -155,10 +155,9 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
     ranges.set(axis, *axis.dom());
     facts.bind(axis.var(), *axis.dom());
   }
-  // `keeps_extent` is null, which means every axis: each keeps the extent that its split requests,
-  // even if the parent is shorter. A loop that becomes an axis here may later be bound to a thread.
-  RangeSweep sweep{ranges, facts};
-  pass_ranges_down(stage.relations, sweep);
+  // Every axis keeps the extent that its split requests, even if the parent is shorter. A loop that
+  // becomes an axis here may later be bound to a thread.
+  pass_ranges_down(stage.relations, ranges, facts);
 
   Relayout result;
   AxisValues up, down;

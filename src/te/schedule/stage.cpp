@@ -204,9 +204,7 @@ Stage::SplitAxes split_axis(const StageEdit& edit, const IterVar& given, const O
   IterVar outer(std::nullopt, Var(axis.name() + ".outer", type), axis.kind());
   IterVar inner(std::nullopt, Var(axis.name() + ".inner", type), axis.kind());
   replace_leaf(edit.stage(), axis, {outer, inner});
-  Split split{axis, outer, inner, Split::ByFactor{size}};
-  if (by_parts) split.size = Split::ByParts{std::move(size)};
-  edit.stage().relations.push_back(std::move(split));
+  edit.stage().relations.push_back(Split{axis, outer, inner, std::move(size), by_parts});
   return {outer, inner};
 }
 
