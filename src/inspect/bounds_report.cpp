@@ -205,32 +205,33 @@ void fill_with_ones(std::vector<std::byte>& memory, DataType type) {
 
 class Run {
  public:
-  Run(const StageGraph& graph, const LoopProgram& program, const BoundsReportOptions& options)
-      : graph_(graph), program_(program), options_(options) {
-    for (const auto& [output, buffer] : program.buffers)
+  Run(const StageGraph& graph, const PrimFunc& func, const TensorBuffers& buffers,
+      const BoundsReportOptions& options)
+      : graph_(graph), func_(func), options_(options) {
+    for (const auto& [output, buffer] : buffers)
       watches_.emplace(buffer.get(), Watch(is_reduction(output)));
     // Excludes the buffers of intrinsics and extern operations, because these access the memory
     // through other buffers.
-    walk(program.func.body, [&](const BufferView& view) { watches_.erase(view.source.get()); });
+    walk(func.body, [&](const BufferView& view) { watches_.erase(view.source.get()); });
   }
 
   void run() {
     if (options_.most_steps <= 0) throw RuntimeError("most_steps is 0");
     std::vector<HostValue> values;
-    for (const Var& param : program_.func.params) {
-      if (const BufferParam* array = program_.func.buffer_of(param)) {
+    for (const Var& param : func_.params) {
+      if (const BufferParam* array = func_.buffer_of(param)) {
         values.emplace_back(make_array(array->declared));
       } else {
         values.emplace_back(value_of(param));
       }
     }
-    const std::unordered_set<const Load*> own = own_reads(program_.func.body);
+    const std::unordered_set<const Load*> own = own_reads(func_.body);
     EvaluateOptions evaluation{.step_limit = options_.most_steps};
     evaluation.on_access = [&](const Access& access) {
       const auto watch = watches_.find(access.buffer);
       if (watch != watches_.end()) watch->second.see(access, own.contains(access.load));
     };
-    evaluate(program_.func, values, evaluation);
+    evaluate(func_, values, evaluation);
   }
 
   std::optional<Counts> counts(const Buffer& buffer, bool is_output) {
@@ -278,7 +279,7 @@ class Run {
   }
 
   const StageGraph& graph_;
-  const LoopProgram& program_;
+  const PrimFunc& func_;
   const BoundsReportOptions& options_;
   std::unordered_map<const BufferNode*, Watch> watches_;
   std::vector<std::vector<std::byte>> arrays_;
@@ -344,22 +345,22 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
   const StageGraph graph = freeze(schedule, where);
   const Bounds bounds = options.exact ? infer_exact_bound(graph) : infer_bound(graph);
   const auto needed = required_boxes(graph, options.exact);
-  const LoopProgram program =
+  const auto [func, buffers] =
       make_loop_program(graph, bounds, report_arguments(graph, bounds, options.sizes), where);
   std::unordered_map<const BufferNode*, std::vector<Range>> allocated;
-  walk(program.func.body, [&](const Realize& realize) {
+  walk(func.body, [&](const Realize& realize) {
     std::vector<Range>& box = allocated[realize.buffer.get()];
     for (const Range& range : realize.bounds) box.push_back(arith::simplify(range));
   });
 
   BoundsReport report;
-  Run run(graph, program, options);
+  Run run(graph, func, buffers, options);
   try {
     run.run();
   } catch (const RuntimeError& error) {
     report.not_counted = error.what();
   }
-  for (const auto& [output, buffer] : program.buffers) {
+  for (const auto& [output, buffer] : buffers) {
     const FrozenStage& stage = graph.stage(output.stage);
     if (stage.op.as<Placeholder>()) continue;
     const RequiredBox& box = needed[output.stage.index()][static_cast<std::size_t>(output.index)];

@@ -271,8 +271,8 @@ class FunctionMaker {
   }
 
   /// Precondition: finish() has been called.
-  std::vector<std::pair<OutputId, Buffer>> memory() {
-    std::vector<std::pair<OutputId, Buffer>> buffers;
+  TensorBuffers memory() {
+    TensorBuffers buffers;
     for (StageId id : graph_.ids()) {
       const FrozenStage& stage = graph_.stage(id);
       for (int k = 0; k < stage.op.num_outputs(); ++k)
@@ -472,9 +472,9 @@ PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds,
   return schedule_ops(graph, bounds, arguments, options, /*computes_unread=*/true, where);
 }
 
-LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
-                              const std::vector<FunctionArgument>& arguments,
-                              SourceLocation where) {
+std::pair<PrimFunc, TensorBuffers> make_loop_program(const StageGraph& graph, const Bounds& bounds,
+                                                     const std::vector<FunctionArgument>& arguments,
+                                                     SourceLocation where) {
   const FunctionOptions options;
   FunctionMaker maker(graph, arguments, options, where);
   PrimFunc func = maker.finish(bounds);

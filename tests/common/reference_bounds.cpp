@@ -127,8 +127,9 @@ class Inference {
     const FrozenStage& stage = graph_.stage(id);
     std::vector<std::vector<Interval>> needs(stage.op.axis().size());
     if (!stage.is_output)
-      for (const te::TensorReaders& output : graph_.output_readers(id))
-        for (StageId reader : output.readers) add_needs(reader, id, output.tensor, needs);
+      for (int k = 0; k < stage.op.num_outputs(); ++k)
+        for (StageId reader : graph_.output_readers(id)[static_cast<std::size_t>(k)])
+          add_needs(reader, id, stage.op.output(k), needs);
     for (std::size_t d = 0; d < needs.size(); ++d) {
       const IterVar& axis = stage.op.axis()[d];
       set(axis,

@@ -181,8 +181,9 @@ class BoundInference {
   /// requires only the elements that are read.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs);
 
-  /// Returns the hull of all reads of these outputs. Precondition: the outputs have the same shape.
-  RequiredBox required_of(StageId id, std::span<const TensorReaders> outputs);
+  /// Returns the hull of all reads of these outputs of the stage. Precondition: the outputs have
+  /// the same shape.
+  RequiredBox required_of(StageId id, std::span<const Tensor> outputs);
 
   // ---- the result
 

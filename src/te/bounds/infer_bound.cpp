@@ -503,17 +503,17 @@ RequiredBox whole_shape(const Tensor& tensor) {
 
 }  // namespace
 
-RequiredBox BoundInference::required_of(StageId id, std::span<const TensorReaders> outputs) {
-  const Tensor& first = outputs.front().tensor;
-  std::vector<std::vector<Part>> parts(first.shape().size());
-  for (const auto& [tensor, readers] : outputs)
-    for (const StageId reader : readers) {
+RequiredBox BoundInference::required_of(StageId id, std::span<const Tensor> outputs) {
+  const std::vector<std::vector<StageId>>& readers = graph_.output_readers(id);
+  std::vector<std::vector<Part>> parts(outputs.front().shape().size());
+  for (const Tensor& tensor : outputs)
+    for (const StageId reader : readers[static_cast<std::size_t>(tensor.value_index())]) {
       Needs needs(parts.size());
       add_needs_of(reader, id, tensor, needs);
       for (std::size_t dim = 0; dim < parts.size(); ++dim)
         if (!needs[dim].empty()) parts[dim].emplace_back(reader, arith::hull(needs[dim], facts_));
     }
-  RequiredBox box = whole_shape(first);
+  RequiredBox box = whole_shape(outputs.front());
   for (std::size_t dim = 0; dim < parts.size(); ++dim) {
     if (parts[dim].empty()) continue;
     std::vector<Interval> sets;
@@ -527,17 +527,12 @@ RequiredBox BoundInference::required_of(StageId id, std::span<const TensorReader
 
 std::vector<RequiredBox> BoundInference::required(StageId id) {
   const FrozenStage& stage = graph_.stage(id);
-  const std::vector<TensorReaders>& outputs = graph_.output_readers(id);
+  const std::vector<Tensor> outputs = outputs_of(stage.op);
   std::vector<RequiredBox> boxes;
-  for (int k = 0; k < stage.op.num_outputs(); ++k) {
-    if (stage.is_output) {
-      boxes.push_back(whole_shape(stage.op.output(k)));
-    } else {
-      const std::span<const TensorReaders> all = outputs;
-      boxes.push_back(required_of(
-          id, stage.op.as<Compute>() ? all : all.subspan(static_cast<std::size_t>(k), 1)));
-    }
-  }
+  for (const Tensor& output : outputs)
+    boxes.push_back(stage.is_output          ? whole_shape(output)
+                    : stage.op.as<Compute>() ? required_of(id, outputs)
+                                             : required_of(id, {&output, 1}));
   return boxes;
 }
 

@@ -4,6 +4,7 @@
 
 #include "te/bounds/bound_inference.h"
 #include "te/graph/thread_scope.h"
+#include "te/operations/declare.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/compute.h"
 #include "tenon/arith/modular_set.h"
@@ -290,9 +291,10 @@ AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRang
 
 std::vector<Needs> BoundInference::needs_of_readers(StageId id, StageId kept_in) {
   std::vector<Needs> all;
-  for (const TensorReaders& output : graph_.output_readers(id)) {
-    Needs needs(output.tensor.shape().size());
-    for (StageId reader : output.readers) add_needs_of(reader, kept_in, output.tensor, needs);
+  for (const Tensor& output : outputs_of(graph_.stage(id).op)) {
+    Needs needs(output.shape().size());
+    for (StageId reader : graph_.output_readers(id)[all.size()])
+      add_needs_of(reader, kept_in, output, needs);
     all.push_back(std::move(needs));
   }
   return all;

@@ -251,9 +251,9 @@ class Finder {
     for (std::size_t dim = 0; dim < compute->axis.size(); ++dim) {
       const Count extent = count(bounds_, compute->axis[dim]);
       Count taken = 0;
-      for (const TensorReaders& output : graph_.output_readers(id))
-        for (StageId reader : output.readers)
-          taken = sum(taken, indices_taken(reader, output.tensor, dim));
+      for (const Tensor& output : outputs_of(stage.op))
+        for (StageId reader : graph_.readers(id))
+          taken = sum(taken, indices_taken(reader, output, dim));
       if (!extent || !taken) return;
       computed = product(computed, extent);
       used = product(used, std::min(*extent, *taken));
