@@ -23,11 +23,11 @@ void refuse(const te::FrozenStage& stage, const IterVar& axis, const std::string
 
 void check_axis(const te::FrozenStage& stage, const IterVar& axis,
                 const te::AxisAttributes& attributes) {
-  if (axis.kind() == IterKind::Reduce && attributes.runs(te::LoopMark::Parallelized))
+  if (axis.kind() == IterKind::Reduce && attributes.run == ForKind::Parallel)
     refuse(stage, axis,
            "carries a reduction and is parallel, so that its iterations race for the result; "
            "rfactor the axis first, and run the new data axis in parallel",
-           attributes.run->where);
+           attributes.run_where);
   const bool over_blocks = attributes.thread && attributes.thread->axis.thread() &&
                            attributes.thread->axis.thread()->is_block();
   if (axis.kind() == IterKind::Reduce && over_blocks)

@@ -124,8 +124,8 @@ Realize::Traits realize_traits(const FrozenStage& stage) {
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const AxisAttributes* attributes = stage.attributes_of(stored[i]);
     if (!attributes || !attributes->align) continue;
-    traits.align.push_back(
-        {static_cast<int>(i), attributes->align->factor, attributes->align->offset});
+    const auto [factor, offset] = *attributes->align;
+    traits.align.push_back({static_cast<int>(i), factor, offset});
   }
   traits.double_buffer = stage.double_buffer;
   traits.rolling_buffer = stage.rolling_buffer;

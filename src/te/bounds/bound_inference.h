@@ -169,7 +169,7 @@ class BoundInference {
   /// computes all its outputs together, so they share the axes.
   void provide(const FrozenStage& stage, const std::vector<Needs>& needs);
   /// Throws unless the required range of the axis is provably inside the user's bound.
-  void check_stays_inside(const FrozenStage& stage, const IterVar& axis, const BoundMark& bound,
+  void check_stays_inside(const FrozenStage& stage, const IterVar& axis, const Range& bound,
                           const std::vector<arith::Interval>& sets) const;
   /// Throws if a loop around the stage has different trip counts in threads that share the stage's
   /// memory, because they would not wait for one another.

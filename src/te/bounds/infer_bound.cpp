@@ -253,9 +253,9 @@ void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
 }
 
 void BoundInference::check_stays_inside(const FrozenStage& stage, const IterVar& axis,
-                                        const BoundMark& bound,
+                                        const Range& bound,
                                         const std::vector<Interval>& sets) const {
-  const Interval allowed = Interval::from_range(bound.range);
+  const Interval allowed = Interval::from_range(bound);
   for (const Interval& set : sets) {
     if (set.is_empty()) continue;
     const bool is_inside = set.is_bounded() &&
@@ -268,7 +268,7 @@ void BoundInference::check_stays_inside(const FrozenStage& stage, const IterVar&
                               : std::string("any element")) +
             ", which does not provably lie in " + print_expr(*allowed.min()) + " to " +
             print_expr(*allowed.max()),
-        bound.where);
+        stage.attributes_of(axis)->bound_where);
   }
 }
 
@@ -305,9 +305,9 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
     std::vector<Interval> sets;
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
-    if (const BoundMark* bound = stage.bound_of(axis)) {
+    if (const Range* bound = stage.bound_of(axis)) {
       check_stays_inside(stage, axis, *bound, sets);
-      set_root(axis, bound->range);
+      set_root(axis, *bound);
       continue;
     }
     const bool rounds_up = stage.rounds_up(axis);
@@ -316,8 +316,8 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
     if (rounds_up) check_overrun_fits(stage, axis, ranges_.at(axis), all_values_, facts_);
   }
   for (const IterVar& axis : op.reduce_axis()) {
-    const BoundMark* bound = stage.bound_of(axis);
-    set_root(axis, bound ? bound->range : declared(axis));
+    const Range* bound = stage.bound_of(axis);
+    set_root(axis, bound ? *bound : declared(axis));
   }
 }
 

@@ -329,11 +329,11 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
                               const ComputeNest& nest) {
   const FrozenStage& stage = program.graph.stage(id);
   const IterVar& axis = stage.leaf_iter_vars[leaf];
-  const TensorizeMark& mark = *stage.attributes_of(axis)->tensorize;
-  const TensorIntrinNode& intrin = mark.intrin.node();
+  const AxisAttributes& attributes = *stage.attributes_of(axis);
+  const TensorIntrinNode& intrin = attributes.tensorize->node();
   IntrinCall call{intrin, leaf, leaf > nest.common,
                   "tensorize of " + describe(stage, axis) + " with intrinsic `" + intrin.name + "`",
-                  mark.where};
+                  attributes.tensorize_where};
   check_loops(call, id, program.graph);
   for (const Var& scalar : intrin.scalar_params)
     if (std::ranges::none_of(stage.op.body(),

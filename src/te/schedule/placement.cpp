@@ -271,7 +271,7 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset,
   if (stage.is_output)
     edit.warn(edit.subject(axis) +
               ": it is an output, whose memory is the caller's; this has no effect");
-  edit.attributes(axis).align = StorageAlign{factor, offset};
+  edit.attributes(axis).align = {factor, offset};
   return *this;
 }
 
@@ -331,7 +331,9 @@ Stage Stage::bound(const IterVar& axis, const Range& range, SourceLocation where
                         tir::print_expr(typed.extent) +
                         " elements does not provably lie inside of the axis, which has " +
                         tir::print_expr(whole.extent));
-  edit.attributes(axis).bound = BoundMark{typed, where};
+  AxisAttributes& attributes = edit.attributes(axis);
+  attributes.bound = typed;
+  attributes.bound_where = where;
   return *this;
 }
 
