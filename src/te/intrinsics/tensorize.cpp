@@ -61,9 +61,9 @@ struct IntrinCall {
 // ---- views --------------------------------------------------------------------------------------
 
 std::vector<Expr> IntrinView::index(const std::vector<Expr>& theirs) const {
-  if (dims.are_the_last()) return theirs;
+  if (are_the_last(dims, theirs.size())) return theirs;
   std::vector<Expr> result;
-  for (const std::optional<std::size_t>& partner : dims.theirs)
+  for (const std::optional<std::size_t>& partner : dims)
     result.push_back(partner ? theirs[*partner] : Expr(0));
   return result;
 }
@@ -71,7 +71,7 @@ std::vector<Expr> IntrinView::index(const std::vector<Expr>& theirs) const {
 std::vector<Expr> IntrinView::index_of_tensor(const std::vector<Expr>& theirs) const {
   std::vector<Expr> result;
   for (std::size_t d = 0; d < region.size(); ++d)
-    result.push_back(dims.theirs[d] ? region[d].min + theirs[*dims.theirs[d]] : region[d].min);
+    result.push_back(dims[d] ? region[d].min + theirs[*dims[d]] : region[d].min);
   return result;
 }
 
@@ -83,14 +83,15 @@ Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap&
   node.strides.clear();
   node.axis_separators.clear();
   const bool is_strided = !declared->strides.empty();
-  for (const std::optional<std::size_t>& partner : dims.theirs) {
+  for (const std::optional<std::size_t>& partner : dims) {
     node.shape.push_back(partner ? declared->shape[*partner] : Expr(1));
     // A dimension of one element may have any stride.
     if (is_strided)
       node.strides.push_back(partner ? declared->strides[*partner] : Expr(Var("stride")));
   }
-  for (std::size_t t : dims.unpaired) {
-    if (!is_strided || !declared->strides[t].as<VarNode>()) continue;
+  for (std::size_t t = declared->strides.size(); t-- > 0;) {
+    const bool is_paired = std::ranges::find(dims, std::optional(t)) != dims.end();
+    if (is_paired || !declared->strides[t].as<VarNode>()) continue;
     const bool is_last = t + 1 == declared->shape.size();
     set(values, Var::of(declared->strides[t]),
         is_last ? Expr(1) : declared->strides[t + 1] * declared->shape[t + 1]);
@@ -169,15 +170,15 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
       return name + " has no offset, but is bound to a part of " + tensor + " that begins at " +
              print_expr(arith::simplify(begin, program.facts)) + " of dimension " +
              std::to_string(d) + "; declare it with offset_factor = 1";
-    if (!strides_in_memory || !view.dims.theirs[d] || d < missing) continue;
+    if (!strides_in_memory || !view.dims[d] || d < missing) continue;
     const Expr &declared = strides[d - missing], &actual = (*strides_in_memory)[d];
     if (declared.as<VarNode>() || is_one(arith::simplify(view.region[d].extent, program.facts)))
       continue;
     if (is_false(arith::simplify(declared == actual, program.facts)))
       return name + (is_compact ? " is compact, so" : " declares strides, so") +
-             " adjacent elements of its dimension " + std::to_string(*view.dims.theirs[d]) +
-             " are " + print_expr(declared) + " elements apart, but in " + tensor +
-             " the distance is " + print_expr(arith::simplify(actual, program.facts)) +
+             " adjacent elements of its dimension " + std::to_string(*view.dims[d]) + " are " +
+             print_expr(declared) + " elements apart, but in " + tensor + " the distance is " +
+             print_expr(arith::simplify(actual, program.facts)) +
              "; declare the stride as a variable: {.strides = {te::var(\"s\"), ...}}";
   }
   return std::nullopt;
@@ -224,8 +225,9 @@ void add_view(IntrinCall& call, const Tensor& tensor, std::vector<Range> region,
               const Program& program) {
   const Buffer& declared = call.intrin.buffers[call.inputs.size() + call.outputs.size()];
   check_variables(call, declared, program);
-  const Buffer buffer =
-      dims.are_the_last() ? declared : with_dims_of_region(declared, dims, call.values);
+  const Buffer buffer = are_the_last(dims, declared->shape.size())
+                            ? declared
+                            : with_dims_of_region(declared, dims, call.values);
   const IntrinView view{buffer, tensor, std::move(region), std::move(dims)};
   if (const std::optional<std::string> reason = misfit(view, program)) call.refuse(*reason);
   for (std::optional<Stmt>* part : {&call.code.body, &call.code.reset, &call.code.update})
@@ -363,8 +365,8 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
   if (!match.difference.empty())
     call.refuse("the two compute different things: " + match.difference);
   call.values = match.sizes;
-  for (const MatchedInput& input : match.inputs)
-    add_view(call, tensors[input.tensor], input.region, input.dims, program);
+  for (const auto& [input, part_of_input, dims] : match.inputs)
+    add_view(call, tensors[input], part_of_input, dims, program);
   std::vector<Range> region;
   for (const IterVar& root : stage.op.axis()) region.push_back(part.at(root));
   for (const Tensor& output : outputs_of(stage.op))
@@ -387,8 +389,8 @@ void add_declared_view(IntrinCall& call, const Tensor& tensor, const std::vector
   if (!pairs)
     call.refuse("its region for `" + theirs.name() + "` of the intrinsic has other extents");
   for (std::size_t d = 0; d < extents.size(); ++d)
-    if (pairs->theirs[d] && theirs.shape()[*pairs->theirs[d]].as<VarNode>())
-      set(call.values, Var::of(theirs.shape()[*pairs->theirs[d]]), extents[d]);
+    if (const auto partner = (*pairs)[d]; partner && theirs.shape()[*partner].as<VarNode>())
+      set(call.values, Var::of(theirs.shape()[*partner]), extents[d]);
   add_view(call, tensor, region, *pairs, program);
 }
 

@@ -30,18 +30,11 @@ namespace tenon::te {
 // forms are equal, the reads of both sides are paired. The pairs determine the tensor and the
 // region for each input of the intrinsic.
 
-/// The region of a tensor that serves as an input of the intrinsic.
-struct MatchedInput {
-  /// The tensor's index among the inputs of the operation.
-  std::size_t tensor;
-  std::vector<Range> region;
-  DimPairs dims;
-};
-
 struct IntrinMatch {
-  /// One per input of the intrinsic. One tensor may serve as several inputs, with different
-  /// regions.
-  std::vector<MatchedInput> inputs;
+  /// For each input of the intrinsic: the index of the tensor that serves as this input among the
+  /// inputs of the operation, the region of the tensor, and the pairs of dimensions. One tensor may
+  /// serve as several inputs, with different regions.
+  std::vector<std::tuple<std::size_t, std::vector<Range>, DimPairs>> inputs;
   DimPairs output_dims;
   /// Values of the variables in the intrinsic's extents.
   tir::VarMap sizes;

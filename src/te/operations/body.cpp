@@ -129,18 +129,21 @@ void visit_reads(const Expr& e, DenseMap<const ExprNode*, bool>& seen,
 
 }  // namespace
 
-void TensorCollector::add(const Tensor& tensor) {
-  const bool known = std::ranges::any_of(found, [&](const Tensor& t) { return t.same_as(tensor); });
-  if (!known) found.push_back(tensor);
+void add_once(std::vector<Tensor>& tensors, const Tensor& tensor) {
+  if (std::ranges::none_of(tensors, [&](const Tensor& known) { return known.same_as(tensor); }))
+    tensors.push_back(tensor);
 }
 
-void TensorCollector::visit(const Expr& e) {
-  visit_reads(e, seen_, [this](const ProducerLoad& load) { add(Tensor::of(load)); });
+void add_tensors_read(std::span<const Expr> expressions, std::vector<Tensor>& found) {
+  DenseMap<const ExprNode*, bool> seen;
+  for (const Expr& e : expressions)
+    visit_reads(e, seen, [&](const ProducerLoad& load) { add_once(found, Tensor::of(load)); });
 }
 
-void TensorCollector::visit(const Range& range) {
-  visit(range.min);
-  visit(range.extent);
+std::vector<Tensor> tensors_read(const Expr& e) {
+  std::vector<Tensor> found;
+  add_tensors_read({&e, 1}, found);
+  return found;
 }
 
 std::vector<TensorReads> collect_reads(const Operation& op) {

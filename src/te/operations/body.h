@@ -51,18 +51,13 @@ inline bool is_division(tir::BinaryOp op) {
 /// the shared graph.
 std::size_t tree_size(const Expr& e, std::size_t limit);
 
-/// Appends to `found` the tensors that the expressions read, in order of first appearance (a read
+/// Appends the tensor unless the list contains it.
+void add_once(std::vector<Tensor>& tensors, const Tensor& tensor);
+/// Adds to `found` the tensors that the expressions read, in order of first appearance (a read
 /// inside an index precedes the read around it).
-class TensorCollector {
- public:
-  std::vector<Tensor> found;
-  void add(const Tensor& tensor);
-  void visit(const Expr& e);
-  void visit(const Range& range);
-
- private:
-  DenseMap<const tir::ExprNode*, bool> seen_;
-};
+void add_tensors_read(std::span<const Expr> expressions, std::vector<Tensor>& found);
+/// Returns the tensors that the expression reads, in the same order.
+std::vector<Tensor> tensors_read(const Expr& e);
 
 // The reads of an operation, by tensor.
 

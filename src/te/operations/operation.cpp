@@ -1,6 +1,7 @@
 #include "tenon/te/operation.h"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <ostream>
 #include <unordered_set>
@@ -35,22 +36,18 @@ void derive(OperationNode& node, const Placeholder& kind) {
 void derive(OperationNode& node, const Compute& kind) {
   node.axis = kind.axis;
   node.reduce_axis = kind.reduce_axis;
-  TensorCollector reads;
+  add_tensors_read(kind.body, node.inputs);
   for (const Expr& body : kind.body) {
-    reads.visit(body);
     node.shapes.push_back(extents_of(kind.axis));
     node.dtypes.push_back(body.dtype());
   }
-  node.inputs = std::move(reads.found);
 }
 
 void derive(OperationNode& node, const Scan& kind) {
   node.axis = {kind.scan_axis};
   node.axis.insert(node.axis.end(), kind.spatial_axis.begin(), kind.spatial_axis.end());
-  TensorCollector reads;
-  for (const Tensor& init : kind.init) reads.add(init);
-  for (const Tensor& update : kind.update) reads.add(update);
-  node.inputs = std::move(reads.found);
+  for (const std::vector<Tensor>* tensors : {&kind.init, &kind.update})
+    for (const Tensor& tensor : *tensors) add_once(node.inputs, tensor);
   for (const Tensor& state : kind.state) {
     node.shapes.push_back(state.shape());
     node.dtypes.push_back(state.dtype());
@@ -58,9 +55,7 @@ void derive(OperationNode& node, const Scan& kind) {
 }
 
 void derive(OperationNode& node, const Extern& kind) {
-  TensorCollector reads;
-  for (const Tensor& input : kind.inputs) reads.add(input);
-  node.inputs = std::move(reads.found);
+  for (const Tensor& input : kind.inputs) add_once(node.inputs, input);
   for (const tir::Buffer& output : kind.output_buffers) {
     node.shapes.push_back(output.shape());
     node.dtypes.push_back(output.dtype());
@@ -70,14 +65,15 @@ void derive(OperationNode& node, const Extern& kind) {
 void derive(OperationNode& node, const TensorCompute& kind) {
   node.axis = kind.axis;
   node.reduce_axis = kind.reduce_axis;
-  TensorCollector reads;
+  const auto add_read_by = [&](const Range& range) {
+    add_tensors_read(std::array{range.min, range.extent}, node.inputs);
+  };
   for (const TensorRegion& input : kind.inputs) {
-    for (const Range& range : input.ranges) reads.visit(range);
-    reads.add(input.tensor);
+    std::ranges::for_each(input.ranges, add_read_by);
+    add_once(node.inputs, input.tensor);
   }
-  for (const Expr& scalar : kind.scalar_inputs) reads.visit(scalar);
-  for (const IterVar& axis : kind.reduce_axis) reads.visit(*axis.dom());
-  node.inputs = std::move(reads.found);
+  add_tensors_read(kind.scalar_inputs, node.inputs);
+  for (const IterVar& axis : kind.reduce_axis) add_read_by(*axis.dom());
   const Operation& op = kind.intrin->op;
   for (int n = 0; n < op.num_outputs(); ++n) {
     node.shapes.push_back(extents_of(kind.axis));

@@ -216,12 +216,6 @@ const IterVar* find_axis_among(const VarSet& vars, std::span<const IterVar> axes
   return found == axes.end() ? nullptr : &*found;
 }
 
-std::vector<Tensor> tensors_read(const Expr& e) {
-  TensorCollector reads;
-  reads.visit(e);
-  return std::move(reads.found);
-}
-
 }  // namespace
 
 void check_known_at_call(const StageEdit& edit, const IterVar& axis, const Expr& e,
