@@ -204,7 +204,7 @@ class BoundInference {
   arith::IntervalMap all_values_;
   std::vector<IterVar> threads_;
   const arith::Facts nothing_;
-  std::vector<std::vector<TensorReads>> reads_;
+  std::vector<std::vector<TensorRead>> reads_;
   std::vector<std::vector<ReaderView>> views_;
 };
 

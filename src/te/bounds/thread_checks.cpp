@@ -57,15 +57,12 @@ std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
 /// Whether the update reads earlier states only at its own coordinate along the dimension.
 bool reads_own_place(const StageGraph& graph, StageId update, StageId scan, std::size_t dim) {
   const Operation& op = graph.stage(update).op;
-  for (const TensorReads& reads : collect_reads(op)) {
-    const std::optional<OutputId> read = graph.find(reads.tensor);
+  return std::ranges::all_of(collect_reads(op), [&](const TensorRead& access) {
+    const std::optional<OutputId> read = graph.find(access.first);
     const std::optional<ScanPart> part =
         read ? graph.stage(read->stage).scan_part(read->index) : std::nullopt;
-    if (!part || part->state.stage != scan) continue;
-    for (const std::vector<Expr>& indices : reads.indices)
-      if (!indices[dim].same_as(op.axis()[dim].var())) return false;
-  }
-  return true;
+    return !part || part->state.stage != scan || access.second[dim].same_as(op.axis()[dim].var());
+  });
 }
 
 /// Checks the initial states and the steps of a scan in one launch: every block must work on the
@@ -222,12 +219,10 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
   for (StageId reader : graph.readers(id)) {
     if (!graph.stage(reader).op.as<Compute>()) return false;
     const tir::VarMap values = values_in_thread(graph, reader, ranges);
-    for (const TensorReads& reads : collect_reads(graph.stage(reader).op)) {
-      if (!reads.tensor.op().same_as(op)) continue;
-      for (const std::vector<Expr>& indices : reads.indices) {
-        const Expr distance = arith::simplify(substitute(indices[dim], values) - first, facts);
-        if (!arith::can_prove(floormod(distance, row) == 0, facts)) return false;
-      }
+    for (const auto& [tensor, indices] : collect_reads(graph.stage(reader).op)) {
+      if (!tensor.op().same_as(op)) continue;
+      const Expr distance = arith::simplify(substitute(indices[dim], values) - first, facts);
+      if (!arith::can_prove(floormod(distance, row) == 0, facts)) return false;
     }
   }
   return true;

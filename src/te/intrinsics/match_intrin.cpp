@@ -414,12 +414,12 @@ class IntrinMatcher {
                     "it reads nothing in the place of `" + target.name() + "` of the intrinsic");
     const std::size_t input = *pairs.tensors[n];
     const Tensor& tensor = op_.inputs()[input];
-    TensorReads reads{tensor, {}};
+    std::vector<TensorRead> reads;
     for (const auto& [own, theirs] : pairs.reads)
-      if (index_of_input(*theirs, intrin_.inputs) == n) reads.indices.push_back(own->indices);
+      if (index_of_input(*theirs, intrin_.inputs) == n) reads.emplace_back(tensor, own->indices);
     Needs needs(tensor.shape().size());
     add_needs(
-        op_, {reads}, tensor, domains_, inside_,
+        op_, reads, tensor, domains_, inside_,
         /*is_input=*/[](const Tensor&) { return false; },
         /*rounds_up=*/[&](std::size_t dim) { return overruns_(input, dim); }, needs);
     std::vector<Range> region;

@@ -146,19 +146,16 @@ std::vector<Tensor> tensors_read(const Expr& e) {
   return found;
 }
 
-std::vector<TensorReads> collect_reads(const Operation& op) {
-  std::vector<TensorReads> all;
+std::vector<TensorRead> collect_reads(const Operation& op) {
+  std::vector<TensorRead> all;
   DenseMap<const ExprNode*, bool> seen;
   const auto visit = [&](const Expr& e) {
     visit_reads(e, seen, [&](const ProducerLoad& load) {
       const Tensor tensor = Tensor::of(load);
-      auto reads = std::ranges::find_if(
-          all, [&](const TensorReads& other) { return other.tensor.same_as(tensor); });
-      if (reads == all.end()) reads = all.insert(reads, {tensor, {}});
-      const auto is_same = [&](const std::vector<Expr>& indices) {
-        return structural_equal(indices, load.indices);
+      const auto is_same = [&](const TensorRead& known) {
+        return known.first.same_as(tensor) && structural_equal(known.second, load.indices);
       };
-      if (std::ranges::none_of(reads->indices, is_same)) reads->indices.push_back(load.indices);
+      if (std::ranges::none_of(all, is_same)) all.emplace_back(tensor, load.indices);
     });
   };
   const auto visit_range = [&](const Range& range) {

@@ -59,17 +59,12 @@ void add_tensors_read(std::span<const Expr> expressions, std::vector<Tensor>& fo
 /// Returns the tensors that the expression reads, in the same order.
 std::vector<Tensor> tensors_read(const Expr& e);
 
-// The reads of an operation, by tensor.
-
-/// The reads of one tensor in an operation: index lists without duplicates, in order of appearance.
-struct TensorReads {
-  Tensor tensor;
-  std::vector<std::vector<Expr>> indices;
-};
+/// A read of an element: the tensor and the indices.
+using TensorRead = std::pair<Tensor, std::vector<Expr>>;
 
 /// Returns the reads of single elements in a compute (in bodies, and in sources, conditions, inits
-/// and ranges of reductions) or in a tensor compute (in scalars and region bounds). Empty for
-/// operations of other kinds.
-std::vector<TensorReads> collect_reads(const Operation& op);
+/// and ranges of reductions) or in a tensor compute (in scalars and region bounds), without
+/// duplicates, in order of appearance. Empty for operations of other kinds.
+std::vector<TensorRead> collect_reads(const Operation& op);
 
 }  // namespace tenon::te

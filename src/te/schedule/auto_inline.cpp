@@ -26,11 +26,8 @@ const Compute* as_expression(const Operation& op) {
 /// Whether the test holds for every read in the operation.
 bool all_reads(const Operation& op,
                FunctionRef<bool(const Tensor&, const std::vector<Expr>& indices)> test) {
-  return std::ranges::all_of(collect_reads(op), [&](const TensorReads& reads) {
-    return std::ranges::all_of(reads.indices, [&](const std::vector<Expr>& indices) {
-      return test(reads.tensor, indices);
-    });
-  });
+  return std::ranges::all_of(collect_reads(op),
+                             [&](const TensorRead& read) { return test(read.first, read.second); });
 }
 
 bool is_at(const Expr& index, const IterVar& axis) { return index.same_as(axis.var()); }
