@@ -304,16 +304,18 @@ std::pair<Operation, std::vector<Tensor>> with_stored_reads(const Operation& op,
     stored.emplace_back(tensor, te::placeholder(buffer->shape, tensor.name(), tensor.dtype()));
     return stored.back().second;
   };
-  LoadRewriter rewriter([&](const ProducerLoad& load) -> std::optional<Expr> {
+  const auto replace = [&](const ProducerLoad& load) -> std::optional<Expr> {
     const Tensor tensor = Tensor::of(load);
     const std::optional<Buffer> buffer = program.buffers.stored_buffer_of(tensor);
     if (!buffer) return std::nullopt;
     const FrozenStage& stage = program.graph.stage(*program.graph.find(tensor.op()));
     return make_producer_load(stored_of(tensor, *buffer).producer(),
                               moved(*stage.layout, load.indices));
-  });
+  };
   const Compute& compute = *op.as<Compute>();
-  std::vector<Expr> bodies = map_bodies(compute.body, std::ref(rewriter));
+  ExprMemo done;
+  std::vector<Expr> bodies =
+      map_bodies(compute.body, [&](const Expr& e) { return rewrite_loads(e, replace, done); });
   if (stored.empty()) return {op, op.inputs()};
   const Operation result = make_operation(
       op.name(), op.tag(), Compute{compute.axis, compute.reduce_axis, std::move(bodies)},

@@ -87,12 +87,15 @@ void for_each_space(const Scan& scan,
       f(k, dim, scan.spatial_axis[axis++]);
 }
 
-Expr LoadRewriter::operator()(const Expr& e) {
-  if (const Expr* known = done_.find(&e.node())) return *known;
-  Expr result = tir::map_children(e, [this](const Expr& child) { return (*this)(child); });
-  if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
-    if (std::optional<Expr> replacement = replace_(*load)) result = *std::move(replacement);
-  done_.try_emplace(&e.node(), result);
+Expr rewrite_loads(const Expr& e,
+                   FunctionRef<std::optional<Expr>(const ProducerLoad& load)> replace,
+                   ExprMemo& done) {
+  if (const Expr* known = done.find(&e.node())) return *known;
+  Expr result =
+      map_children(e, [&](const Expr& child) { return rewrite_loads(child, replace, done); });
+  if (const ProducerLoad* load = result.as<ProducerLoad>())
+    if (std::optional<Expr> replacement = replace(*load)) result = *std::move(replacement);
+  done.try_emplace(&e.node(), result);
   return result;
 }
 

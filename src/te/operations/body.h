@@ -27,19 +27,15 @@ std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& re
 void for_each_space(const Scan& scan,
                     FunctionRef<void(std::size_t k, std::size_t dim, const IterVar& axis)> f);
 
-/// Rewrites an expression bottom-up. A shared sub-expression is rewritten once and remains shared.
-/// `replace` receives each read of a tensor, with rewritten indices. If it returns nullopt, the
-/// read is kept.
-class LoadRewriter {
- public:
-  using Replace = std::function<std::optional<Expr>(const tir::ProducerLoad& load)>;
-  explicit LoadRewriter(Replace replace) : replace_(std::move(replace)) {}
-  Expr operator()(const Expr& e);
+/// Results by the node of an expression.
+using ExprMemo = DenseMap<const tir::ExprNode*, Expr>;
 
- private:
-  Replace replace_;
-  DenseMap<const tir::ExprNode*, Expr> done_;
-};
+/// Rewrites an expression bottom-up. `replace` receives each read of a tensor, with rewritten
+/// indices. If it returns nullopt, the read is kept. A sub-expression that calls with the same
+/// `done` share is rewritten once and remains shared.
+Expr rewrite_loads(const Expr& e,
+                   FunctionRef<std::optional<Expr>(const tir::ProducerLoad& load)> replace,
+                   ExprMemo& done);
 
 /// Whether the operator is a quotient or a remainder.
 inline bool is_division(tir::BinaryOp op) {

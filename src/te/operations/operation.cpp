@@ -263,19 +263,22 @@ bool map_tensors(std::vector<Tensor>& list, const TensorMap& map) {
   return changed;
 }
 
-LoadRewriter replacing(const TensorMap& map) {
-  return LoadRewriter([&map](const tir::ProducerLoad& load) -> std::optional<Expr> {
+/// Returns the expression with reads of the replacement tensors. `done` is a memo table.
+Expr map_reads(const Expr& e, const TensorMap& map, ExprMemo& done) {
+  const auto replace = [&](const tir::ProducerLoad& load) -> std::optional<Expr> {
     std::optional<Tensor> other = map(Tensor::of(load));
     if (!other) return std::nullopt;
     return tir::make_producer_load(other->producer(), load.indices);
-  });
+  };
+  return rewrite_loads(e, replace, done);
 }
 
 bool replace_in(Placeholder&, const TensorMap&) { return false; }
 
 bool replace_in(Compute& kind, const TensorMap& map) {
-  LoadRewriter rewrite = replacing(map);
-  std::vector<Expr> body = map_bodies(kind.body, std::ref(rewrite), /*maps_ranges=*/true);
+  ExprMemo done;
+  std::vector<Expr> body = map_bodies(
+      kind.body, [&](const Expr& e) { return map_reads(e, map, done); }, /*maps_ranges=*/true);
   const bool changed = !std::ranges::equal(body, kind.body, &Expr::same_as);
   kind.body = std::move(body);
   if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
@@ -290,10 +293,10 @@ bool replace_in(Scan& kind, const TensorMap& map) {
 bool replace_in(Extern& kind, const TensorMap& map) { return map_tensors(kind.inputs, map); }
 
 bool replace_in(TensorCompute& kind, const TensorMap& map) {
-  LoadRewriter rewrite = replacing(map);
+  ExprMemo done;
   bool changed = false;
   auto update = [&](Expr& e) {
-    Expr other = rewrite(e);
+    Expr other = map_reads(e, map, done);
     changed |= !other.same_as(e);
     e = std::move(other);
   };

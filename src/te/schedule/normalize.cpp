@@ -40,11 +40,9 @@ class Expander {
   }
 
  private:
-  using MemoTable = DenseMap<const tir::ExprNode*, Expr>;
-
   /// `axes` are the values of the axes in the body being visited, and `done` is the memo table for
   /// its expressions.
-  Expr visit(const Expr& e, const tir::VarMap& axes, MemoTable& done) {
+  Expr visit(const Expr& e, const tir::VarMap& axes, ExprMemo& done) {
     if (const Expr* known = done.find(&e.node())) return *known;
     spend();
     Expr result = e;
@@ -78,7 +76,7 @@ class Expander {
       if (known_output == output && tir::structural_equal(known_indices, indices)) return value;
     const Compute& compute = *schedule_.stage(output.stage).op.as<Compute>();
     tir::VarMap axes;
-    MemoTable done;
+    ExprMemo done;
     for (std::size_t n = 0; n < indices.size(); ++n)
       set(axes, compute.axis[n].var(), tir::cast(compute.axis[n].var().dtype(), indices[n]));
     Expr value = visit(compute.body[static_cast<std::size_t>(output.index)], axes, done);
@@ -95,7 +93,7 @@ class Expander {
   const StageData& reader_;
   const SourceLocation& where_;
   /// The memo table for the stage's own expressions.
-  MemoTable done_;
+  ExprMemo done_;
   /// The values that replace reads of inlined outputs: the output, the indices of the read and the
   /// value, by a hash of the output and the indices. Never iterated, because the order is
   /// unspecified.
