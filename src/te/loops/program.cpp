@@ -125,7 +125,7 @@ void Program::define(const std::vector<std::pair<Var, Expr>>& values) {
   for (const auto& [var, value] : values) set(defined_, var, value);
 }
 
-Expr Program::lower(const Expr& e, const VarMap& values, MemoTable& done) const {
+Expr Program::lower(const Expr& e, const VarMap& values, ExprMemo& done) const {
   if (e.as<IntImm>() || e.as<FloatImm>() || e.as<StringImm>()) return e;
   if (e.as<VarNode>()) {
     for (const VarMap* known : {&values, &defined_})
@@ -147,7 +147,7 @@ Expr Program::lower(const Expr& e, const VarMap& values, MemoTable& done) const 
 }
 
 Expr Program::lower(const Expr& e, const VarMap& values) const {
-  MemoTable done;
+  ExprMemo done;
   return lower(e, values, done);
 }
 
@@ -155,14 +155,14 @@ Range Program::lower(const Range& range, const VarMap& values) const {
   return Range::from_min_extent(lower(range.min, values), lower(range.extent, values));
 }
 
-Stmt Program::lower(const Stmt& s, const VarMap& values, MemoTable& done) const {
+Stmt Program::lower(const Stmt& s, const VarMap& values, ExprMemo& done) const {
   return map_children(
       s, [&](const Expr& e) { return lower(e, values, done); },
       [&](const Stmt& child) { return lower(child, values, done); });
 }
 
 Stmt Program::lower(const Stmt& s, const VarMap& values) const {
-  MemoTable done;
+  ExprMemo done;
   return lower(s, values, done);
 }
 

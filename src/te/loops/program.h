@@ -5,9 +5,9 @@
 #include <map>
 
 #include "te/bounds/lifted_threads.h"
+#include "te/operations/body.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/interval.h"
-#include "tenon/support/dense_map.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/tir/walk.h"
 
@@ -75,10 +75,10 @@ class Program {
   Stmt lower(const Stmt& s, const tir::VarMap& values) const;
 
  private:
-  /// Lowered expressions. Inlining makes expressions share parts, and each part is rebuilt once.
-  using MemoTable = DenseMap<const tir::ExprNode*, Expr>;
-  Expr lower(const Expr& e, const tir::VarMap& values, MemoTable& done) const;
-  Stmt lower(const Stmt& s, const tir::VarMap& values, MemoTable& done) const;
+  /// `done` are the expressions lowered so far. Inlining makes expressions share parts, and each
+  /// part is rebuilt once.
+  Expr lower(const Expr& e, const tir::VarMap& values, ExprMemo& done) const;
+  Stmt lower(const Stmt& s, const tir::VarMap& values, ExprMemo& done) const;
 
   tir::VarMap defined_;
 };
