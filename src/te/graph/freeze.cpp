@@ -110,7 +110,7 @@ class GraphBuilder {
     graph_.readers_.resize(graph_.size());
     for (StageId id : graph_.ids()) {
       const Operation& op = graph_.stage(id).op;
-      graph_.output_readers_.emplace_back(op.num_outputs());
+      graph_.output_readers_.emplace_back(static_cast<std::size_t>(op.num_outputs()));
       for (const Tensor& input : op.inputs()) {
         const std::optional<StageId> producer = graph_.find(input.op());
         if (!producer || !(*producer < id))
