@@ -31,11 +31,11 @@ void refuse_races(const te::StageGraph& graph) {
       const te::AxisAttributes* attributes = stage.attributes_of(axis);
       if (!attributes) continue;
       const bool reduces = axis.kind() == IterKind::Reduce;
-      if (reduces && attributes->runs(te::LoopMark::Parallelized))
+      if (reduces && attributes->run == tir::ForKind::Parallel)
         refuse(stage, axis,
                "carries a reduction and is parallel, so that its iterations race for the result; "
                "rfactor the axis first, and run the new data axis in parallel",
-               attributes->run->where);
+               attributes->run_where);
       const auto& mark = attributes->thread;
       if (!mark || !mark->axis.thread()) continue;
       if (reduces && mark->axis.thread()->is_block())

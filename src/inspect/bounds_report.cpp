@@ -206,15 +206,16 @@ void fill_with_ones(std::vector<std::byte>& memory, DataType type) {
 /// that intrinsics and extern operations access, because these use other buffers for the memory.
 /// RuntimeError if the loops cannot run.
 std::unordered_map<const BufferNode*, Watch> watched_run(const StageGraph& graph,
-                                                         const LoopProgram& program,
+                                                         const PrimFunc& func,
+                                                         const TensorBuffers& buffers,
                                                          const BoundsReportOptions& options) {
   if (options.most_steps <= 0) throw RuntimeError("most_steps is 0");
   std::unordered_map<const BufferNode*, Watch> watches;
-  for (const auto& [output, buffer] : program.buffers) {
+  for (const auto& [output, buffer] : buffers) {
     const Compute* compute = graph.stage(output.stage).op.as<Compute>();
     watches.emplace(buffer.get(), Watch(compute && compute->reduction()));
   }
-  walk(program.func.body, [&](const BufferView& view) { watches.erase(view.source.get()); });
+  walk(func.body, [&](const BufferView& view) { watches.erase(view.source.get()); });
 
   const auto size_of = [&](const Var& var) {
     for (const auto& [size, value] : options.sizes)
@@ -244,8 +245,8 @@ std::unordered_map<const BufferNode*, Watch> watched_run(const StageGraph& graph
     return {memory.data(), buffer->dtype, std::move(shape), std::move(strides)};
   };
   std::vector<HostValue> values;
-  for (const Var& param : program.func.params) {
-    if (const BufferParam* array = program.func.buffer_of(param)) {
+  for (const Var& param : func.params) {
+    if (const BufferParam* array = func.buffer_of(param)) {
       values.emplace_back(array_of(array->declared));
     } else if (param.dtype().is_int() || param.dtype().is_uint()) {
       values.emplace_back(size_of(param));
@@ -253,13 +254,13 @@ std::unordered_map<const BufferNode*, Watch> watched_run(const StageGraph& graph
       values.emplace_back(1.0);
     }
   }
-  const std::unordered_set<const Load*> own = own_reads(program.func.body);
+  const std::unordered_set<const Load*> own = own_reads(func.body);
   EvaluateOptions evaluation{.step_limit = options.most_steps};
   evaluation.on_access = [&](const Access& access) {
     const auto watch = watches.find(access.buffer);
     if (watch != watches.end()) watch->second.see(access, own.contains(access.load));
   };
-  evaluate(program.func, values, evaluation);
+  evaluate(func, values, evaluation);
   return watches;
 }
 
@@ -316,10 +317,10 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
   const StageGraph graph = freeze(schedule, where);
   const Bounds bounds = options.exact ? infer_exact_bound(graph) : infer_bound(graph);
   const auto needed = required_boxes(graph, options.exact);
-  const LoopProgram program =
+  const auto [func, buffers] =
       make_loop_program(graph, bounds, report_arguments(graph, bounds, options.sizes), where);
   std::unordered_map<const BufferNode*, std::vector<Range>> allocated;
-  walk(program.func.body, [&](const Realize& realize) {
+  walk(func.body, [&](const Realize& realize) {
     std::vector<Range>& box = allocated[realize.buffer.get()];
     for (const Range& range : realize.bounds) box.push_back(arith::simplify(range));
   });
@@ -327,11 +328,11 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
   BoundsReport report;
   std::unordered_map<const BufferNode*, Watch> watches;
   try {
-    watches = watched_run(graph, program, options);
+    watches = watched_run(graph, func, buffers, options);
   } catch (const RuntimeError& error) {
     report.not_counted = error.what();
   }
-  for (const auto& [output, buffer] : program.buffers) {
+  for (const auto& [output, buffer] : buffers) {
     const FrozenStage& stage = graph.stage(output.stage);
     if (stage.op.as<Placeholder>()) continue;
     const RequiredBox& box = needed[output.stage.index()][static_cast<std::size_t>(output.index)];

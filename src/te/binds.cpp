@@ -42,14 +42,11 @@ void check_in_place(const StageGraph& graph, const Tensor& a, const Tensor& b,
     if (reader != consumer)
       refuse("stage `" + graph.stage(reader).origin_op.name() + "` reads `" + before.name() +
              "` as well");
-  for (const TensorReads& reads : collect_reads(stage.op)) {
-    if (!reads.tensor.op().same_as(graph.stage(producer).op)) continue;
-    for (const std::vector<Expr>& indices : reads.indices) {
-      const auto is_at = [](const Expr& e, const IterVar& axis) { return e.same_as(axis.var()); };
-      if (!std::ranges::equal(indices, compute->axis, is_at))
-        refuse("`" + after.name() + "` reads other elements than the one that it writes");
-    }
-  }
+  const auto is_at = [](const Expr& e, const IterVar& axis) { return e.same_as(axis.var()); };
+  for (const auto& [tensor, indices] : collect_reads(stage.op))
+    if (tensor.op().same_as(graph.stage(producer).op) &&
+        !std::ranges::equal(indices, compute->axis, is_at))
+      refuse("`" + after.name() + "` reads other elements than the one that it writes");
 }
 
 }  // namespace

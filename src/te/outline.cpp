@@ -1,6 +1,4 @@
 // Schedule::print_loops: the loops of a schedule, one line each.
-#include <array>
-
 #include "tenon/arith/simplify.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
@@ -20,10 +18,11 @@ std::string marks(const FrozenStage& stage, const IterVar& axis) {
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (!attributes) return "";
   std::string text;
-  constexpr std::array kRuns = {", unrolled", ", vectorized", ", parallel"};
-  if (attributes->run) text += kRuns[static_cast<std::size_t>(attributes->run->mark)];
+  if (attributes->run == tir::ForKind::Unrolled) text += ", unrolled";
+  if (attributes->run == tir::ForKind::Vectorized) text += ", vectorized";
+  if (attributes->run == tir::ForKind::Parallel) text += ", parallel";
   if (attributes->thread) text += ", on " + attributes->thread->axis.var().name();
-  if (attributes->tensorize) text += ", by " + attributes->tensorize->intrin.name();
+  if (attributes->tensorize) text += ", by " + attributes->tensorize->name();
   for (const Pragma& pragma : attributes->pragmas)
     text += ", " + pragma.key + " = " + print_expr(pragma.value);
   for (const PrefetchRequest& request : attributes->prefetches)

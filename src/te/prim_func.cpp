@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <tuple>
 #include <unordered_set>
 
 #include "te/binds.h"
@@ -186,46 +187,46 @@ class BlockMaker {
     return in_loops(make_seq(std::move(blocks)), 0, outer);
   }
 
-  /// A block under construction, the values of the operation's axes in terms of the block's
+  Block empty_block(const std::string& name, Stmt body) {
+    return {.iters = {},
+            .reads = {},
+            .writes = {},
+            .name = unique(name),
+            .init = std::nullopt,
+            .body = std::move(body)};
+  }
+
+  /// Returns a block under construction, the values of the operation's axes in terms of the block's
   /// iterators, and the indices of the element that it stores.
-  struct Frame {
-    Block block;
-    VarMap axes;
+  std::tuple<Block, VarMap, std::vector<Expr>> start_block(const std::string& name,
+                                                           const Compute& n,
+                                                           const std::vector<IterVar>& axes,
+                                                           const std::vector<Range>& domains) {
+    Block block = empty_block(name, make_nop());
+    VarMap values;
     std::vector<Expr> indices;
-  };
-  Frame frame(const std::string& name, const Compute& n, const std::vector<IterVar>& axes,
-              const std::vector<Range>& domains) {
-    Frame result{.block = {.iters = {},
-                           .reads = {},
-                           .writes = {},
-                           .name = unique(name),
-                           .init = std::nullopt,
-                           .body = make_nop()},
-                 .axes = {},
-                 .indices = {}};
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const Var var = axes[i].var().fresh();
       const bool is_data = i < n.axis.size();
-      result.block.iters.emplace_back(domains[i], var,
-                                      is_data ? IterKind::DataParallel : IterKind::Reduce);
-      set(result.axes, axes[i].var(), var);
-      if (is_data) result.indices.push_back(var);
+      block.iters.emplace_back(domains[i], var,
+                               is_data ? IterKind::DataParallel : IterKind::Reduce);
+      set(values, axes[i].var(), var);
+      if (is_data) indices.push_back(var);
     }
-    return result;
+    return {std::move(block), std::move(values), std::move(indices)};
   }
 
-  static Stmt realized(Frame frame, const std::vector<Var>& loops) {
-    return make_block({loops.begin(), loops.end()},
-                      arith::with_found_access(std::move(frame.block)));
+  static Stmt realized(Block block, const std::vector<Var>& loops) {
+    return make_block({loops.begin(), loops.end()}, arith::with_found_access(std::move(block)));
   }
 
   Stmt elementwise(const Operation& op, int k, const Compute& n, const std::vector<IterVar>& axes,
                    const std::vector<Range>& domains, const std::vector<Var>& loops) {
     const Tensor tensor = op.output(k);
-    Frame f = frame(op.name(), n, axes, domains);
-    const Expr value = arith::simplify(remapped(n.body[static_cast<std::size_t>(k)], f.axes));
-    f.block.body = make_store(buffer_of(tensor), value, f.indices);
-    return realized(std::move(f), loops);
+    auto [block, axis_values, indices] = start_block(op.name(), n, axes, domains);
+    const Expr value = arith::simplify(remapped(n.body[static_cast<std::size_t>(k)], axis_values));
+    block.body = make_store(buffer_of(tensor), value, indices);
+    return realized(std::move(block), loops);
   }
 
   /// Returns the block of a reduction. An empty reduction gets two blocks, for the init and the
@@ -236,12 +237,13 @@ class BlockMaker {
     const ReduceNode& reduce = *n.reduction();
     const bool is_empty = std::any_of(domains.begin() + std::ssize(n.axis), domains.end(),
                                       [](const Range& dom) { return is_zero(dom.extent); });
-    std::optional<Frame> first;
-    if (is_empty) first = frame(op.name() + "_init", n, n.axis, domains);
-    Frame f = frame(is_empty ? op.name() + "_update" : op.name(), n, axes, domains);
-    const Frame& start_frame = first ? *first : f;
-    const CommReducer combiner =
-        map_reducer(reduce.combiner, [&](const Expr& e) { return remapped(e, f.axes); });
+    std::optional<std::tuple<Block, VarMap, std::vector<Expr>>> first;
+    if (is_empty) first = start_block(op.name() + "_init", n, n.axis, domains);
+    auto started = start_block(is_empty ? op.name() + "_update" : op.name(), n, axes, domains);
+    auto& [init_block, init_values, init_indices] = first ? *first : started;
+    auto& [block, axis_values, indices] = started;
+    const auto in_block = [&, &values = axis_values](const Expr& e) { return remapped(e, values); };
+    const CommReducer combiner = map_reducer(reduce.combiner, in_block);
     std::vector<Stmt> inits;
     std::vector<Buffer> buffers;
     std::vector<Expr> old_values, sources;
@@ -249,23 +251,22 @@ class BlockMaker {
     for (std::size_t k = 0; k < count; ++k) {
       buffers.push_back(buffer_of(op.output(static_cast<int>(k))));
       const Expr& start = reduce.init.empty() ? reduce.combiner->identity[k] : reduce.init[k];
-      inits.push_back(
-          make_store(buffers[k], remapped(start, start_frame.axes), start_frame.indices));
-      old_values.push_back(make_load(buffers[k], f.indices));
-      sources.push_back(remapped(reduce.source[k], f.axes));
+      inits.push_back(make_store(buffers[k], remapped(start, init_values), init_indices));
+      old_values.push_back(make_load(buffers[k], indices));
+      sources.push_back(in_block(reduce.source[k]));
     }
     Stmt init = make_seq(std::move(inits));
-    Stmt update = stored(buffers, combine(*combiner, old_values, sources), f.indices);
-    const Expr condition = remapped(reduce.condition, f.axes);
+    Stmt update = stored(buffers, combine(*combiner, old_values, sources), indices);
+    const Expr condition = in_block(reduce.condition);
     if (!is_true(condition)) update = make_stmt(If{condition, std::move(update), std::nullopt});
-    f.block.body = std::move(update);
+    block.body = std::move(update);
     if (!first) {
-      f.block.init = std::move(init);
-      return {realized(std::move(f), loops)};
+      block.init = std::move(init);
+      return {realized(std::move(block), loops)};
     }
-    first->block.body = std::move(init);
+    init_block.body = std::move(init);
     const std::vector<Var> outer(loops.begin(), loops.begin() + std::ssize(n.axis));
-    return {realized(std::move(*first), outer), realized(std::move(f), loops)};
+    return {realized(std::move(init_block), outer), realized(std::move(block), loops)};
   }
 
   /// Returns stores of all values. Computes every value before the first store.
@@ -285,12 +286,7 @@ class BlockMaker {
   }
 
   Stmt external(const Operation& op, const Extern& n) {
-    Block block{.iters = {},
-                .reads = {},
-                .writes = {},
-                .name = unique(op.name()),
-                .init = std::nullopt,
-                .body = n.body};
+    Block block = empty_block(op.name(), n.body);
     auto match = [&](const Buffer& own, const Tensor& tensor) {
       block.match_buffers.push_back({own, {buffer_of(tensor), whole_region(tensor.shape())}});
     };

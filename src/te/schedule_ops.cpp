@@ -98,7 +98,7 @@ Stmt check_factors(const Program& program, Stmt body) {
     for (const Relation& relation : stage.relations) {
       const Split* split = std::get_if<Split>(&relation);
       if (!split) continue;
-      const Expr& size = split->count();
+      const Expr& size = split->count;
       Expr is_valid = make_int(size.dtype(), 0) < size;
       // A value of a wider type is checked before it is converted to the axis' type.
       const Cast* cast = size.as<Cast>();
@@ -109,9 +109,9 @@ Stmt check_factors(const Program& program, Stmt body) {
           checked, [&](const Expr& known) { return structural_equal(known, size); });
       if (constant_int(size) || is_known || arith::can_prove(is_valid, program.facts)) continue;
       checked.push_back(size);
-      std::string text = (split->is_by_parts() ? "split_by_nparts of " : "split of ") +
+      std::string text = (split->is_by_parts ? "split_by_nparts of " : "split of ") +
                          describe(stage, split->parent) + ": the " +
-                         (split->is_by_parts() ? "number of parts" : "factor") + " `" +
+                         (split->is_by_parts ? "number of parts" : "factor") + " `" +
                          print_expr(given) + "` must be positive" +
                          (is_wider ? " and fit " + size.dtype().str() : "");
       body = make_stmt(Assert{is_valid, std::move(text), std::move(body)});
@@ -271,8 +271,8 @@ class FunctionMaker {
   }
 
   /// Precondition: finish() has been called.
-  std::vector<std::pair<OutputId, Buffer>> memory() {
-    std::vector<std::pair<OutputId, Buffer>> buffers;
+  TensorBuffers memory() {
+    TensorBuffers buffers;
     for (StageId id : graph_.ids()) {
       const FrozenStage& stage = graph_.stage(id);
       for (int k = 0; k < stage.op.num_outputs(); ++k)
@@ -471,9 +471,9 @@ PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds,
   return schedule_ops(graph, bounds, arguments, options, /*computes_unread=*/true, where);
 }
 
-LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
-                              const std::vector<FunctionArgument>& arguments,
-                              SourceLocation where) {
+std::pair<PrimFunc, TensorBuffers> make_loop_program(const StageGraph& graph, const Bounds& bounds,
+                                                     const std::vector<FunctionArgument>& arguments,
+                                                     SourceLocation where) {
   const FunctionOptions options;
   FunctionMaker maker(graph, arguments, options, where);
   PrimFunc func = maker.finish(bounds);

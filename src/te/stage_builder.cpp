@@ -124,8 +124,8 @@ Realize::Traits realize_traits(const FrozenStage& stage) {
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const AxisAttributes* attributes = stage.attributes_of(stored[i]);
     if (!attributes || !attributes->align) continue;
-    traits.align.push_back(
-        {static_cast<int>(i), attributes->align->factor, attributes->align->offset});
+    const auto [factor, offset] = *attributes->align;
+    traits.align.push_back({static_cast<int>(i), factor, offset});
   }
   traits.double_buffer = stage.double_buffer;
   traits.rolling_buffer = stage.rolling_buffer;
@@ -179,11 +179,11 @@ Stmt StageBuilder::provide_compute(StageId id) {
 Stmt StageBuilder::provide_intrinsic(StageId id) {
   const ComputeNest nest = make_compute_nest(id, program_);
   program_.define(nest.main.defines);
-  const IntrinsicBody intrinsic = make_intrinsic_body(id, program_, nest);
+  const auto [depth, main, init] = make_intrinsic_body(id, program_, nest);
   NestedBody body = body_of(id, nest.main);
-  body.levels.resize(intrinsic.depth);
-  body.innermost = intrinsic.main;
-  if (intrinsic.init) initialize(body, nest, intrinsic.depth, *intrinsic.init);
+  body.levels.resize(depth);
+  body.innermost = main;
+  if (init) initialize(body, nest, depth, *init);
   return emit_level(body, 0);
 }
 

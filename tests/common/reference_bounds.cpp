@@ -101,11 +101,9 @@ class Inference {
 
   void go_down(const te::Split& split, const AxisMap<bool>& keeps_extent) {
     const Expr extent = ranges_.at(split.parent).extent;
-    const auto* by_factor = std::get_if<te::Split::ByFactor>(&split.size);
-    const Expr asked =
-        by_factor ? by_factor->factor : std::get<te::Split::ByParts>(split.size).parts;
-    const IterVar& given = by_factor ? split.inner : split.outer;
-    const IterVar& other = by_factor ? split.outer : split.inner;
+    const Expr asked = split.count;
+    const IterVar& given = split.is_by_parts ? split.outer : split.inner;
+    const IterVar& other = split.is_by_parts ? split.inner : split.outer;
     const bool keeps = keeps_extent.value_or(given, false) || tir::is_zero(extent);
     const bool is_shorter = !keeps && arith::can_prove(extent < asked, known_);
     set(given, from_zero(given, is_shorter ? extent : asked));
@@ -129,8 +127,9 @@ class Inference {
     const FrozenStage& stage = graph_.stage(id);
     std::vector<std::vector<Interval>> needs(stage.op.axis().size());
     if (!stage.is_output)
-      for (const te::TensorReaders& output : graph_.output_readers(id))
-        for (StageId reader : output.readers) add_needs(reader, id, output.tensor, needs);
+      for (int k = 0; k < stage.op.num_outputs(); ++k)
+        for (StageId reader : graph_.output_readers(id)[static_cast<std::size_t>(k)])
+          add_needs(reader, id, stage.op.output(k), needs);
     for (std::size_t d = 0; d < needs.size(); ++d) {
       const IterVar& axis = stage.op.axis()[d];
       set(axis,

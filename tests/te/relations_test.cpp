@@ -39,8 +39,7 @@ struct Case {
       facts.bind(axes[i].var(), range);
     }
     AxisFlags none;
-    RangeSweep sweep{ranges, facts, &none};
-    pass_ranges_down(std::span(&relation, 1), sweep);
+    pass_ranges_down(std::span(&relation, 1), ranges, facts, &none);
   }
 
   Box of(const IterVar& a) const { return box(ranges.at(a)); }
@@ -72,10 +71,8 @@ std::vector<std::pair<SplitAxes, Case>> all_splits() {
     for (int extent = 1; extent <= 9; ++extent) {
       for (int size = 1; size <= 10; ++size) {
         SplitAxes a, b;
-        cases.emplace_back(
-            a, Case(Split{a.parent, a.outer, a.inner, Split::ByFactor{size}}, {{min, extent}}));
-        cases.emplace_back(
-            b, Case(Split{b.parent, b.outer, b.inner, Split::ByParts{size}}, {{min, extent}}));
+        cases.emplace_back(a, Case(Split{a.parent, a.outer, a.inner, size}, {{min, extent}}));
+        cases.emplace_back(b, Case(Split{b.parent, b.outer, b.inner, size, true}, {{min, extent}}));
       }
     }
   }
@@ -97,7 +94,7 @@ TEST(Split, EveryValueOfTheParentComesBackFromItsChildren) {
 
 TEST(Split, NoOuterIterationLiesWhollyOutsideTheParentWhenSplitByFactor) {
   for (const auto& [axes, c] : all_splits()) {
-    if (!std::holds_alternative<Split::ByFactor>(std::get<Split>(c.relation).size)) continue;
+    if (std::get<Split>(c.relation).is_by_parts) continue;
     Box parent = c.of(axes.parent), outer = c.of(axes.outer), inner = c.of(axes.inner);
     ASSERT_LT((outer.extent - 1) * inner.extent, parent.extent);
   }
@@ -105,17 +102,17 @@ TEST(Split, NoOuterIterationLiesWhollyOutsideTheParentWhenSplitByFactor) {
 
 TEST(Split, InnerExtentIsTheLessOfFactorAndParent) {
   for (const auto& [axes, c] : all_splits()) {
-    const auto* by = std::get_if<Split::ByFactor>(&std::get<Split>(c.relation).size);
-    if (!by) continue;
-    ASSERT_EQ(c.of(axes.inner).extent, std::min(c.of(axes.parent).extent, value(by->factor)));
+    const Split& split = std::get<Split>(c.relation);
+    if (split.is_by_parts) continue;
+    ASSERT_EQ(c.of(axes.inner).extent, std::min(c.of(axes.parent).extent, value(split.count)));
   }
 }
 
 TEST(Split, OuterExtentIsTheLessOfPartsAndParent) {
   for (const auto& [axes, c] : all_splits()) {
-    const auto* by = std::get_if<Split::ByParts>(&std::get<Split>(c.relation).size);
-    if (!by) continue;
-    ASSERT_EQ(c.of(axes.outer).extent, std::min(c.of(axes.parent).extent, value(by->parts)));
+    const Split& split = std::get<Split>(c.relation);
+    if (!split.is_by_parts) continue;
+    ASSERT_EQ(c.of(axes.outer).extent, std::min(c.of(axes.parent).extent, value(split.count)));
   }
 }
 
@@ -130,7 +127,7 @@ TEST(Split, IsGuardedExactlyWhenItsChildrenCountFurtherThanTheParent) {
 
 TEST(Split, DomainOfTheParentIsTheHullOfWhatTheChildrenReach) {
   SplitAxes axes;
-  Case c(Split{axes.parent, axes.outer, axes.inner, Split::ByFactor{4}}, {{3, 20}});
+  Case c(Split{axes.parent, axes.outer, axes.inner, 4}, {{3, 20}});
   for (int o = 0; o < 5; ++o) {
     for (int o_end = o; o_end < 5; ++o_end) {
       for (int i = 0; i < 4; ++i) {
@@ -159,14 +156,13 @@ TEST(Split, WholeChildrenNeedTheWholeParentAndNoMore) {
 
 TEST(Split, BelowAThreadKeepsTheExtentThatWasAskedFor) {
   SplitAxes axes;
-  Relation split = Split{axes.parent, axes.outer, axes.inner, Split::ByFactor{32}};
+  Relation split = Split{axes.parent, axes.outer, axes.inner, 32};
   AxisRanges ranges;
   arith::Facts facts;
   ranges.set(axes.parent, Range(0, 8));
   AxisFlags keeps;
   keeps.set(axes.inner, true);
-  RangeSweep sweep{ranges, facts, &keeps};
-  pass_ranges_down(std::span(&split, 1), sweep);
+  pass_ranges_down(std::span(&split, 1), ranges, facts, &keeps);
   EXPECT_EQ(box(ranges.at(axes.inner)).extent, 32);
   EXPECT_EQ(box(ranges.at(axes.outer)).extent, 1);
 }
@@ -288,7 +284,7 @@ TEST(DerivedFrom, AnAxisDerivesFromEachOfItsSources) {
   SplitAxes s;
   s.parent = f.fused;
   std::vector<Relation> relations{Fuse{f.outer, f.inner, f.fused},
-                                  Split{s.parent, s.outer, s.inner, Split::ByFactor{4}}};
+                                  Split{s.parent, s.outer, s.inner, 4}};
   for (const IterVar& source : {f.outer, f.inner}) {
     const AxisFlags derived = derived_from({&source, 1}, relations);
     EXPECT_TRUE(derived.contains(s.inner));
@@ -298,7 +294,7 @@ TEST(DerivedFrom, AnAxisDerivesFromEachOfItsSources) {
 
 TEST(SourcesOf, AParentIsASourceAndASiblingIsNot) {
   SplitAxes s;
-  std::vector<Relation> relations{Split{s.parent, s.outer, s.inner, Split::ByFactor{4}}};
+  std::vector<Relation> relations{Split{s.parent, s.outer, s.inner, 4}};
   const AxisFlags sources = sources_of({&s.inner, 1}, relations);
   EXPECT_TRUE(sources.contains(s.parent));
   EXPECT_FALSE(sources.contains(s.outer));

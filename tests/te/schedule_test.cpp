@@ -23,14 +23,14 @@ TEST_F(MatmulTest, SplitPutsOuterAndInnerInPlaceOfTheAxis) {
   const Split& split = std::get<Split>(s[C].relations()[0]);
   EXPECT_TRUE(split.parent.same_as(s[C].axis(1)) && split.outer.same_as(jo) &&
               split.inner.same_as(ji));
-  EXPECT_TRUE(tir::is_constant_int(std::get<Split::ByFactor>(split.size).factor, 8));
+  EXPECT_TRUE(tir::is_constant_int(split.count, 8));
 }
 
 TEST_F(MatmulTest, SplitOfAReductionAxisGivesReductionAxes) {
   auto [ko, ki] = s[C].split_by_nparts(s[C].reduce_axis(0), 4);
   EXPECT_EQ(ko.kind(), IterKind::Reduce);
   EXPECT_EQ(ki.kind(), IterKind::Reduce);
-  EXPECT_TRUE(std::holds_alternative<Split::ByParts>(std::get<Split>(s[C].relations()[0]).size));
+  EXPECT_TRUE(std::get<Split>(s[C].relations()[0]).is_by_parts);
 }
 
 TEST_F(MatmulTest, TileSplitsTwiceAndReorders) {

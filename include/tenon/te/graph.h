@@ -11,7 +11,6 @@
 
 #include "tenon/te/schedule.h"
 #include "tenon/te/stage_data.h"
-#include "tenon/tir/function.h"
 
 namespace tenon::te {
 
@@ -61,12 +60,6 @@ struct FrozenStage : StageSpec {
   std::optional<ScanPart> scan_part(int output) const;
 };
 
-/// A tensor and the stages that read it.
-struct TensorReaders {
-  Tensor tensor;
-  std::vector<StageId> readers;
-};
-
 class StageGraph {
  public:
   std::size_t size() const { return stages_.size(); }
@@ -78,7 +71,7 @@ class StageGraph {
   std::span<const StageId> reads(StageId id) const;
   std::span<const StageId> readers(StageId id) const;
   /// Returns the readers of each output of the stage.
-  const std::vector<TensorReaders>& output_readers(StageId id) const;
+  const std::vector<std::vector<StageId>>& output_readers(StageId id) const;
 
   /// Returns the loops around the stage, innermost first: its attach point, the loops outside it in
   /// the same stage, then the loops around that stage, and so on. Empty at root.
@@ -98,21 +91,12 @@ class StageGraph {
   std::vector<FrozenStage> stages_;
   std::vector<StageId> ids_;
   std::vector<std::vector<StageId>> reads_, readers_, attached_;
-  std::vector<std::vector<TensorReaders>> output_readers_;
+  std::vector<std::vector<std::vector<StageId>>> output_readers_;
   std::vector<std::vector<AttachPoint>> attach_paths_;
   std::vector<StageId> outputs_;
   std::unordered_map<const OperationNode*, StageId> stage_of_;
   /// The operations that are keys of `stage_of_`, kept alive because the keys are their addresses.
   std::vector<Operation> past_ops_;
-};
-
-/// The result of make_loop_program (schedule_ops.h).
-struct LoopProgram {
-  /// The function before transform_layout takes effect: each buffer has the dimensions of its
-  /// tensor.
-  tir::PrimFunc func;
-  /// The buffers of all tensors that have their own memory, including arguments; producers first.
-  std::vector<std::pair<OutputId, tir::Buffer>> buffers;
 };
 
 }  // namespace tenon::te

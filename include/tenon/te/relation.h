@@ -2,7 +2,7 @@
 // from existing ones. A stage's relations, in creation order, lead from its root axes to its leaf
 // axes.
 //
-//   split i by 8:   Split{.parent = i, .outer = i.outer, .inner = i.inner, .size = ByFactor{8}}
+//   split i by 8:   Split{.parent = i, .outer = i.outer, .inner = i.inner, .count = 8}
 //
 // src/te/relations/ has one file per relation, with its effect on ranges, domains, indices and
 // guards.
@@ -16,25 +16,15 @@ namespace tenon::te {
 
 /// parent = outer * extent(inner) + inner.
 struct Split {
-  /// The extent of the inner axis is min(factor, extent of the parent).
-  struct ByFactor {
-    Expr factor;
-  };
-  /// The extent of the outer axis is min(parts, extent of the parent).
-  struct ByParts {
-    Expr parts;
-  };
   IterVar parent, outer, inner;
-  std::variant<ByFactor, ByParts> size;
+  /// The factor, or the number of parts if `is_by_parts`. The extent of the inner axis is
+  /// min(factor, extent of the parent); that of the outer axis min(parts, extent of the parent).
+  Expr count;
+  bool is_by_parts = false;
 
-  bool is_by_parts() const { return std::holds_alternative<ByParts>(size); }
-  /// Returns the factor or the number of parts.
-  const Expr& count() const {
-    return is_by_parts() ? std::get<ByParts>(size).parts : std::get<ByFactor>(size).factor;
-  }
   /// Return the axis whose extent `count` determines, and the other one.
-  const IterVar& counted() const { return is_by_parts() ? outer : inner; }
-  const IterVar& not_counted() const { return is_by_parts() ? inner : outer; }
+  const IterVar& counted() const { return is_by_parts ? outer : inner; }
+  const IterVar& not_counted() const { return is_by_parts ? inner : outer; }
 };
 
 /// fused = outer * extent(inner) + inner.

@@ -50,11 +50,15 @@ tir::PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds
                                    const std::vector<FunctionArgument>& arguments,
                                    const FunctionOptions& options, SourceLocation where);
 
-/// The loop program with the buffer of each tensor (graph.h), for tools that inspect it.
-struct LoopProgram;
+// The loop program with the buffer of each tensor, for tools that inspect it.
 
-/// Makes the loop program. Throws the errors of schedule_ops.
-LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
-                              const std::vector<FunctionArgument>& arguments, SourceLocation where);
+/// The buffers of all tensors that have their own memory, including arguments; producers first.
+using TensorBuffers = std::vector<std::pair<OutputOf<StageId>, tir::Buffer>>;
+
+/// Makes the function before transform_layout takes effect: each buffer has the dimensions of its
+/// tensor. Throws the errors of schedule_ops.
+std::pair<tir::PrimFunc, TensorBuffers> make_loop_program(
+    const StageGraph& graph, const Bounds& bounds, const std::vector<FunctionArgument>& arguments,
+    SourceLocation where);
 
 }  // namespace tenon::te

@@ -11,7 +11,6 @@
 
 #include <compare>
 #include <cstddef>
-#include <functional>
 
 #include "tenon/te/intrin.h"
 
@@ -260,8 +259,3 @@ class Stage {
 Expr axis_separator();
 
 }  // namespace tenon::te
-
-template <class Thing>
-struct std::hash<tenon::te::DenseId<Thing>> {
-  std::size_t operator()(const tenon::te::DenseId<Thing>& id) const { return id.index(); }
-};

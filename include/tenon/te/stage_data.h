@@ -31,16 +31,6 @@ using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate
 
 // ---- marks of an axis: what primitives say of it, each with the user's line ---------------------
 
-/// A mark of a loop that does not run serially.
-enum class LoopMark : std::uint8_t { Unrolled, Vectorized, Parallelized };
-using tenon::to_string;  // keeps the overload for source locations visible
-std::string_view to_string(LoopMark mark);
-
-/// The execution of a loop, with the line that set it.
-struct RunMark {
-  LoopMark mark;
-  SourceLocation where;
-};
 /// Binding of the loop to the thread axis `axis`, one iteration per thread.
 struct ThreadMark {
   IterVar axis;
@@ -61,44 +51,32 @@ struct PrefetchRequest {
   Expr offset;
   SourceLocation where;
 };
-/// Replacement of this loop and the loops inside it by an intrinsic.
-struct TensorizeMark {
-  TensorIntrin intrin;
-  SourceLocation where;
-};
-/// Padding of the stride of this axis's dimension so that stride % factor == offset.
-struct StorageAlign {
-  int factor;
-  int offset;
-};
-
-/// The range that the stage must cover; see Stage::bound.
-struct BoundMark {
-  Range range;
-  SourceLocation where;
-};
 
 /// Marks of a loop. If the loop's axis is rebased, the new axis takes them over.
 struct LoopAttributes {
-  /// Nullopt: serial, unless the axis is bound to a thread or tensorized.
-  std::optional<RunMark> run = std::nullopt;
+  /// Parallel, Vectorized or Unrolled. Nullopt: serial, unless the axis is bound to a thread or
+  /// tensorized.
+  std::optional<tir::ForKind> run = std::nullopt;
+  SourceLocation run_where = {};
   std::optional<ThreadMark> thread = std::nullopt;
   std::vector<Pragma> pragmas = {};
   std::vector<PrefetchRequest> prefetches = {};
-  std::optional<TensorizeMark> tensorize = std::nullopt;
-
-  /// Whether the loop has this mark.
-  bool runs(LoopMark mark) const { return run && run->mark == mark; }
+  /// The intrinsic that replaces this loop and the loops inside it.
+  std::optional<TensorIntrin> tensorize = std::nullopt;
+  SourceLocation tensorize_where = {};
 };
 
 /// Marks of a dimension of the output. If the loop's axis is rebased, these marks stay with the
 /// original axis.
 struct DimensionAttributes {
-  std::optional<StorageAlign> align = std::nullopt;
+  /// A factor and an offset: the stride of the dimension is padded so that stride % factor ==
+  /// offset.
+  std::optional<std::pair<int, int>> align = std::nullopt;
   /// Set by Stage::round_up.
   bool rounds_up = false;
-  /// Set by Stage::bound.
-  std::optional<BoundMark> bound = std::nullopt;
+  /// The range that the stage must cover; see Stage::bound.
+  std::optional<Range> bound = std::nullopt;
+  SourceLocation bound_where = {};
 };
 
 /// All marks of one axis.
@@ -151,7 +129,7 @@ struct StageSpec {
   /// Whether Stage::round_up was called on the axis.
   bool rounds_up(const IterVar& axis) const;
   /// Returns the range set by Stage::bound; null if the consumers determine the range.
-  const BoundMark* bound_of(const IterVar& axis) const;
+  const Range* bound_of(const IterVar& axis) const;
   /// Return whether the axis is a loop, and whether it is any axis of the stage.
   bool has_leaf(const IterVar& axis) const;
   bool has_axis(const IterVar& axis) const;

@@ -35,14 +35,10 @@ struct Bounds::Data {
 // axis has iterations in which the axis is out of range. The guards skip these iterations, so the
 // reader reads nothing in them.
 
-/// The range of one axis of a reader that a guard admits. `extent` is the length of this range.
-/// `offsets` are the indices of the axis minus the first index of the range. An iteration is idle
-/// (reads nothing) if its offset is outside [0, extent).
-struct Reach {
-  arith::Interval offsets;
-  std::int64_t extent;
-};
-using Reaches = std::vector<Reach>;
+/// The ranges of axes of a reader that guards admit. For each range: the offsets of the axis, which
+/// are its indices minus the first index of the range, and the extent of the range. An iteration is
+/// idle (reads nothing) if its offset is outside [0, extent).
+using Reaches = std::vector<std::pair<arith::Interval, std::int64_t>>;
 
 /// The requirements of a reader, as seen by a producer with a given attach point and scope. All
 /// producers with the same attach point and scope share one view.
@@ -173,7 +169,7 @@ class BoundInference {
   /// computes all its outputs together, so they share the axes.
   void provide(const FrozenStage& stage, const std::vector<Needs>& needs);
   /// Throws unless the required range of the axis is provably inside the user's bound.
-  void check_stays_inside(const FrozenStage& stage, const IterVar& axis, const BoundMark& bound,
+  void check_stays_inside(const FrozenStage& stage, const IterVar& axis, const Range& bound,
                           const std::vector<arith::Interval>& sets) const;
   /// Throws if a loop around the stage has different trip counts in threads that share the stage's
   /// memory, because they would not wait for one another.
@@ -185,8 +181,9 @@ class BoundInference {
   /// requires only the elements that are read.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs);
 
-  /// Returns the hull of all reads of these outputs. Precondition: the outputs have the same shape.
-  RequiredBox required_of(StageId id, std::span<const TensorReaders> outputs);
+  /// Returns the hull of all reads of these outputs of the stage. Precondition: the outputs have
+  /// the same shape.
+  RequiredBox required_of(StageId id, std::span<const Tensor> outputs);
 
   // ---- the result
 
@@ -207,7 +204,7 @@ class BoundInference {
   arith::IntervalMap all_values_;
   std::vector<IterVar> threads_;
   const arith::Facts nothing_;
-  std::vector<std::vector<TensorReads>> reads_;
+  std::vector<std::vector<TensorRead>> reads_;
   std::vector<std::vector<ReaderView>> views_;
 };
 

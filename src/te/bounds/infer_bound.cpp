@@ -144,9 +144,8 @@ void BoundInference::infer(StageId id) {
   check_double_buffer(graph_, id);
   check_runs_in_step(id);
   infer_root_ranges(id);
-  AxisFlags keeps_extent = find_thread_bound(stage);
-  RangeSweep sweep{ranges_, facts_, &keeps_extent};
-  pass_ranges_down(stage.relations, sweep);
+  const AxisFlags keeps_extent = find_thread_bound(stage);
+  pass_ranges_down(stage.relations, ranges_, facts_, &keeps_extent);
   if (tightness_ == Tightness::Clamped) find_constant_extents(stage);
   for (const IterVar& axis : axes_of(stage)) {
     if (const Range* range = ranges_.find(axis)) add_values(axis, *range);
@@ -254,9 +253,9 @@ void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
 }
 
 void BoundInference::check_stays_inside(const FrozenStage& stage, const IterVar& axis,
-                                        const BoundMark& bound,
+                                        const Range& bound,
                                         const std::vector<Interval>& sets) const {
-  const Interval allowed = Interval::from_range(bound.range);
+  const Interval allowed = Interval::from_range(bound);
   for (const Interval& set : sets) {
     if (set.is_empty()) continue;
     const bool is_inside = set.is_bounded() &&
@@ -269,7 +268,7 @@ void BoundInference::check_stays_inside(const FrozenStage& stage, const IterVar&
                               : std::string("any element")) +
             ", which does not provably lie in " + print_expr(*allowed.min()) + " to " +
             print_expr(*allowed.max()),
-        bound.where);
+        stage.attributes_of(axis)->bound_where);
   }
 }
 
@@ -306,9 +305,9 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
     std::vector<Interval> sets;
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
-    if (const BoundMark* bound = stage.bound_of(axis)) {
+    if (const Range* bound = stage.bound_of(axis)) {
       check_stays_inside(stage, axis, *bound, sets);
-      set_root(axis, bound->range);
+      set_root(axis, *bound);
       continue;
     }
     const bool rounds_up = stage.rounds_up(axis);
@@ -317,8 +316,8 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
     if (rounds_up) check_overrun_fits(stage, axis, ranges_.at(axis), all_values_, facts_);
   }
   for (const IterVar& axis : op.reduce_axis()) {
-    const BoundMark* bound = stage.bound_of(axis);
-    set_root(axis, bound ? bound->range : declared(axis));
+    const Range* bound = stage.bound_of(axis);
+    set_root(axis, bound ? *bound : declared(axis));
   }
 }
 
@@ -504,17 +503,17 @@ RequiredBox whole_shape(const Tensor& tensor) {
 
 }  // namespace
 
-RequiredBox BoundInference::required_of(StageId id, std::span<const TensorReaders> outputs) {
-  const Tensor& first = outputs.front().tensor;
-  std::vector<std::vector<Part>> parts(first.shape().size());
-  for (const auto& [tensor, readers] : outputs)
-    for (const StageId reader : readers) {
+RequiredBox BoundInference::required_of(StageId id, std::span<const Tensor> outputs) {
+  const std::vector<std::vector<StageId>>& readers = graph_.output_readers(id);
+  std::vector<std::vector<Part>> parts(outputs.front().shape().size());
+  for (const Tensor& tensor : outputs)
+    for (const StageId reader : readers[static_cast<std::size_t>(tensor.value_index())]) {
       Needs needs(parts.size());
       add_needs_of(reader, id, tensor, needs);
       for (std::size_t dim = 0; dim < parts.size(); ++dim)
         if (!needs[dim].empty()) parts[dim].emplace_back(reader, arith::hull(needs[dim], facts_));
     }
-  RequiredBox box = whole_shape(first);
+  RequiredBox box = whole_shape(outputs.front());
   for (std::size_t dim = 0; dim < parts.size(); ++dim) {
     if (parts[dim].empty()) continue;
     std::vector<Interval> sets;
@@ -528,17 +527,12 @@ RequiredBox BoundInference::required_of(StageId id, std::span<const TensorReader
 
 std::vector<RequiredBox> BoundInference::required(StageId id) {
   const FrozenStage& stage = graph_.stage(id);
-  const std::vector<TensorReaders>& outputs = graph_.output_readers(id);
+  const std::vector<Tensor> outputs = outputs_of(stage.op);
   std::vector<RequiredBox> boxes;
-  for (int k = 0; k < stage.op.num_outputs(); ++k) {
-    if (stage.is_output) {
-      boxes.push_back(whole_shape(stage.op.output(k)));
-    } else {
-      const std::span<const TensorReaders> all = outputs;
-      boxes.push_back(required_of(
-          id, stage.op.as<Compute>() ? all : all.subspan(static_cast<std::size_t>(k), 1)));
-    }
-  }
+  for (const Tensor& output : outputs)
+    boxes.push_back(stage.is_output          ? whole_shape(output)
+                    : stage.op.as<Compute>() ? required_of(id, outputs)
+                                             : required_of(id, {&output, 1}));
   return boxes;
 }
 

@@ -4,6 +4,7 @@
 
 #include "te/bounds/bound_inference.h"
 #include "te/graph/thread_scope.h"
+#include "te/operations/declare.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/compute.h"
 #include "tenon/arith/modular_set.h"
@@ -60,15 +61,16 @@ std::optional<std::int64_t> length(const Interval& set, const Facts& facts) {
   return distance(*set.min(), *set.max(), facts);
 }
 
-bool is_idle(const Reach& reach, const IntervalMap& values, const IntervalMap& around,
-             const Facts& facts) {
+/// Whether all offsets are outside [0, extent).
+bool are_idle(const Interval& offsets, std::int64_t extent, const IntervalMap& values,
+              const IntervalMap& around, const Facts& facts) {
   const auto all = [&](const Expr& end) {
     return values_of(values_of(end, values, facts), around, facts);
   };
-  const Interval first = all(*reach.offsets.min()), last = all(*reach.offsets.max());
+  const Interval first = all(*offsets.min()), last = all(*offsets.max());
   const auto lowest = first.min() ? constant_int(*first.min()) : std::nullopt;
   const auto highest = last.max() ? constant_int(*last.max()) : std::nullopt;
-  return (lowest && *lowest >= reach.extent) || (highest && *highest < 0);
+  return (lowest && *lowest >= extent) || (highest && *highest < 0);
 }
 
 /// Returns the greatest value below the extent that the expression can have, by its modular set: 8
@@ -133,7 +135,7 @@ void add_reach(const Interval& indices, const Range& range, const Facts& facts, 
   const auto extent = constant_int(range.extent);
   if (!extent || !indices.is_bounded()) return;
   const auto offset = [&](const Expr& index) { return simplify(index - range.min, facts); };
-  reaches.push_back({Interval::of(offset(*indices.min()), offset(*indices.max())), *extent});
+  reaches.emplace_back(Interval::of(offset(*indices.min()), offset(*indices.max())), *extent);
 }
 
 /// Removes idle iterations from both ends of the loop's range in `values`. `around` has the ranges
@@ -148,26 +150,27 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const Interva
   const auto set = [&](std::int64_t min, std::int64_t max) {
     values.set(loop, Interval::of(make_int(loop.dtype(), min), make_int(loop.dtype(), max)));
   };
-  const auto are_idle = [&](std::int64_t min, std::int64_t max) {
+  const auto is_idle = [&](std::int64_t min, std::int64_t max) {
     set(min, max);
-    return std::ranges::any_of(
-        reaches, [&](const Reach& reach) { return is_idle(reach, values, around, facts); });
+    return std::ranges::any_of(reaches, [&](const auto& reach) {
+      return are_idle(reach.first, reach.second, values, around, facts);
+    });
   };
   // Finds the longest idle ranges at both ends by bisection. At least one iteration remains.
   for (std::int64_t step = last - first; step > 0;)
-    if (step <= last - first && are_idle(last - step + 1, last)) {
+    if (step <= last - first && is_idle(last - step + 1, last)) {
       last -= step;
     } else {
       step /= 2;
     }
   for (std::int64_t step = last - first; step > 0;)
-    if (step <= last - first && are_idle(first, first + step - 1)) {
+    if (step <= last - first && is_idle(first, first + step - 1)) {
       first += step;
     } else {
       step /= 2;
     }
-  for (int n = 0; n < kMaxSingle && first < last && are_idle(last, last); ++n) --last;
-  for (int n = 0; n < kMaxSingle && first < last && are_idle(first, first); ++n) ++first;
+  for (int n = 0; n < kMaxSingle && first < last && is_idle(last, last); ++n) --last;
+  for (int n = 0; n < kMaxSingle && first < last && is_idle(first, first); ++n) ++first;
   set(first, last);
 }
 
@@ -288,9 +291,10 @@ AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRang
 
 std::vector<Needs> BoundInference::needs_of_readers(StageId id, StageId kept_in) {
   std::vector<Needs> all;
-  for (const TensorReaders& output : graph_.output_readers(id)) {
-    Needs needs(output.tensor.shape().size());
-    for (StageId reader : output.readers) add_needs_of(reader, kept_in, output.tensor, needs);
+  for (const Tensor& output : outputs_of(graph_.stage(id).op)) {
+    Needs needs(output.shape().size());
+    for (StageId reader : graph_.output_readers(id)[all.size()])
+      add_needs_of(reader, kept_in, output, needs);
     all.push_back(std::move(needs));
   }
   return all;

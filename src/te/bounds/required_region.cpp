@@ -83,13 +83,11 @@ Interval values_of_index(const Expr& index, const IntervalMap& domains, const Fa
   return Interval::of(substitute(*values.min(), elements), substitute(*values.max(), elements));
 }
 
-void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
+void add_element_needs(const std::vector<TensorRead>& reads, const Tensor& tensor,
                        const IntervalMap& domains, const Facts& facts, InputTest is_input,
                        DimensionTest rounds_up, Needs& needs) {
-  auto found =
-      std::ranges::find_if(reads, [&](const TensorReads& r) { return r.tensor.same_as(tensor); });
-  if (found == reads.end()) return;
-  for (const std::vector<Expr>& indices : found->indices) {
+  for (const auto& [read, indices] : reads) {
+    if (!read.same_as(tensor)) continue;
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const Interval index = values_of_index(indices[i], domains, facts, is_input);
       const bool overruns = rounds_up(i) && index.is_bounded();
@@ -130,7 +128,7 @@ void add_region_needs(const TensorCompute& compute, const Tensor& tensor,
 
 }  // namespace
 
-void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, const Tensor& tensor,
+void add_needs(const Operation& reader, const std::vector<TensorRead>& reads, const Tensor& tensor,
                const IntervalMap& domains, const Facts& facts, InputTest is_input,
                DimensionTest rounds_up, Needs& needs) {
   match(

@@ -19,7 +19,7 @@ using Needs = std::vector<std::vector<arith::Interval>>;
 /// element of a tensor that satisfies `is_input`, at a position that does not vary, the requirement
 /// is expressed in terms of that element. Along a dimension that is rounded up, requirements are
 /// not clipped to the shape.
-void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, const Tensor& tensor,
+void add_needs(const Operation& reader, const std::vector<TensorRead>& reads, const Tensor& tensor,
                const arith::IntervalMap& domains, const arith::Facts& facts,
                FunctionRef<bool(const Tensor&)> is_input,
                FunctionRef<bool(std::size_t dim)> rounds_up, Needs& needs);

@@ -97,15 +97,15 @@ std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId id) {
           add(input, dim, kAnyCoordinate);
       continue;
     }
-    for (const TensorReads& reads : collect_reads(op))
-      for (const std::vector<Expr>& indices : reads.indices)
-        for (std::size_t dim = 0; dim < indices.size(); ++dim) {
-          const auto axis = std::ranges::find_if(
-              op.axis(), [&](const IterVar& own) { return own.var().same_as(indices[dim]); });
-          const bool is_axis = axis != op.axis().end();
-          add(reads.tensor, dim,
-              is_axis ? dims[static_cast<std::size_t>(axis - op.axis().begin())] : kAnyCoordinate);
-        }
+    for (const auto& [tensor, indices] : collect_reads(op))
+      for (std::size_t dim = 0; dim < indices.size(); ++dim) {
+        const Expr& index = indices[dim];
+        const auto axis = std::ranges::find_if(
+            op.axis(), [&](const IterVar& own) { return own.var().same_as(index); });
+        const bool is_axis = axis != op.axis().end();
+        add(tensor, dim,
+            is_axis ? dims[static_cast<std::size_t>(axis - op.axis().begin())] : kAnyCoordinate);
+      }
   }
   std::vector<IterVar> fixed;
   for (std::size_t axis = 0; axis < is_fixed.size(); ++axis)

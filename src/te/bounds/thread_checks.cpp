@@ -22,32 +22,28 @@ namespace {
 
 // Checks that reject schedules in which a block of threads depends on another block.
 
-/// The splits that lead from a data axis to a leaf. If the derivations in two stages are equal, the
-/// leaves address the same elements in each iteration. A leaf that is fused, or does not derive
-/// from a data axis, has no derivation.
-struct Derivation {
-  std::size_t dim;
-  /// The splits between the leaf and the axis, from the leaf upwards. For each split: whether the
-  /// path leads through the outer part, and the extent of the inner part.
-  std::vector<std::pair<bool, Expr>> parts;
+/// The dimension of a data axis, and the splits between a leaf and this axis, from the leaf
+/// upwards. For each split: whether the path leads through the inner part, and the extent of the
+/// inner part.
+using Derivation = std::pair<std::size_t, std::vector<std::pair<bool, Expr>>>;
 
-  bool same_as(const Derivation& other) const {
-    return dim == other.dim &&
-           std::ranges::equal(parts, other.parts, [](const auto& a, const auto& b) {
-             return a.first == b.first && structural_equal(a.second, b.second);
-           });
-  }
-};
+/// Whether leaves of two stages with these derivations address the same elements in each iteration.
+bool are_same(const Derivation& a, const Derivation& b) {
+  return a.first == b.first && std::ranges::equal(a.second, b.second, [](auto& x, auto& y) {
+           return x.first == y.first && structural_equal(x.second, y.second);
+         });
+}
 
+/// Returns the derivation of the leaf; nullopt if it is fused or does not derive from a data axis.
 std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
                                         const AxisRanges& ranges) {
-  Derivation result{0, {}};
+  std::vector<std::pair<bool, Expr>> parts;
   for (const Relation& relation : std::views::reverse(stage.relations)) {
     const Split* split = std::get_if<Split>(&relation);
     const Rebase* rebase = std::get_if<Rebase>(&relation);
     const bool is_inner = split && split->inner.same_as(axis);
     if (is_inner || (split && split->outer.same_as(axis))) {
-      result.parts.emplace_back(is_inner, ranges.at(split->inner).extent);
+      parts.emplace_back(is_inner, ranges.at(split->inner).extent);
       axis = split->parent;
     } else if (rebase && rebase->rebased.same_as(axis)) {
       axis = rebase->parent;
@@ -55,22 +51,18 @@ std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
   }
   const std::optional<int> dim = find_axis(stage.op.axis(), axis);
   if (!dim) return std::nullopt;
-  result.dim = static_cast<std::size_t>(*dim);
-  return result;
+  return Derivation(static_cast<std::size_t>(*dim), std::move(parts));
 }
 
 /// Whether the update reads earlier states only at its own coordinate along the dimension.
 bool reads_own_place(const StageGraph& graph, StageId update, StageId scan, std::size_t dim) {
   const Operation& op = graph.stage(update).op;
-  for (const TensorReads& reads : collect_reads(op)) {
-    const std::optional<OutputId> read = graph.find(reads.tensor);
+  return std::ranges::all_of(collect_reads(op), [&](const TensorRead& access) {
+    const std::optional<OutputId> read = graph.find(access.first);
     const std::optional<ScanPart> part =
         read ? graph.stage(read->stage).scan_part(read->index) : std::nullopt;
-    if (!part || part->state.stage != scan) continue;
-    for (const std::vector<Expr>& indices : reads.indices)
-      if (!indices[dim].same_as(op.axis()[dim].var())) return false;
-  }
-  return true;
+    return !part || part->state.stage != scan || access.second[dim].same_as(op.axis()[dim].var());
+  });
 }
 
 /// Checks the initial states and the steps of a scan in one launch: every block must work on the
@@ -87,7 +79,7 @@ void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges&
     if (!block.thread()->is_block() || is_one(ranges.at(block).extent)) continue;
     const std::optional<Derivation> way = derivation_of(stage, axis, ranges);
     const bool is_disjoint =
-        way && way->dim > 0 && std::ranges::all_of(graph.ids(), [&](StageId other) {
+        way && way->first > 0 && std::ranges::all_of(graph.ids(), [&](StageId other) {
           const FrozenStage& part = graph.stage(other);
           const std::optional<ScanPart> role = part.scan_part(0);
           if (!role || role->state.stage != scan || role->role == ScanPart::Role::State)
@@ -98,7 +90,7 @@ void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges&
           });
           if (leaf == part.leaf_iter_vars.end()) return false;
           const std::optional<Derivation> its = derivation_of(part, *leaf, ranges);
-          return its && its->same_as(*way) && reads_own_place(graph, other, scan, way->dim);
+          return its && are_same(*its, *way) && reads_own_place(graph, other, scan, way->first);
         });
     if (is_disjoint) continue;
     throw ScheduleError(
@@ -227,12 +219,10 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
   for (StageId reader : graph.readers(id)) {
     if (!graph.stage(reader).op.as<Compute>()) return false;
     const tir::VarMap values = values_in_thread(graph, reader, ranges);
-    for (const TensorReads& reads : collect_reads(graph.stage(reader).op)) {
-      if (!reads.tensor.op().same_as(op)) continue;
-      for (const std::vector<Expr>& indices : reads.indices) {
-        const Expr distance = arith::simplify(substitute(indices[dim], values) - first, facts);
-        if (!arith::can_prove(floormod(distance, row) == 0, facts)) return false;
-      }
+    for (const auto& [tensor, indices] : collect_reads(graph.stage(reader).op)) {
+      if (!tensor.op().same_as(op)) continue;
+      const Expr distance = arith::simplify(substitute(indices[dim], values) - first, facts);
+      if (!arith::can_prove(floormod(distance, row) == 0, facts)) return false;
     }
   }
   return true;

@@ -65,14 +65,13 @@ class Finder {
   std::optional<std::size_t> gathered_dimension(StageId id, StageId reader) {
     const FrozenStage& stage = graph_.stage(id);
     const std::vector<Expr>& shape = stage.op.output(0).shape();
-    for (const TensorReads& reads : reads_of(reader)) {
-      if (!reads.tensor.same_as(stage.op.output(0))) continue;
-      for (const std::vector<Expr>& indices : reads.indices)
-        for (std::size_t dim = 0; dim < indices.size(); ++dim) {
-          const std::optional<std::int64_t> extent = count(bounds_, stage.op.axis()[dim]);
-          if (extent && extent == constant_int(shape[dim]) && contains<ProducerLoad>(indices[dim]))
-            return dim;
-        }
+    for (const auto& [tensor, indices] : reads_of(reader)) {
+      if (!tensor.same_as(stage.op.output(0))) continue;
+      for (std::size_t dim = 0; dim < indices.size(); ++dim) {
+        const std::optional<std::int64_t> extent = count(bounds_, stage.op.axis()[dim]);
+        if (extent && extent == constant_int(shape[dim]) && contains<ProducerLoad>(indices[dim]))
+          return dim;
+      }
     }
     return std::nullopt;
   }
@@ -214,8 +213,8 @@ class Finder {
     found_.push_back(text + " (at " + to_string(stage.attach_where) + ")");
   }
 
-  const std::vector<TensorReads>& reads_of(StageId reader) {
-    std::optional<std::vector<TensorReads>>& known = reads_[reader.index()];
+  const std::vector<TensorRead>& reads_of(StageId reader) {
+    std::optional<std::vector<TensorRead>>& known = reads_[reader.index()];
     if (!known) known = collect_reads(graph_.stage(reader).op);
     return *known;
   }
@@ -226,16 +225,14 @@ class Finder {
     const Operation& op = graph_.stage(reader).op;
     if (!op.as<Compute>()) return std::nullopt;
     Count taken = 0;
-    for (const TensorReads& reads : reads_of(reader)) {
-      if (!reads.tensor.same_as(tensor)) continue;
-      for (const std::vector<Expr>& indices : reads.indices) {
-        if (contains<ProducerLoad>(indices[dim])) return std::nullopt;
-        Count of_one = 1;
-        for (const IterVar& axis : op.root_iter_vars())
-          if (uses_var(indices[dim], axis.var()))
-            of_one = product(of_one, constant_int(axis.dom()->extent));
-        taken = sum(taken, of_one);
-      }
+    for (const auto& [read, indices] : reads_of(reader)) {
+      if (!read.same_as(tensor)) continue;
+      if (contains<ProducerLoad>(indices[dim])) return std::nullopt;
+      Count of_one = 1;
+      for (const IterVar& axis : op.root_iter_vars())
+        if (uses_var(indices[dim], axis.var()))
+          of_one = product(of_one, constant_int(axis.dom()->extent));
+      taken = sum(taken, of_one);
     }
     return taken;
   }
@@ -251,9 +248,9 @@ class Finder {
     for (std::size_t dim = 0; dim < compute->axis.size(); ++dim) {
       const Count extent = count(bounds_, compute->axis[dim]);
       Count taken = 0;
-      for (const TensorReaders& output : graph_.output_readers(id))
-        for (StageId reader : output.readers)
-          taken = sum(taken, indices_taken(reader, output.tensor, dim));
+      for (const Tensor& output : outputs_of(stage.op))
+        for (StageId reader : graph_.readers(id))
+          taken = sum(taken, indices_taken(reader, output, dim));
       if (!extent || !taken) return;
       computed = product(computed, extent);
       used = product(used, std::min(*extent, *taken));
@@ -273,7 +270,7 @@ class Finder {
   const Bounds& bounds_;
   const arith::Facts facts_;
   /// Reads per stage, computed on demand.
-  std::vector<std::optional<std::vector<TensorReads>>> reads_;
+  std::vector<std::optional<std::vector<TensorRead>>> reads_;
   std::vector<std::string> found_;
 };
 

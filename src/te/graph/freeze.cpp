@@ -109,16 +109,14 @@ class GraphBuilder {
     graph_.reads_.resize(graph_.size());
     graph_.readers_.resize(graph_.size());
     for (StageId id : graph_.ids()) {
-      std::vector<TensorReaders> outputs;
       const Operation& op = graph_.stage(id).op;
-      for (int n = 0; n < op.num_outputs(); ++n) outputs.push_back({op.output(n), {}});
-      graph_.output_readers_.push_back(std::move(outputs));
+      graph_.output_readers_.emplace_back(static_cast<std::size_t>(op.num_outputs()));
       for (const Tensor& input : op.inputs()) {
         const std::optional<StageId> producer = graph_.find(input.op());
         if (!producer || !(*producer < id))
           internal_error("a stage before the stage `" + input.name() + "` that it reads");
         auto& readers = graph_.output_readers_[producer->index()];
-        readers[static_cast<std::size_t>(input.value_index())].readers.push_back(id);
+        readers[static_cast<std::size_t>(input.value_index())].push_back(id);
         graph_.reads_[id.index()].push_back(*producer);
         std::vector<StageId>& all = graph_.readers_[producer->index()];
         if (all.empty() || all.back() != id) all.push_back(id);
@@ -383,7 +381,7 @@ std::optional<ScanPart> FrozenStage::scan_part(int output) const {
 
 std::span<const StageId> StageGraph::reads(StageId id) const { return reads_[id.index()]; }
 std::span<const StageId> StageGraph::readers(StageId id) const { return readers_[id.index()]; }
-const std::vector<TensorReaders>& StageGraph::output_readers(StageId id) const {
+const std::vector<std::vector<StageId>>& StageGraph::output_readers(StageId id) const {
   return output_readers_[id.index()];
 }
 const std::vector<AttachPoint>& StageGraph::attach_path(StageId id) const {

@@ -173,7 +173,7 @@ class IntrinMatcher {
     match_.difference = dims ? collect_bodies() : axes_differ(data_);
     if (!match_.difference.empty()) return std::move(match_);
     match_.output_dims = *dims;
-    data_.partners = dims->theirs;
+    data_.partners = *dims;
     if (!match_from(0)) {
       match_.difference = reason_.empty() ? axes_differ(reduce_) : reason_;
       if (tries_left_ <= 0) match_.difference += "; not every order of like operands was tried";
@@ -412,34 +412,35 @@ class IntrinMatcher {
     if (!pairs.tensors[n])
       return differ(pairs,
                     "it reads nothing in the place of `" + target.name() + "` of the intrinsic");
-    match.inputs.push_back({*pairs.tensors[n], {}, {}});
-    MatchedInput& input = match.inputs.back();
-    const Tensor& tensor = op_.inputs()[input.tensor];
-    TensorReads reads{tensor, {}};
+    const std::size_t input = *pairs.tensors[n];
+    const Tensor& tensor = op_.inputs()[input];
+    std::vector<TensorRead> reads;
     for (const auto& [own, theirs] : pairs.reads)
-      if (index_of_input(*theirs, intrin_.inputs) == n) reads.indices.push_back(own->indices);
+      if (index_of_input(*theirs, intrin_.inputs) == n) reads.emplace_back(tensor, own->indices);
     Needs needs(tensor.shape().size());
     add_needs(
-        op_, {reads}, tensor, domains_, inside_,
+        op_, reads, tensor, domains_, inside_,
         /*is_input=*/[](const Tensor&) { return false; },
-        /*rounds_up=*/[&](std::size_t dim) { return overruns_(input.tensor, dim); }, needs);
+        /*rounds_up=*/[&](std::size_t dim) { return overruns_(input, dim); }, needs);
+    std::vector<Range> region;
     std::vector<Expr> extents;
     for (std::size_t d = 0; d < needs.size(); ++d) {
       const Expr& size = tensor.shape()[d];
       const Range whole = Range::from_extent(size);
-      input.region.push_back(arith::hull(needs[d], inside_).to_range(whole, Facts()));
-      extents.push_back(arith::simplify(input.region[d].extent, facts_));
+      region.push_back(arith::hull(needs[d], inside_).to_range(whole, Facts()));
+      extents.push_back(arith::simplify(region[d].extent, facts_));
     }
     const std::optional<DimPairs> dims = pair_dims(extents, target.shape(), facts_);
     if (!dims)
       return differ(pairs, "of `" + tensor.name() + "` it reads " + print_list(extents) +
                                " elements, `" + target.name() + "` of the intrinsic has " +
                                print_list(target.shape()));
-    input.dims = *dims;
     for (std::size_t d = 0; d < extents.size(); ++d)
-      if (dims->theirs[d] && !set_size(match.sizes, target.shape()[*dims->theirs[d]], extents[d],
-                                       "`" + tensor.name() + "`"))
+      if (const auto partner = (*dims)[d];
+          partner &&
+          !set_size(match.sizes, target.shape()[*partner], extents[d], "`" + tensor.name() + "`"))
         return false;
+    match.inputs.emplace_back(input, std::move(region), *dims);
     return true;
   }
 
@@ -447,17 +448,17 @@ class IntrinMatcher {
   /// region must equal the intrinsic's indices.
   bool are_same_element(const ProducerLoad& own, const ProducerLoad& theirs,
                         const IntrinMatch& match) const {
-    const MatchedInput& input = match.inputs[index_of_input(theirs, intrin_.inputs)];
-    for (std::size_t d = 0; d < input.region.size(); ++d) {
-      const Expr &index = own.indices[d], &min = input.region[d].min;
-      if (!input.dims.theirs[d]) continue;
+    const auto& [input, region, dims] = match.inputs[index_of_input(theirs, intrin_.inputs)];
+    for (std::size_t d = 0; d < region.size(); ++d) {
+      const Expr &index = own.indices[d], &min = region[d].min;
+      if (!dims[d]) continue;
       // An index that reads a tensor is not compared again, because its form is already equal on
       // both sides.
       if (contains<ProducerLoad>(index)) {
         if (!is_zero(arith::simplify(min, facts_))) return false;
         continue;
       }
-      const Expr wanted = substitute_folding(theirs.indices[*input.dims.theirs[d]], match.sizes);
+      const Expr wanted = substitute_folding(theirs.indices[*dims[d]], match.sizes);
       if (!arith::can_prove_equal(index - min, in_type(wanted, index.dtype()), facts_))
         return false;
     }

@@ -61,9 +61,9 @@ struct IntrinCall {
 // ---- views --------------------------------------------------------------------------------------
 
 std::vector<Expr> IntrinView::index(const std::vector<Expr>& theirs) const {
-  if (dims.are_the_last()) return theirs;
+  if (are_the_last(dims, theirs.size())) return theirs;
   std::vector<Expr> result;
-  for (const std::optional<std::size_t>& partner : dims.theirs)
+  for (const std::optional<std::size_t>& partner : dims)
     result.push_back(partner ? theirs[*partner] : Expr(0));
   return result;
 }
@@ -71,7 +71,7 @@ std::vector<Expr> IntrinView::index(const std::vector<Expr>& theirs) const {
 std::vector<Expr> IntrinView::index_of_tensor(const std::vector<Expr>& theirs) const {
   std::vector<Expr> result;
   for (std::size_t d = 0; d < region.size(); ++d)
-    result.push_back(dims.theirs[d] ? region[d].min + theirs[*dims.theirs[d]] : region[d].min);
+    result.push_back(dims[d] ? region[d].min + theirs[*dims[d]] : region[d].min);
   return result;
 }
 
@@ -83,14 +83,15 @@ Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap&
   node.strides.clear();
   node.axis_separators.clear();
   const bool is_strided = !declared->strides.empty();
-  for (const std::optional<std::size_t>& partner : dims.theirs) {
+  for (const std::optional<std::size_t>& partner : dims) {
     node.shape.push_back(partner ? declared->shape[*partner] : Expr(1));
     // A dimension of one element may have any stride.
     if (is_strided)
       node.strides.push_back(partner ? declared->strides[*partner] : Expr(Var("stride")));
   }
-  for (std::size_t t : dims.unpaired) {
-    if (!is_strided || !declared->strides[t].as<VarNode>()) continue;
+  for (std::size_t t = declared->strides.size(); t-- > 0;) {
+    const bool is_paired = std::ranges::find(dims, std::optional(t)) != dims.end();
+    if (is_paired || !declared->strides[t].as<VarNode>()) continue;
     const bool is_last = t + 1 == declared->shape.size();
     set(values, Var::of(declared->strides[t]),
         is_last ? Expr(1) : declared->strides[t + 1] * declared->shape[t + 1]);
@@ -113,42 +114,39 @@ Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
       });
 }
 
-/// The layout of the memory that contains a tensor.
-struct Memory {
-  /// The tensor index of the first element in the memory.
-  std::vector<Expr> origin;
-  /// Nullopt if a later compilation step chooses the strides.
-  std::optional<std::vector<Expr>> strides;
-  StorageScope scope;
-};
+using Strides = std::optional<std::vector<Expr>>;
 
-Memory memory_of(const Tensor& tensor, std::size_t rank, const Program& program) {
-  Memory memory{std::vector<Expr>(rank, Expr(0)), std::nullopt, StorageScope::Global};
+/// Returns the layout of the memory that contains a tensor: the tensor index of the first element
+/// in the memory, the strides (nullopt if a later compilation step chooses them) and the scope.
+std::tuple<std::vector<Expr>, Strides, StorageScope> memory_of(const Tensor& tensor,
+                                                               std::size_t rank,
+                                                               const Program& program) {
+  std::vector<Expr> origin(rank, Expr(0));
   const std::optional<StageId> id = program.graph.find(tensor.op());
   const bool has_layout = id && program.graph.stage(*id).layout;
   if (program.buffers.is_argument(tensor)) {
     const Buffer buffer = program.buffers.buffer_of(tensor);
-    memory.scope = buffer->scope();
+    Strides strides;
     if (!has_layout)
-      memory.strides = buffer->strides.empty() ? compact_strides(buffer->shape) : buffer->strides;
-    return memory;
+      strides = buffer->strides.empty() ? compact_strides(buffer->shape) : buffer->strides;
+    return {std::move(origin), std::move(strides), buffer->scope()};
   }
-  if (!id) return memory;
+  if (!id) return {std::move(origin), std::nullopt, StorageScope::Global};
   const FrozenStage& stage = program.graph.stage(*id);
-  memory.scope = stage.scope;
-  if (stage.op.axis().size() != tensor.shape().size()) return memory;
+  if (stage.op.axis().size() != tensor.shape().size())
+    return {std::move(origin), std::nullopt, stage.scope};
   std::vector<Range> box;
   for (const IterVar& axis : stage.op.axis()) box.push_back(program.bounds[axis]);
   if (has_layout) box = image_of(*stage.layout, box);
   std::vector<Expr> extents;
   for (std::size_t d = 0; d < rank; ++d) {
-    memory.origin[d] = box[d].min;
+    origin[d] = box[d].min;
     extents.push_back(box[d].extent);
   }
   const bool is_padded = std::ranges::any_of(
       stage.attributes, [](const auto& entry) { return entry.second.align.has_value(); });
-  if (!is_padded) memory.strides = compact_strides(extents);
-  return memory;
+  return {std::move(origin), is_padded ? std::nullopt : Strides(compact_strides(extents)),
+          stage.scope};
 }
 
 /// Returns the reason why the buffer cannot view the region, with a remedy; nullopt if no reason is
@@ -157,29 +155,30 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
   const Buffer& buffer = view.buffer;
   const std::string tensor = "`" + view.tensor.name() + "`",
                     name = "its buffer `" + buffer->name + "`";
-  const Memory memory = memory_of(view.tensor, view.region.size(), program);
+  const auto [origin, strides_in_memory, scope] =
+      memory_of(view.tensor, view.region.size(), program);
   if (const std::optional<PointerType>& pointer = buffer->data.as<VarNode>()->pointer;
-      pointer && pointer->scope && *pointer->scope != memory.scope)
+      pointer && pointer->scope && *pointer->scope != scope)
     return name + " is declared in scope \"" + std::string(to_string(*pointer->scope)) +
-           "\", but " + tensor + " is kept in \"" + std::string(to_string(memory.scope)) + "\"";
+           "\", but " + tensor + " is kept in \"" + std::string(to_string(scope)) + "\"";
   const bool is_compact = buffer->strides.empty();
   const std::vector<Expr> strides = is_compact ? compact_strides(buffer->shape) : buffer->strides;
   const std::size_t missing = view.region.size() - std::min(view.region.size(), strides.size());
   for (std::size_t d = 0; d < view.region.size(); ++d) {
-    const Expr begin = view.region[d].min - memory.origin[d];
+    const Expr begin = view.region[d].min - origin[d];
     if (is_zero(buffer->elem_offset) && !arith::can_prove_equal(begin, 0, program.facts))
       return name + " has no offset, but is bound to a part of " + tensor + " that begins at " +
              print_expr(arith::simplify(begin, program.facts)) + " of dimension " +
              std::to_string(d) + "; declare it with offset_factor = 1";
-    if (!memory.strides || !view.dims.theirs[d] || d < missing) continue;
-    const Expr &declared = strides[d - missing], &actual = (*memory.strides)[d];
+    if (!strides_in_memory || !view.dims[d] || d < missing) continue;
+    const Expr &declared = strides[d - missing], &actual = (*strides_in_memory)[d];
     if (declared.as<VarNode>() || is_one(arith::simplify(view.region[d].extent, program.facts)))
       continue;
     if (is_false(arith::simplify(declared == actual, program.facts)))
       return name + (is_compact ? " is compact, so" : " declares strides, so") +
-             " adjacent elements of its dimension " + std::to_string(*view.dims.theirs[d]) +
-             " are " + print_expr(declared) + " elements apart, but in " + tensor +
-             " the distance is " + print_expr(arith::simplify(actual, program.facts)) +
+             " adjacent elements of its dimension " + std::to_string(*view.dims[d]) + " are " +
+             print_expr(declared) + " elements apart, but in " + tensor + " the distance is " +
+             print_expr(arith::simplify(actual, program.facts)) +
              "; declare the stride as a variable: {.strides = {te::var(\"s\"), ...}}";
   }
   return std::nullopt;
@@ -226,8 +225,9 @@ void add_view(IntrinCall& call, const Tensor& tensor, std::vector<Range> region,
               const Program& program) {
   const Buffer& declared = call.intrin.buffers[call.inputs.size() + call.outputs.size()];
   check_variables(call, declared, program);
-  const Buffer buffer =
-      dims.are_the_last() ? declared : with_dims_of_region(declared, dims, call.values);
+  const Buffer buffer = are_the_last(dims, declared->shape.size())
+                            ? declared
+                            : with_dims_of_region(declared, dims, call.values);
   const IntrinView view{buffer, tensor, std::move(region), std::move(dims)};
   if (const std::optional<std::string> reason = misfit(view, program)) call.refuse(*reason);
   for (std::optional<Stmt>* part : {&call.code.body, &call.code.reset, &call.code.update})
@@ -304,16 +304,18 @@ std::pair<Operation, std::vector<Tensor>> with_stored_reads(const Operation& op,
     stored.emplace_back(tensor, te::placeholder(buffer->shape, tensor.name(), tensor.dtype()));
     return stored.back().second;
   };
-  LoadRewriter rewriter([&](const ProducerLoad& load) -> std::optional<Expr> {
+  const auto replace = [&](const ProducerLoad& load) -> std::optional<Expr> {
     const Tensor tensor = Tensor::of(load);
     const std::optional<Buffer> buffer = program.buffers.stored_buffer_of(tensor);
     if (!buffer) return std::nullopt;
     const FrozenStage& stage = program.graph.stage(*program.graph.find(tensor.op()));
     return make_producer_load(stored_of(tensor, *buffer).producer(),
                               moved(*stage.layout, load.indices));
-  });
+  };
   const Compute& compute = *op.as<Compute>();
-  std::vector<Expr> bodies = map_bodies(compute.body, std::ref(rewriter));
+  ExprMemo done;
+  std::vector<Expr> bodies =
+      map_bodies(compute.body, [&](const Expr& e) { return rewrite_loads(e, replace, done); });
   if (stored.empty()) return {op, op.inputs()};
   const Operation result = make_operation(
       op.name(), op.tag(), Compute{compute.axis, compute.reduce_axis, std::move(bodies)},
@@ -331,11 +333,11 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
                               const ComputeNest& nest) {
   const FrozenStage& stage = program.graph.stage(id);
   const IterVar& axis = stage.leaf_iter_vars[leaf];
-  const TensorizeMark& mark = *stage.attributes_of(axis)->tensorize;
-  const TensorIntrinNode& intrin = mark.intrin.node();
+  const AxisAttributes& attributes = *stage.attributes_of(axis);
+  const TensorIntrinNode& intrin = attributes.tensorize->node();
   IntrinCall call{intrin, leaf, leaf > nest.common,
                   "tensorize of " + describe(stage, axis) + " with intrinsic `" + intrin.name + "`",
-                  mark.where};
+                  attributes.tensorize_where};
   check_loops(call, id, program.graph);
   for (const Var& scalar : intrin.scalar_params)
     if (std::ranges::none_of(stage.op.body(),
@@ -365,8 +367,8 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
   if (!match.difference.empty())
     call.refuse("the two compute different things: " + match.difference);
   call.values = match.sizes;
-  for (const MatchedInput& input : match.inputs)
-    add_view(call, tensors[input.tensor], input.region, input.dims, program);
+  for (const auto& [input, part_of_input, dims] : match.inputs)
+    add_view(call, tensors[input], part_of_input, dims, program);
   std::vector<Range> region;
   for (const IterVar& root : stage.op.axis()) region.push_back(part.at(root));
   for (const Tensor& output : outputs_of(stage.op))
@@ -389,8 +391,8 @@ void add_declared_view(IntrinCall& call, const Tensor& tensor, const std::vector
   if (!pairs)
     call.refuse("its region for `" + theirs.name() + "` of the intrinsic has other extents");
   for (std::size_t d = 0; d < extents.size(); ++d)
-    if (pairs->theirs[d] && theirs.shape()[*pairs->theirs[d]].as<VarNode>())
-      set(call.values, Var::of(theirs.shape()[*pairs->theirs[d]]), extents[d]);
+    if (const auto partner = (*pairs)[d]; partner && theirs.shape()[*partner].as<VarNode>())
+      set(call.values, Var::of(theirs.shape()[*partner]), extents[d]);
   add_view(call, tensor, region, *pairs, program);
 }
 
@@ -459,21 +461,23 @@ Expr is_same(const Expr& actual, const Expr& expected) {
   return is_near || x == y || (x != x && y != y);
 }
 
-/// The headers of a loop nest over the axes, with fresh loop variables.
-struct Loops {
-  Loops(const std::vector<IterVar>& axes, const std::function<Expr(const Expr&)>& lowered) {
-    for (const IterVar& axis : axes) {
-      const Var var = axis.var().fresh();
-      headers.push_back(make_stmt(For{var, lowered(axis.dom()->min), lowered(axis.dom()->extent),
-                                      ForKind::Serial, make_nop()}));
-      indices.push_back(var);
-      set(vars, axis.var(), var);
-    }
-  }
+/// Returns the headers of a loop nest over the axes, and its loop variables, which are fresh.
+std::pair<LoopHeaders, std::vector<Expr>> loops_over(
+    const std::vector<IterVar>& axes, const std::function<Expr(const Expr&)>& lowered) {
   LoopHeaders headers;
-  std::vector<Expr> indices;
-  VarMap vars;
-};
+  std::vector<Expr> vars;
+  for (const IterVar& axis : axes) {
+    const Var var = axis.var().fresh();
+    headers.push_back(make_stmt(For{var, lowered(axis.dom()->min), lowered(axis.dom()->extent),
+                                    ForKind::Serial, make_nop()}));
+    vars.push_back(var);
+  }
+  return {std::move(headers), std::move(vars)};
+}
+
+void set_all(VarMap& map, const std::vector<IterVar>& axes, const std::vector<Expr>& values) {
+  for (std::size_t n = 0; n < axes.size(); ++n) set(map, axes[n].var(), values[n]);
+}
 
 /// The check of one part of a call. Floats may differ as much as reordered sums do.
 class Check {
@@ -511,13 +515,13 @@ class Check {
 
  private:
   /// Returns the element of output `k` that the intrinsic has written.
-  Expr actual(std::size_t k, const Loops& loops) const {
-    return make_load(program_.buffers.buffer_of(call_.outputs[k].tensor), place(k, loops));
+  Expr actual(std::size_t k, const std::vector<Expr>& index) const {
+    return make_load(program_.buffers.buffer_of(call_.outputs[k].tensor), place(k, index));
   }
-  std::vector<Expr> place(std::size_t k, const Loops& loops) const {
+  std::vector<Expr> place(std::size_t k, const std::vector<Expr>& index) const {
     std::vector<Expr> indices;
-    for (const Expr& index : call_.outputs[k].index_of_tensor(loops.indices))
-      indices.push_back(lowered_(index));
+    for (const Expr& of_tensor : call_.outputs[k].index_of_tensor(index))
+      indices.push_back(lowered_(of_tensor));
     return indices;
   }
 
@@ -527,41 +531,41 @@ class Check {
     const ReduceNode& reduction = *op_.reduction();
     const std::vector<Expr>& starts =
         reduction.init.empty() ? reduction.combiner->identity : reduction.init;
-    const Loops loops(op_.axis, lowered_);
+    const auto [headers, index] = loops_over(op_.axis, lowered_);
+    VarMap vars;
+    set_all(vars, op_.axis, index);
     std::vector<Stmt> stores;
     for (std::size_t k = 0; k < expected_.size(); ++k)
       stores.push_back(make_store(
-          expected_[k],
-          part_ == IntrinPart::Update ? actual(k, loops) : on_views(starts[k], loops.vars),
-          loops.indices));
-    return wrap(loops.headers, make_seq(std::move(stores)));
+          expected_[k], part_ == IntrinPart::Update ? actual(k, index) : on_views(starts[k], vars),
+          index));
+    return wrap(headers, make_seq(std::move(stores)));
   }
 
   Stmt computation() const {
-    Loops loops(op_.axis, lowered_);
+    const auto [headers, index] = loops_over(op_.axis, lowered_);
+    const auto [inner_headers, steps] = loops_over(op_.reduce_axis, lowered_);
+    VarMap vars;
+    set_all(vars, op_.axis, index);
+    set_all(vars, op_.reduce_axis, steps);
+    const auto lowered = [&](const Expr& e) { return on_views(e, vars); };
     const ReduceNode* reduction = op_.reduction();
-    const Loops inner(op_.reduce_axis, lowered_);
-    for (std::size_t n = 0; n < op_.reduce_axis.size(); ++n)
-      set(loops.vars, op_.reduce_axis[n].var(), inner.indices[n]);
     std::vector<Expr> old, values;
     for (std::size_t k = 0; k < expected_.size(); ++k) {
-      old.push_back(make_load(expected_[k], loops.indices));
-      values.push_back(on_views(reduction ? reduction->source[k] : op_.body[k], loops.vars));
+      old.push_back(make_load(expected_[k], index));
+      values.push_back(lowered(reduction ? reduction->source[k] : op_.body[k]));
     }
-    if (reduction)
-      values = combine(
-          *map_reducer(reduction->combiner, [&](const Expr& e) { return on_views(e, loops.vars); }),
-          old, values);
-    Stmt stores = store_together(expected_, std::move(values), loops.indices);
-    const Expr condition = reduction ? on_views(reduction->condition, loops.vars) : make_true();
+    if (reduction) values = combine(*map_reducer(reduction->combiner, lowered), old, values);
+    Stmt stores = store_together(expected_, std::move(values), index);
+    const Expr condition = reduction ? lowered(reduction->condition) : make_true();
     if (!is_true(condition)) stores = make_stmt(If{condition, stores, std::nullopt});
-    return wrap(loops.headers, wrap(inner.headers, stores));
+    return wrap(headers, wrap(inner_headers, stores));
   }
 
   /// Reports, lane by lane, each element of an output that differs from the expected one.
   Stmt comparison(std::size_t k) const {
-    const Loops loops(op_.axis, lowered_);
-    const Expr is = actual(k, loops), should_be = make_load(expected_[k], loops.indices);
+    const auto [headers, index] = loops_over(op_.axis, lowered_);
+    const Expr is = actual(k, index), should_be = make_load(expected_[k], index);
     const DataType type = is.dtype(), wide = type.is_floating() ? Float(64) : Int(64);
     constexpr std::array<const char*, 3> kNames{"body", "reset", "update"};
     std::vector<Stmt> lanes;
@@ -573,12 +577,12 @@ class Check {
                                (type.is_scalar() ? "" : ", lane " + std::to_string(l));
       std::vector<Expr> arguments{make_string(std::string(kElementDiffers)), make_string(what),
                                   cast(wide, lane(is)), cast(wide, lane(should_be))};
-      for (const Expr& index : place(k, loops)) arguments.push_back(index);
+      for (const Expr& at : place(k, index)) arguments.push_back(at);
       const Stmt report =
           make_evaluate(make_call(Int(32), Intrin::tvm_call_packed, std::move(arguments)));
       lanes.push_back(make_stmt(If{!is_same(lane(is), lane(should_be)), report, std::nullopt}));
     }
-    return wrap(loops.headers, make_seq(std::move(lanes)));
+    return wrap(headers, make_seq(std::move(lanes)));
   }
 
   /// Returns the intrinsic's expression with its reads replaced by loads from the views.
@@ -648,20 +652,13 @@ class BodyMaker {
     if (nest.init) init_ = split(nest.init_guards, *nest.init);
   }
 
-  IntrinsicBody make() const {
-    IntrinsicBody body{call_.depth, make_nop(), std::nullopt};
-    if (!call_.is_split_reduction) {
-      body.main = main_part(whole_body(), [&] { return loops_of_all(); });
-    } else if (call_.code.reset) {
-      body.main = main_part(update(), [&] { return loops_of_update(); });
-      body.init = init_part();
-    } else {
-      body.main = main_part(body_first(), [&] {
-        return make_seq({first_loops_of_init(), loops_of_update()});
-      });
-      body.init = init_where_empty();
-    }
-    return body;
+  std::pair<Stmt, std::optional<Stmt>> make() const {
+    if (!call_.is_split_reduction)
+      return {main_part(whole_body(), [&] { return loops_of_all(); }), std::nullopt};
+    if (call_.code.reset)
+      return {main_part(update(), [&] { return loops_of_update(); }), init_part()};
+    const auto loops = [&] { return make_seq({first_loops_of_init(), loops_of_update()}); };
+    return {main_part(body_first(), loops), init_where_empty()};
   }
 
  private:
@@ -1018,8 +1015,12 @@ bool calls_intrinsic(const FrozenStage& stage) {
          (stage.op.as<Compute>() && tensorized_leaf(stage));
 }
 
-IntrinsicBody make_intrinsic_body(StageId id, const Program& program, const ComputeNest& nest) {
-  return BodyMaker(id, program, nest, make_intrin_call(id, program, nest)).make();
+std::tuple<std::size_t, Stmt, std::optional<Stmt>> make_intrinsic_body(StageId id,
+                                                                       const Program& program,
+                                                                       const ComputeNest& nest) {
+  const IntrinCall call = make_intrin_call(id, program, nest);
+  auto [main, init] = BodyMaker(id, program, nest, call).make();
+  return {call.depth, std::move(main), std::move(init)};
 }
 
 }  // namespace tenon::te

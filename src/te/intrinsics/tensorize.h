@@ -10,6 +10,8 @@
 //   -> for (j.outer, 0, 5) if (likely(j.outer*16 + 15 < 70)) vadd(...) else for (j.inner, 0, 16) if (...) ...
 #pragma once
 
+#include <tuple>
+
 #include "te/loops/compute_nest.h"
 #include "te/operations/declare.h"
 #include "te/relations/propagate.h"
@@ -28,18 +30,11 @@ namespace tenon::te {
 // forms are equal, the reads of both sides are paired. The pairs determine the tensor and the
 // region for each input of the intrinsic.
 
-/// The region of a tensor that serves as an input of the intrinsic.
-struct MatchedInput {
-  /// The tensor's index among the inputs of the operation.
-  std::size_t tensor;
-  std::vector<Range> region;
-  DimPairs dims;
-};
-
 struct IntrinMatch {
-  /// One per input of the intrinsic. One tensor may serve as several inputs, with different
-  /// regions.
-  std::vector<MatchedInput> inputs;
+  /// For each input of the intrinsic: the index of the tensor that serves as this input among the
+  /// inputs of the operation, the region of the tensor, and the pairs of dimensions. One tensor may
+  /// serve as several inputs, with different regions.
+  std::vector<std::tuple<std::size_t, std::vector<Range>, DimPairs>> inputs;
   DimPairs output_dims;
   /// Values of the variables in the intrinsic's extents.
   tir::VarMap sizes;
@@ -62,18 +57,16 @@ IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
 
 bool calls_intrinsic(const FrozenStage& stage);
 
-struct IntrinsicBody {
-  /// The number of the stage's outermost loops that remain around the call.
-  std::size_t depth;
-  /// The statement inside the remaining loops, including its guards.
-  Stmt main;
-  /// The initialization, which runs before the remaining loops of a reduction. Present if the
-  /// intrinsic has a reset.
-  std::optional<Stmt> init;
-};
-
-/// Makes the statements. Throws ScheduleError, with the line of tensorize, if the intrinsic does
-/// not compute what the replaced loops compute, or cannot be called there.
-IntrinsicBody make_intrinsic_body(StageId stage, const Program& program, const ComputeNest& nest);
+/// Returns
+/// - the number of the stage's outermost loops that remain around the call,
+/// - the statement inside the remaining loops, including its guards,
+/// - the initialization, which runs before the remaining loops of a reduction. Present if the
+///   intrinsic has a reset.
+///
+/// Throws ScheduleError, with the line of tensorize, if the intrinsic does not compute what the
+/// replaced loops compute, or cannot be called there.
+std::tuple<std::size_t, Stmt, std::optional<Stmt>> make_intrinsic_body(StageId stage,
+                                                                       const Program& program,
+                                                                       const ComputeNest& nest);
 
 }  // namespace tenon::te

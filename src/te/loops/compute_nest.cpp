@@ -305,11 +305,10 @@ std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const Axi
   if (may_be_empty.empty()) return std::nullopt;
   const AxisFlags changed = derived_from(may_be_empty, stage.relations);
   arith::Facts facts;
-  RangeSweep sweep{ranges, facts};
   for (const Relation& relation : stage.relations) {
     const auto is_changed = [&](const IterVar& child) { return changed.contains(child); };
     if (std::ranges::any_of(children_of(relation), is_changed))
-      pass_ranges_down({&relation, 1}, sweep);
+      pass_ranges_down({&relation, 1}, ranges, facts);
   }
   return ranges;
 }

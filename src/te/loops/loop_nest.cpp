@@ -1,7 +1,6 @@
 #include "te/loops/loop_nest.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 #include <ranges>
@@ -124,9 +123,7 @@ bool is_skipped(const IterVar& leaf, const AxisFlags* skip) {
 }
 
 ForKind loop_kind(const AxisAttributes* attributes) {
-  if (!attributes || !attributes->run) return ForKind::Serial;
-  constexpr std::array kKinds = {ForKind::Unrolled, ForKind::Vectorized, ForKind::Parallel};
-  return kKinds[static_cast<std::size_t>(attributes->run->mark)];
+  return attributes ? attributes->run.value_or(ForKind::Serial) : ForKind::Serial;
 }
 
 class NestMaker {
@@ -275,7 +272,7 @@ class NestMaker {
                             print_expr(extent) +
                             " iterations, which is not a constant; split it by a constant and " +
                             primitive + " the inner axis",
-                        attributes->run->where);
+                        attributes->run_where);
   }
 
   /// Binds a loop to a thread. The thread's index starts at 0, and its extent is the maximum over

@@ -1,11 +1,11 @@
 #include "te/loops/program.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "te/graph/thread_scope.h"
 #include "te/operations/declare.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/support/dense_map.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
@@ -121,66 +121,49 @@ Program::Program(const StageGraph& graph, const Bounds& bounds, BufferTable& buf
   }
 }
 
-namespace {
-
-class Lowering {
- public:
-  Lowering(BufferTable& buffers, const VarMap& values, const VarMap& defined)
-      : buffers_(buffers), values_(values), defined_(defined) {}
-
-  Expr operator()(const Expr& e) {
-    if (e.as<IntImm>() || e.as<FloatImm>() || e.as<StringImm>()) return e;
-    if (e.as<VarNode>()) return variable(e);
-    if (const Expr* known = done_.find(&e.node())) return *known;
-    Expr result = rebuilt(e);
-    done_.try_emplace(&e.node(), result);
-    return result;
-  }
-
-  Stmt operator()(const Stmt& s) {
-    return map_children(
-        s, [&](const Expr& e) { return (*this)(e); }, [&](const Stmt& c) { return (*this)(c); });
-  }
-
- private:
-  Expr variable(const Expr& e) const {
-    if (auto value = values_.find(&e.node()); value != values_.end()) return value->second;
-    if (auto value = defined_.find(&e.node()); value != defined_.end()) return value->second;
-    return e;
-  }
-
-  Expr rebuilt(const Expr& e) {
-    if (const ProducerLoad* load = e.as<ProducerLoad>()) {
-      std::vector<Expr> indices;
-      for (const Expr& index : load->indices) indices.push_back((*this)(index));
-      return make_load(buffers_.buffer_of(Tensor::of(*load)), std::move(indices));
-    }
-    return map_children(e, [&](const Expr& child) { return (*this)(child); });
-  }
-
-  BufferTable& buffers_;
-  const VarMap& values_;
-  const VarMap& defined_;
-  /// Memo table. Inlining makes expressions share parts, and each part is rebuilt once.
-  DenseMap<const ExprNode*, Expr> done_;
-};
-
-}  // namespace
-
 void Program::define(const std::vector<std::pair<Var, Expr>>& values) {
   for (const auto& [var, value] : values) set(defined_, var, value);
 }
 
+Expr Program::lower(const Expr& e, const VarMap& values, ExprMemo& done) const {
+  if (e.as<IntImm>() || e.as<FloatImm>() || e.as<StringImm>()) return e;
+  if (e.as<VarNode>()) {
+    for (const VarMap* known : {&values, &defined_})
+      if (auto value = known->find(&e.node()); value != known->end()) return value->second;
+    return e;
+  }
+  if (const Expr* known = done.find(&e.node())) return *known;
+  const auto lowered = [&](const Expr& child) { return lower(child, values, done); };
+  Expr result = e;
+  if (const ProducerLoad* load = e.as<ProducerLoad>()) {
+    std::vector<Expr> indices;
+    std::ranges::transform(load->indices, std::back_inserter(indices), lowered);
+    result = make_load(buffers.buffer_of(Tensor::of(*load)), std::move(indices));
+  } else {
+    result = map_children(e, lowered);
+  }
+  done.try_emplace(&e.node(), result);
+  return result;
+}
+
 Expr Program::lower(const Expr& e, const VarMap& values) const {
-  return Lowering(buffers, values, defined_)(e);
+  ExprMemo done;
+  return lower(e, values, done);
 }
 
 Range Program::lower(const Range& range, const VarMap& values) const {
   return Range::from_min_extent(lower(range.min, values), lower(range.extent, values));
 }
 
+Stmt Program::lower(const Stmt& s, const VarMap& values, ExprMemo& done) const {
+  return map_children(
+      s, [&](const Expr& e) { return lower(e, values, done); },
+      [&](const Stmt& child) { return lower(child, values, done); });
+}
+
 Stmt Program::lower(const Stmt& s, const VarMap& values) const {
-  return Lowering(buffers, values, defined_)(s);
+  ExprMemo done;
+  return lower(s, values, done);
 }
 
 }  // namespace tenon::te

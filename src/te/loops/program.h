@@ -5,6 +5,7 @@
 #include <map>
 
 #include "te/bounds/lifted_threads.h"
+#include "te/operations/body.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/interval.h"
 #include "tenon/te/infer_bound.h"
@@ -74,6 +75,11 @@ class Program {
   Stmt lower(const Stmt& s, const tir::VarMap& values) const;
 
  private:
+  /// `done` are the expressions lowered so far. Inlining makes expressions share parts, and each
+  /// part is rebuilt once.
+  Expr lower(const Expr& e, const tir::VarMap& values, ExprMemo& done) const;
+  Stmt lower(const Stmt& s, const tir::VarMap& values, ExprMemo& done) const;
+
   tir::VarMap defined_;
 };
 

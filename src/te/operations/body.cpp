@@ -87,12 +87,15 @@ void for_each_space(const Scan& scan,
       f(k, dim, scan.spatial_axis[axis++]);
 }
 
-Expr LoadRewriter::operator()(const Expr& e) {
-  if (const Expr* known = done_.find(&e.node())) return *known;
-  Expr result = tir::map_children(e, [this](const Expr& child) { return (*this)(child); });
-  if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
-    if (std::optional<Expr> replacement = replace_(*load)) result = *std::move(replacement);
-  done_.try_emplace(&e.node(), result);
+Expr rewrite_loads(const Expr& e,
+                   FunctionRef<std::optional<Expr>(const ProducerLoad& load)> replace,
+                   ExprMemo& done) {
+  if (const Expr* known = done.find(&e.node())) return *known;
+  Expr result =
+      map_children(e, [&](const Expr& child) { return rewrite_loads(child, replace, done); });
+  if (const ProducerLoad* load = result.as<ProducerLoad>())
+    if (std::optional<Expr> replacement = replace(*load)) result = *std::move(replacement);
+  done.try_emplace(&e.node(), result);
   return result;
 }
 
@@ -129,33 +132,33 @@ void visit_reads(const Expr& e, DenseMap<const ExprNode*, bool>& seen,
 
 }  // namespace
 
-void TensorCollector::add(const Tensor& tensor) {
-  const bool known = std::ranges::any_of(found, [&](const Tensor& t) { return t.same_as(tensor); });
-  if (!known) found.push_back(tensor);
+void add_once(std::vector<Tensor>& tensors, const Tensor& tensor) {
+  if (std::ranges::none_of(tensors, [&](const Tensor& known) { return known.same_as(tensor); }))
+    tensors.push_back(tensor);
 }
 
-void TensorCollector::visit(const Expr& e) {
-  visit_reads(e, seen_, [this](const ProducerLoad& load) { add(Tensor::of(load)); });
+void add_tensors_read(std::span<const Expr> expressions, std::vector<Tensor>& found) {
+  DenseMap<const ExprNode*, bool> seen;
+  for (const Expr& e : expressions)
+    visit_reads(e, seen, [&](const ProducerLoad& load) { add_once(found, Tensor::of(load)); });
 }
 
-void TensorCollector::visit(const Range& range) {
-  visit(range.min);
-  visit(range.extent);
+std::vector<Tensor> tensors_read(const Expr& e) {
+  std::vector<Tensor> found;
+  add_tensors_read({&e, 1}, found);
+  return found;
 }
 
-std::vector<TensorReads> collect_reads(const Operation& op) {
-  std::vector<TensorReads> all;
+std::vector<TensorRead> collect_reads(const Operation& op) {
+  std::vector<TensorRead> all;
   DenseMap<const ExprNode*, bool> seen;
   const auto visit = [&](const Expr& e) {
     visit_reads(e, seen, [&](const ProducerLoad& load) {
       const Tensor tensor = Tensor::of(load);
-      auto reads = std::ranges::find_if(
-          all, [&](const TensorReads& other) { return other.tensor.same_as(tensor); });
-      if (reads == all.end()) reads = all.insert(reads, {tensor, {}});
-      const auto is_same = [&](const std::vector<Expr>& indices) {
-        return structural_equal(indices, load.indices);
+      const auto is_same = [&](const TensorRead& known) {
+        return known.first.same_as(tensor) && structural_equal(known.second, load.indices);
       };
-      if (std::ranges::none_of(reads->indices, is_same)) reads->indices.push_back(load.indices);
+      if (std::ranges::none_of(all, is_same)) all.emplace_back(tensor, load.indices);
     });
   };
   const auto visit_range = [&](const Range& range) {

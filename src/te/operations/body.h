@@ -27,19 +27,15 @@ std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& re
 void for_each_space(const Scan& scan,
                     FunctionRef<void(std::size_t k, std::size_t dim, const IterVar& axis)> f);
 
-/// Rewrites an expression bottom-up. A shared sub-expression is rewritten once and remains shared.
-/// `replace` receives each read of a tensor, with rewritten indices. If it returns nullopt, the
-/// read is kept.
-class LoadRewriter {
- public:
-  using Replace = std::function<std::optional<Expr>(const tir::ProducerLoad& load)>;
-  explicit LoadRewriter(Replace replace) : replace_(std::move(replace)) {}
-  Expr operator()(const Expr& e);
+/// Results by the node of an expression.
+using ExprMemo = DenseMap<const tir::ExprNode*, Expr>;
 
- private:
-  Replace replace_;
-  DenseMap<const tir::ExprNode*, Expr> done_;
-};
+/// Rewrites an expression bottom-up. `replace` receives each read of a tensor, with rewritten
+/// indices. If it returns nullopt, the read is kept. A sub-expression that calls with the same
+/// `done` share is rewritten once and remains shared.
+Expr rewrite_loads(const Expr& e,
+                   FunctionRef<std::optional<Expr>(const tir::ProducerLoad& load)> replace,
+                   ExprMemo& done);
 
 /// Whether the operator is a quotient or a remainder.
 inline bool is_division(tir::BinaryOp op) {
@@ -51,30 +47,20 @@ inline bool is_division(tir::BinaryOp op) {
 /// the shared graph.
 std::size_t tree_size(const Expr& e, std::size_t limit);
 
-/// Appends to `found` the tensors that the expressions read, in order of first appearance (a read
+/// Appends the tensor unless the list contains it.
+void add_once(std::vector<Tensor>& tensors, const Tensor& tensor);
+/// Adds to `found` the tensors that the expressions read, in order of first appearance (a read
 /// inside an index precedes the read around it).
-class TensorCollector {
- public:
-  std::vector<Tensor> found;
-  void add(const Tensor& tensor);
-  void visit(const Expr& e);
-  void visit(const Range& range);
+void add_tensors_read(std::span<const Expr> expressions, std::vector<Tensor>& found);
+/// Returns the tensors that the expression reads, in the same order.
+std::vector<Tensor> tensors_read(const Expr& e);
 
- private:
-  DenseMap<const tir::ExprNode*, bool> seen_;
-};
-
-// The reads of an operation, by tensor.
-
-/// The reads of one tensor in an operation: index lists without duplicates, in order of appearance.
-struct TensorReads {
-  Tensor tensor;
-  std::vector<std::vector<Expr>> indices;
-};
+/// A read of an element: the tensor and the indices.
+using TensorRead = std::pair<Tensor, std::vector<Expr>>;
 
 /// Returns the reads of single elements in a compute (in bodies, and in sources, conditions, inits
-/// and ranges of reductions) or in a tensor compute (in scalars and region bounds). Empty for
-/// operations of other kinds.
-std::vector<TensorReads> collect_reads(const Operation& op);
+/// and ranges of reductions) or in a tensor compute (in scalars and region bounds), without
+/// duplicates, in order of appearance. Empty for operations of other kinds.
+std::vector<TensorRead> collect_reads(const Operation& op);
 
 }  // namespace tenon::te

@@ -35,11 +35,9 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
                           " is a reduction; compute it first, and pass its "
                           "value as a variable",
                       where);
-    TensorCollector reads;
-    reads.visit(extent);
-    if (!reads.found.empty())
+    if (const std::vector<Tensor> read = tensors_read(extent); !read.empty())
       throw TypeError(what + ": extent " + std::to_string(n) + " reads tensor `" +
-                          reads.found.front().name() +
+                          read.front().name() +
                           "`, but a shape is known before anything is computed; pass the size as a "
                           "variable, te::var",
                       where);
@@ -205,16 +203,15 @@ std::string declared_tag(std::string own) {
   return tag ? *tag : std::string();
 }
 
-bool DimPairs::are_the_last() const {
-  return unpaired.empty() && std::ranges::is_sorted(theirs, {}, [](const auto& partner) {
-           return partner.has_value();
-         });
+bool are_the_last(const DimPairs& pairs, std::size_t rank) {
+  const auto is_paired = [](const auto& partner) { return partner.has_value(); };
+  return std::ranges::is_sorted(pairs, {}, is_paired) &&
+         static_cast<std::size_t>(std::ranges::count_if(pairs, is_paired)) == rank;
 }
 
 std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
                                   arith::Facts& facts) {
-  DimPairs pairs;
-  pairs.theirs.resize(part.size());
+  DimPairs pairs(part.size());
   std::size_t i = part.size(), j = theirs.size();
   while (i > 0 || j > 0) {
     const bool is_unit = i > 0 && is_one(part[i - 1]);
@@ -224,11 +221,11 @@ std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vect
     if (i > 0 && j > 0 &&
         ((is_free && !(is_unit && i > j)) ||
          arith::can_prove_equal(part[i - 1], theirs[j - 1], facts))) {
-      pairs.theirs[--i] = --j;
+      pairs[--i] = --j;
     } else if (is_unit) {
       --i;
     } else if (j > 0 && is_one(theirs[j - 1])) {
-      pairs.unpaired.push_back(--j);
+      --j;
     } else {
       return std::nullopt;
     }

@@ -73,18 +73,14 @@ inline Count sum(const Count& a, const Count& b) {
 
 using tir::Expr;
 
-/// The pairing of the dimensions of a region with those of an intrinsic's tensor. Dimensions are
+/// The pairing of the dimensions of a region with those of an intrinsic's tensor: the index of the
+/// intrinsic's dimension for each dimension of the region; nullopt if unpaired. Dimensions are
 /// paired in order, and either side may have unpaired dimensions of extent 1.
-struct DimPairs {
-  /// The index of the intrinsic's dimension for each dimension of the region; nullopt if unpaired.
-  std::vector<std::optional<std::size_t>> theirs;
-  /// The intrinsic's dimensions that no dimension of the region is paired with.
-  std::vector<std::size_t> unpaired;
+using DimPairs = std::vector<std::optional<std::size_t>>;
 
-  /// Whether the intrinsic's dimensions are paired with the last dimensions of the region, in
-  /// order.
-  bool are_the_last() const;
-};
+/// Whether all dimensions of the intrinsic's tensor, whose number is `rank`, are paired with the
+/// last dimensions of the region, in order.
+bool are_the_last(const DimPairs& pairs, std::size_t rank);
 
 /// Returns the pairing; nullopt if the dimensions cannot be paired.
 std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,

@@ -41,8 +41,8 @@ void fit_region(const std::string& box, const std::vector<Expr>& given, const Te
                         "; they must be the same, but for dimensions of one element",
                     where);
   for (std::size_t d = 0; d < extents.size(); ++d)
-    if (pairs->theirs[d] && shape[*pairs->theirs[d]].as<tir::VarNode>())
-      set(sizes, Var::of(shape[*pairs->theirs[d]]), extents[d]);
+    if (const auto partner = (*pairs)[d]; partner && shape[*partner].as<tir::VarNode>())
+      set(sizes, Var::of(shape[*partner]), extents[d]);
 }
 
 /// Returns the values of the variables in the intrinsic's shapes for a call on these regions.

@@ -1,6 +1,7 @@
 #include "tenon/te/operation.h"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <ostream>
 #include <unordered_set>
@@ -35,22 +36,18 @@ void derive(OperationNode& node, const Placeholder& kind) {
 void derive(OperationNode& node, const Compute& kind) {
   node.axis = kind.axis;
   node.reduce_axis = kind.reduce_axis;
-  TensorCollector reads;
+  add_tensors_read(kind.body, node.inputs);
   for (const Expr& body : kind.body) {
-    reads.visit(body);
     node.shapes.push_back(extents_of(kind.axis));
     node.dtypes.push_back(body.dtype());
   }
-  node.inputs = std::move(reads.found);
 }
 
 void derive(OperationNode& node, const Scan& kind) {
   node.axis = {kind.scan_axis};
   node.axis.insert(node.axis.end(), kind.spatial_axis.begin(), kind.spatial_axis.end());
-  TensorCollector reads;
-  for (const Tensor& init : kind.init) reads.add(init);
-  for (const Tensor& update : kind.update) reads.add(update);
-  node.inputs = std::move(reads.found);
+  for (const std::vector<Tensor>* tensors : {&kind.init, &kind.update})
+    for (const Tensor& tensor : *tensors) add_once(node.inputs, tensor);
   for (const Tensor& state : kind.state) {
     node.shapes.push_back(state.shape());
     node.dtypes.push_back(state.dtype());
@@ -58,9 +55,7 @@ void derive(OperationNode& node, const Scan& kind) {
 }
 
 void derive(OperationNode& node, const Extern& kind) {
-  TensorCollector reads;
-  for (const Tensor& input : kind.inputs) reads.add(input);
-  node.inputs = std::move(reads.found);
+  for (const Tensor& input : kind.inputs) add_once(node.inputs, input);
   for (const tir::Buffer& output : kind.output_buffers) {
     node.shapes.push_back(output.shape());
     node.dtypes.push_back(output.dtype());
@@ -70,14 +65,15 @@ void derive(OperationNode& node, const Extern& kind) {
 void derive(OperationNode& node, const TensorCompute& kind) {
   node.axis = kind.axis;
   node.reduce_axis = kind.reduce_axis;
-  TensorCollector reads;
+  const auto add_read_by = [&](const Range& range) {
+    add_tensors_read(std::array{range.min, range.extent}, node.inputs);
+  };
   for (const TensorRegion& input : kind.inputs) {
-    for (const Range& range : input.ranges) reads.visit(range);
-    reads.add(input.tensor);
+    std::ranges::for_each(input.ranges, add_read_by);
+    add_once(node.inputs, input.tensor);
   }
-  for (const Expr& scalar : kind.scalar_inputs) reads.visit(scalar);
-  for (const IterVar& axis : kind.reduce_axis) reads.visit(*axis.dom());
-  node.inputs = std::move(reads.found);
+  add_tensors_read(kind.scalar_inputs, node.inputs);
+  for (const IterVar& axis : kind.reduce_axis) add_read_by(*axis.dom());
   const Operation& op = kind.intrin->op;
   for (int n = 0; n < op.num_outputs(); ++n) {
     node.shapes.push_back(extents_of(kind.axis));
@@ -267,19 +263,22 @@ bool map_tensors(std::vector<Tensor>& list, const TensorMap& map) {
   return changed;
 }
 
-LoadRewriter replacing(const TensorMap& map) {
-  return LoadRewriter([&map](const tir::ProducerLoad& load) -> std::optional<Expr> {
+/// Returns the expression with reads of the replacement tensors. `done` is a memo table.
+Expr map_reads(const Expr& e, const TensorMap& map, ExprMemo& done) {
+  const auto replace = [&](const tir::ProducerLoad& load) -> std::optional<Expr> {
     std::optional<Tensor> other = map(Tensor::of(load));
     if (!other) return std::nullopt;
     return tir::make_producer_load(other->producer(), load.indices);
-  });
+  };
+  return rewrite_loads(e, replace, done);
 }
 
 bool replace_in(Placeholder&, const TensorMap&) { return false; }
 
 bool replace_in(Compute& kind, const TensorMap& map) {
-  LoadRewriter rewrite = replacing(map);
-  std::vector<Expr> body = map_bodies(kind.body, std::ref(rewrite), /*maps_ranges=*/true);
+  ExprMemo done;
+  std::vector<Expr> body = map_bodies(
+      kind.body, [&](const Expr& e) { return map_reads(e, map, done); }, /*maps_ranges=*/true);
   const bool changed = !std::ranges::equal(body, kind.body, &Expr::same_as);
   kind.body = std::move(body);
   if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
@@ -294,10 +293,10 @@ bool replace_in(Scan& kind, const TensorMap& map) {
 bool replace_in(Extern& kind, const TensorMap& map) { return map_tensors(kind.inputs, map); }
 
 bool replace_in(TensorCompute& kind, const TensorMap& map) {
-  LoadRewriter rewrite = replacing(map);
+  ExprMemo done;
   bool changed = false;
   auto update = [&](Expr& e) {
-    Expr other = rewrite(e);
+    Expr other = map_reads(e, map, done);
     changed |= !other.same_as(e);
     e = std::move(other);
   };

@@ -21,19 +21,19 @@ bool may_be_negative(const IterVar& axis, const Expr& extent, const Facts& facts
 
 }  // namespace
 
-void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
-  const Range* outer = sweep.ranges.find(fuse.outer);
-  const Range* inner = sweep.ranges.find(fuse.inner);
+void ranges_down(const Fuse& fuse, AxisRanges& ranges, Facts& facts) {
+  const Range* outer = ranges.find(fuse.outer);
+  const Range* inner = ranges.find(fuse.inner);
   if (!outer || !inner) return;
   // The product may need 64 bits even if neither factor does.
   const DataType type = fuse.fused.var().dtype();
   Expr rows = cast(type, outer->extent);
   // If both extents are negative, neither range has iterations, but their product would be
   // positive.
-  if (may_be_negative(fuse.outer, outer->extent, sweep.facts) &&
-      may_be_negative(fuse.inner, inner->extent, sweep.facts))
+  if (may_be_negative(fuse.outer, outer->extent, facts) &&
+      may_be_negative(fuse.inner, inner->extent, facts))
     rows = tir::max(rows, make_int(type, 0));
-  sweep.set(fuse.fused, rows * cast(type, inner->extent));
+  set_range(fuse.fused, rows * cast(type, inner->extent), ranges, facts);
 }
 
 namespace {

@@ -14,9 +14,12 @@ namespace tenon::te {
 
 using namespace tir;
 
-void pass_ranges_down(Relations relations, RangeSweep& sweep) {
+void pass_ranges_down(Relations relations, AxisRanges& ranges, Facts& facts,
+                      const AxisFlags* keeps_extent) {
   for (const Relation& relation : relations) {
-    match(relation, [&](const auto& r) { ranges_down(r, sweep); });
+    match(
+        relation, [&](const Split& split) { ranges_down(split, ranges, facts, keeps_extent); },
+        [&](const auto& r) { ranges_down(r, ranges, facts); });
   }
 }
 
@@ -107,7 +110,7 @@ AxisFlags sources_of(std::span<const IterVar> axes, Relations relations) {
   return found;
 }
 
-void RangeSweep::set(const IterVar& axis, Expr extent) {
+void set_range(const IterVar& axis, Expr extent, AxisRanges& ranges, Facts& facts) {
   const DataType type = axis.var().dtype();
   if (extent.dtype().bits < type.bits) extent = cast(type, extent);
   Range range = Range::from_min_extent(make_int(type, 0), std::move(extent));

@@ -30,24 +30,16 @@ using AxisDomains = AxisMap<Interval>;
 using AxisValues = AxisMap<Expr>;
 using AxisFlags = AxisMap<bool>;
 
-/// The state of a propagation of ranges from parents to children.
-struct RangeSweep {
-  AxisRanges& ranges;
-  /// The facts to which every new range is added.
-  Facts& facts;
-  /// Axes that keep the requested extent of a split even if the parent is shorter. These are the
-  /// axes from which a thread-bound leaf derives, because several stages may have to agree on the
-  /// number of threads. Null means all axes.
-  const AxisFlags* keeps_extent = nullptr;
-
-  void set(const IterVar& axis, Expr extent);
-};
-
-void ranges_down(const Split& split, RangeSweep& sweep);
-void ranges_down(const Fuse& fuse, RangeSweep& sweep);
-void ranges_down(const Rebase& rebase, RangeSweep& sweep);
-void ranges_down(const Singleton& singleton, RangeSweep& sweep);
-void ranges_down(const Transform& transform, RangeSweep& sweep);
+/// Compute the ranges of the children and add them to the facts. `keeps_extent` marks axes that
+/// keep the requested extent of a split even if the parent is shorter. These are the axes from
+/// which a thread-bound leaf derives, because several stages may have to agree on the number of
+/// threads. Null means all axes.
+void ranges_down(const Split& split, AxisRanges& ranges, Facts& facts,
+                 const AxisFlags* keeps_extent);
+void ranges_down(const Fuse& fuse, AxisRanges& ranges, Facts& facts);
+void ranges_down(const Rebase& rebase, AxisRanges& ranges, Facts& facts);
+void ranges_down(const Singleton& singleton, AxisRanges& ranges, Facts& facts);
+void ranges_down(const Transform& transform, AxisRanges& ranges, Facts& facts);
 
 /// Compute domains of the parents that contain every point whose children are in their own domains.
 void domains_up(const Split& split, const AxisRanges& ranges, AxisDomains& domains);
@@ -95,6 +87,8 @@ std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
 
 // ---- shared by several relations ----------------------------------------------------------------
 
+/// Sets the range of the axis to [0, extent), and adds it to the facts.
+void set_range(const IterVar& axis, Expr extent, AxisRanges& ranges, Facts& facts);
 /// Whether a value has too many nodes for bound computation. A fused axis is used twice, as
 /// quotient and remainder, so the values of axes grow exponentially with repeated splits and
 /// fusions.
@@ -114,7 +108,9 @@ Expr unshifted(const Expr& value, const Expr& offset);
 
 using Relations = std::span<const Relation>;
 
-void pass_ranges_down(Relations relations, RangeSweep& sweep);
+/// See ranges_down for `keeps_extent`.
+void pass_ranges_down(Relations relations, AxisRanges& ranges, Facts& facts,
+                      const AxisFlags* keeps_extent = nullptr);
 void pass_domains_up(Relations relations, const AxisRanges& ranges, AxisDomains& domains);
 void pass_index_up(Relations relations, const AxisRanges& ranges, AxisValues& values);
 void pass_index_down(Relations relations, const AxisRanges& ranges, AxisValues& values);

@@ -6,9 +6,9 @@ namespace tenon::te {
 
 using namespace tir;
 
-void ranges_down(const Rebase& rebase, RangeSweep& sweep) {
-  if (const Range* parent = sweep.ranges.find(rebase.parent))
-    sweep.set(rebase.rebased, parent->extent);
+void ranges_down(const Rebase& rebase, AxisRanges& ranges, Facts& facts) {
+  if (const Range* parent = ranges.find(rebase.parent))
+    set_range(rebase.rebased, parent->extent, ranges, facts);
 }
 
 void domains_up(const Rebase& rebase, const AxisRanges& ranges, AxisDomains& domains) {

@@ -7,8 +7,8 @@ namespace tenon::te {
 
 using namespace tir;
 
-void ranges_down(const Singleton& singleton, RangeSweep& sweep) {
-  sweep.set(singleton.iter, make_int(singleton.iter.var().dtype(), 1));
+void ranges_down(const Singleton& singleton, AxisRanges& ranges, Facts& facts) {
+  set_range(singleton.iter, make_int(singleton.iter.var().dtype(), 1), ranges, facts);
 }
 
 void domains_up(const Singleton&, const AxisRanges&, AxisDomains&) {}

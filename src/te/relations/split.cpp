@@ -42,23 +42,24 @@ Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {
 
 /// Returns the requested extent in the parent's type, or the parent's extent if that is smaller.
 Expr asked_extent(const IterVar& child, const Expr& asked, const Expr& parent_extent,
-                  const RangeSweep& sweep) {
+                  const Facts& facts, const AxisFlags* keeps_extent) {
   DataType type = parent_extent.dtype();
-  bool keeps =
-      !sweep.keeps_extent || sweep.keeps_extent->value_or(child, false) || is_zero(parent_extent);
+  bool keeps = !keeps_extent || keeps_extent->value_or(child, false) || is_zero(parent_extent);
   if (keeps) return cast(type, asked);
-  bool parent_is_less = can_prove(parent_extent < asked, sweep.facts);
-  return cast(type, simplify(parent_is_less ? parent_extent : asked, sweep.facts));
+  bool parent_is_less = can_prove(parent_extent < asked, facts);
+  return cast(type, simplify(parent_is_less ? parent_extent : asked, facts));
 }
 
 }  // namespace
 
-void ranges_down(const Split& split, RangeSweep& sweep) {
-  const Range* parent = sweep.ranges.find(split.parent);
+void ranges_down(const Split& split, AxisRanges& ranges, Facts& facts,
+                 const AxisFlags* keeps_extent) {
+  const Range* parent = ranges.find(split.parent);
   if (!parent) return;
   const Expr extent = parent->extent;
-  sweep.set(split.counted(), asked_extent(split.counted(), split.count(), extent, sweep));
-  sweep.set(split.not_counted(), rounded_up_quotient(extent, split.count(), sweep.facts));
+  set_range(split.counted(),
+            asked_extent(split.counted(), split.count, extent, facts, keeps_extent), ranges, facts);
+  set_range(split.not_counted(), rounded_up_quotient(extent, split.count, facts), ranges, facts);
 }
 
 void domains_up(const Split& split, const AxisRanges& ranges, AxisDomains& domains) {

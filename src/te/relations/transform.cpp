@@ -133,22 +133,23 @@ std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
   return beyond;
 }
 
-void ranges_down(const Transform& transform, RangeSweep& sweep) {
-  const std::optional<arith::IntervalMap> originals = values_of_originals(transform, sweep.ranges);
+void ranges_down(const Transform& transform, AxisRanges& ranges, Facts& facts) {
+  const std::optional<arith::IntervalMap> originals = values_of_originals(transform, ranges);
   if (!originals) return;
   for (std::size_t i = 0; i < transform.transformed.size(); ++i) {
     const IterVar& axis = transform.transformed[i];
     if (const IterVar* kept = kept_axis(transform, i)) {
-      sweep.set(axis, cast(axis.var().dtype(), sweep.ranges.at(*kept).extent));
+      set_range(axis, cast(axis.var().dtype(), ranges.at(*kept).extent), ranges, facts);
       continue;
     }
-    const Interval image = values_of(transform.forward.results[i], *originals, sweep.facts);
+    const Interval image = values_of(transform.forward.results[i], *originals, facts);
     if (!image.is_bounded()) {
       throw BoundError("transform_layout: the extent of the new axis `" + axis.name() +
                        "` cannot be inferred");
     }
-    const std::optional<Expr> first = first_of(transform, i, sweep.ranges);
-    sweep.set(axis, simplify(first ? *image.max() + 1 - *first : *image.max() + 1, sweep.facts));
+    const std::optional<Expr> first = first_of(transform, i, ranges);
+    const Expr extent = first ? *image.max() + 1 - *first : *image.max() + 1;
+    set_range(axis, simplify(extent, facts), ranges, facts);
   }
 }
 

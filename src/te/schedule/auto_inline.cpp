@@ -26,11 +26,8 @@ const Compute* as_expression(const Operation& op) {
 /// Whether the test holds for every read in the operation.
 bool all_reads(const Operation& op,
                FunctionRef<bool(const Tensor&, const std::vector<Expr>& indices)> test) {
-  return std::ranges::all_of(collect_reads(op), [&](const TensorReads& reads) {
-    return std::ranges::all_of(reads.indices, [&](const std::vector<Expr>& indices) {
-      return test(reads.tensor, indices);
-    });
-  });
+  return std::ranges::all_of(collect_reads(op),
+                             [&](const TensorRead& read) { return test(read.first, read.second); });
 }
 
 bool is_at(const Expr& index, const IterVar& axis) { return index.same_as(axis.var()); }
@@ -110,18 +107,14 @@ bool takes_expressions(const StageData& reader) {
 /// compute_inline has a much higher limit.
 constexpr double kMaxWritten = 1 << 16;
 
-/// The number of operations of an expression after inlining: `nodes`, plus `axes[n]` times the size
-/// of the index that replaces the stage's n-th axis. Floating point, so that exponential growth
-/// saturates at infinity.
-struct WrittenSize {
-  double nodes = 0;
-  std::vector<double> axes;
+/// The number of operations of an expression after inlining: the last element, plus the n-th
+/// element times the size of the index that replaces the stage's n-th axis. Floating point, so that
+/// exponential growth saturates at infinity.
+using WrittenSize = std::vector<double>;
 
-  void add(const WrittenSize& other, double times) {
-    nodes += times * other.nodes;
-    for (std::size_t n = 0; n < axes.size(); ++n) axes[n] += times * other.axes[n];
-  }
-};
+void add(WrittenSize& sum, const WrittenSize& other, double times) {
+  for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += times * other[n];
+}
 
 class InlinedSizes {
  public:
@@ -137,7 +130,7 @@ class InlinedSizes {
     const WrittenSize size = of_body(id);
     for (StageNumber later : unsettled_) sizes_[later.index()].reset();
     unsettled_.clear();
-    return std::accumulate(size.axes.begin(), size.axes.end(), size.nodes);
+    return std::accumulate(size.begin(), size.end(), 0.0);
   }
 
  private:
@@ -147,32 +140,32 @@ class InlinedSizes {
     if (is_stack_low()) return with_deep_stack([&] { return of_body(id); });
     const Compute& compute = *schedule_.stage(id).op.as<Compute>();
     KnownSizes known;
-    WrittenSize sum{0, std::vector<double>(compute.axis.size(), 0)};
+    WrittenSize sum(compute.axis.size() + 1, 0);
     // All components of a reduction have the same expressions, so only one component is counted.
     const std::size_t bodies = compute.reduction() ? 1 : compute.body.size();
     for (std::size_t n = 0; n < bodies; ++n)
-      sum.add(of_expression(compute.body[n], compute.axis, known), 1);
+      add(sum, of_expression(compute.body[n], compute.axis, known), 1);
     return sum;
   }
 
   /// Returns the size of an expression in the body of a stage with these axes.
   WrittenSize of_expression(const Expr& e, const std::vector<IterVar>& axes, KnownSizes& known) {
     if (auto found = known.find(&e.node()); found != known.end()) return found->second;
-    WrittenSize size{1, std::vector<double>(axes.size(), 0)};
+    WrittenSize size(axes.size() + 1, 0);
     const auto axis =
         std::ranges::find_if(axes, [&](const IterVar& candidate) { return is_at(e, candidate); });
     if (axis != axes.end()) {
-      size.nodes = 0;
-      size.axes[static_cast<std::size_t>(axis - axes.begin())] = 1;
+      size[static_cast<std::size_t>(axis - axes.begin())] = 1;
     } else if (const std::optional<StageNumber> stage = inlined_read(e)) {
       const WrittenSize read = of_inlined(*stage);
       const std::vector<Expr>& indices = e.as<tir::ProducerLoad>()->indices;
-      size.nodes = read.nodes;
+      size.back() = read.back();
       for (std::size_t n = 0; n < indices.size(); ++n)
-        size.add(of_expression(indices[n], axes, known), read.axes[n]);
+        add(size, of_expression(indices[n], axes, known), read[n]);
     } else {
+      size.back() = 1;
       tir::for_each_child(
-          e, [&](const Expr& child) { size.add(of_expression(child, axes, known), 1); });
+          e, [&](const Expr& child) { add(size, of_expression(child, axes, known), 1); });
     }
     known.emplace(&e.node(), size);
     return size;

@@ -44,12 +44,13 @@ void warn_of_unknown_key(const StageEdit& edit, const IterVar& axis, const std::
             tir::pragma_keys_text() + tir::similar_pragma_key(key));
 }
 
-void set_run(const StageEdit& edit, const IterVar& axis, LoopMark mark) {
-  std::optional<RunMark>& run = edit.attributes(axis).run;
-  if (run && run->mark != mark)
-    edit.warn(edit.subject(axis) + ": it was " + std::string(to_string(run->mark)) +
+void set_run(const StageEdit& edit, const IterVar& axis, tir::ForKind kind) {
+  AxisAttributes& attributes = edit.attributes(axis);
+  if (attributes.run && attributes.run != kind)
+    edit.warn(edit.subject(axis) + ": it was " + run_text(*attributes.run) +
               ", which no longer holds");
-  run = RunMark{mark, edit.where()};
+  attributes.run = kind;
+  attributes.run_where = edit.where();
 }
 
 std::string kind_of(const IterVar& axis) { return std::string(to_string(axis.kind())); }
@@ -69,7 +70,7 @@ Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
     edit.fail(axis, "the axis is " + kind_of(axis) + "; only a data axis can be vectorized");
   check_not_bound(edit, axis);
   edit.check_not_tensorized(axis);
-  set_run(edit, axis, LoopMark::Vectorized);
+  set_run(edit, axis, tir::ForKind::Vectorized);
   return *this;
 }
 
@@ -80,7 +81,7 @@ Stage Stage::unroll(const IterVar& given, SourceLocation where) const {
     edit.fail(axis, "the axis is a thread of the whole scan, not a loop");
   check_not_bound(edit, axis);
   edit.check_not_tensorized(axis);
-  set_run(edit, axis, LoopMark::Unrolled);
+  set_run(edit, axis, tir::ForKind::Unrolled);
   return *this;
 }
 
@@ -96,7 +97,7 @@ Stage Stage::parallel(const IterVar& given, SourceLocation where) const {
         ": the axis carries a reduction, so its iterations race for the result; build refuses "
         "this, rfactor avoids it");
   edit.check_not_tensorized(axis);
-  set_run(edit, axis, LoopMark::Parallelized);
+  set_run(edit, axis, tir::ForKind::Parallel);
   return *this;
 }
 
@@ -117,8 +118,8 @@ void check_can_bind(const StageEdit& edit, const IterVar& axis, const IterVar& t
   edit.check_not_tensorized(axis);
   const AxisAttributes* before = edit.stage().attributes_of(axis);
   if (before && before->run)
-    edit.fail(axis, "the axis is already " + std::string(to_string(before->run->mark)) +
-                        ", and a loop runs in one way");
+    edit.fail(axis,
+              "the axis is already " + run_text(*before->run) + ", and a loop runs in one way");
 }
 
 void warn_of_binding(const StageEdit& edit, const IterVar& axis, const IterVar& thread) {
@@ -196,7 +197,8 @@ Stage Stage::tensorize(const IterVar& given, const TensorIntrin& intrin,
   AxisAttributes& attributes = edit.attributes(axis);
   // The tensorized loop does not exist, so its mark is dropped.
   attributes.run = std::nullopt;
-  attributes.tensorize = TensorizeMark{intrin, where};
+  attributes.tensorize = intrin;
+  attributes.tensorize_where = where;
   return *this;
 }
 

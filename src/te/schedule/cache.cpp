@@ -46,11 +46,9 @@ bool reads_at_own_step(const Operation& reader, const Operation& read, const Sca
            std::ranges::any_of(scan.update, [&](const Tensor& t) { return t.op().same_as(op); });
   };
   return is_update(reader) && is_update(read) &&
-         std::ranges::all_of(collect_reads(reader), [&](const TensorReads& reads) {
-           return !reads.tensor.op().same_as(read) ||
-                  std::ranges::all_of(reads.indices, [&](const std::vector<Expr>& indices) {
-                    return indices[0].same_as(reader.axis()[0].var());
-                  });
+         std::ranges::all_of(collect_reads(reader), [&](const TensorRead& access) {
+           return !access.first.op().same_as(read) ||
+                  access.second[0].same_as(reader.axis()[0].var());
          });
 }
 
@@ -155,10 +153,9 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
     ranges.set(axis, *axis.dom());
     facts.bind(axis.var(), *axis.dom());
   }
-  // `keeps_extent` is null, which means every axis: each keeps the extent that its split requests,
-  // even if the parent is shorter. A loop that becomes an axis here may later be bound to a thread.
-  RangeSweep sweep{ranges, facts};
-  pass_ranges_down(stage.relations, sweep);
+  // Every axis keeps the extent that its split requests, even if the parent is shorter. A loop that
+  // becomes an axis here may later be bound to a thread.
+  pass_ranges_down(stage.relations, ranges, facts);
 
   Relayout result;
   AxisValues up, down;

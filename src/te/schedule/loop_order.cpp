@@ -152,7 +152,7 @@ std::optional<std::int64_t> greatest_extent(const StageSpec& stage, const IterVa
     match(
         relation,
         [&](const Split& split) {
-          const Count parent = known(split.parent), count = tir::constant_int(split.count());
+          const Count parent = known(split.parent), count = tir::constant_int(split.count);
           limits.set(split.counted(), count);
           limits.set(split.not_counted(), rounded_up_quotient(parent, count));
         },

@@ -1,6 +1,7 @@
 #include "te/schedule/normalize.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "te/operations/body.h"
@@ -19,13 +20,6 @@ namespace {
 /// created for one stage.
 constexpr std::size_t kMaxInlinedNodes = std::size_t{1} << 20;
 
-/// The value that replaces a read of an inlined stage's output.
-struct Expansion {
-  StageOutput output;
-  std::vector<Expr> indices;
-  Expr value;
-};
-
 /// Rewrites the expressions of one stage. Replaces a read of an inlined stage by that stage's body,
 /// at the indices of the read. Reads in the inserted body are replaced in the same visit, so that
 /// nothing is copied twice. Equal reads share one expansion.
@@ -35,7 +29,7 @@ class Expander {
            const StageData& reader, const SourceLocation& where)
       : schedule_(schedule), is_inlined_(is_inlined), reader_(reader), where_(where) {}
 
-  Expr operator()(const Expr& e) { return visit(e, own_); }
+  Expr operator()(const Expr& e) { return visit(e, {}, done_); }
 
   [[noreturn]] void refuse() const {
     fail("compute_inline into", reader_,
@@ -46,25 +40,21 @@ class Expander {
   }
 
  private:
-  /// The values of the axes in the body being visited, and the memo table for its expressions.
-  struct Frame {
-    tir::VarMap axes;
-    DenseMap<const tir::ExprNode*, Expr> done;
-  };
-
-  Expr visit(const Expr& e, Frame& frame) {
-    if (const Expr* known = frame.done.find(&e.node())) return *known;
+  /// `axes` are the values of the axes in the body being visited, and `done` is the memo table for
+  /// its expressions.
+  Expr visit(const Expr& e, const tir::VarMap& axes, ExprMemo& done) {
+    if (const Expr* known = done.find(&e.node())) return *known;
     spend();
     Expr result = e;
     if (e.as<tir::VarNode>()) {
-      if (auto axis = frame.axes.find(&e.node()); axis != frame.axes.end()) result = axis->second;
+      if (auto axis = axes.find(&e.node()); axis != axes.end()) result = axis->second;
     } else {
-      result = tir::map_children(e, [&](const Expr& child) { return visit(child, frame); });
+      result = tir::map_children(e, [&](const Expr& child) { return visit(child, axes, done); });
       if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
         result = read(*load, result);
       result = arith::keep_wrapping(e, result, reader_.op.root_iter_vars());
     }
-    frame.done.try_emplace(&e.node(), result);
+    done.try_emplace(&e.node(), result);
     return result;
   }
 
@@ -82,15 +72,15 @@ class Expander {
   Expr expand(const StageOutput& output, const std::vector<Expr>& indices) {
     std::size_t key = output.stage.index() * 31 + static_cast<std::size_t>(output.index);
     for (const Expr& index : indices) key = key * 31 + index.node().hash;
-    for (const Expansion& known : expansions_[key])
-      if (known.output == output && tir::structural_equal(known.indices, indices))
-        return known.value;
+    for (const auto& [known_output, known_indices, value] : expansions_[key])
+      if (known_output == output && tir::structural_equal(known_indices, indices)) return value;
     const Compute& compute = *schedule_.stage(output.stage).op.as<Compute>();
-    Frame frame;
+    tir::VarMap axes;
+    ExprMemo done;
     for (std::size_t n = 0; n < indices.size(); ++n)
-      set(frame.axes, compute.axis[n].var(), tir::cast(compute.axis[n].var().dtype(), indices[n]));
-    Expr value = visit(compute.body[static_cast<std::size_t>(output.index)], frame);
-    expansions_[key].push_back({output, indices, value});
+      set(axes, compute.axis[n].var(), tir::cast(compute.axis[n].var().dtype(), indices[n]));
+    Expr value = visit(compute.body[static_cast<std::size_t>(output.index)], axes, done);
+    expansions_[key].emplace_back(output, indices, value);
     return value;
   }
 
@@ -102,10 +92,13 @@ class Expander {
   const std::vector<bool>& is_inlined_;
   const StageData& reader_;
   const SourceLocation& where_;
-  Frame own_;
-  /// Expansions by a hash of the output and the indices of the read. Never iterated, because the
-  /// order is unspecified.
-  std::unordered_map<std::size_t, std::vector<Expansion>> expansions_;
+  /// The memo table for the stage's own expressions.
+  ExprMemo done_;
+  /// The values that replace reads of inlined outputs: the output, the indices of the read and the
+  /// value, by a hash of the output and the indices. Never iterated, because the order is
+  /// unspecified.
+  std::unordered_map<std::size_t, std::vector<std::tuple<StageOutput, std::vector<Expr>, Expr>>>
+      expansions_;
   std::size_t spent_ = 0;
 };
 

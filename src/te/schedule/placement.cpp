@@ -1,6 +1,7 @@
 // Primitives that set where a stage is computed and how its output is stored.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "te/schedule/stage_edit.h"
 #include "tenon/arith/simplify.h"
@@ -83,7 +84,7 @@ bool is_or_is_in(const ScheduleData& schedule, StageNumber stage, const Target& 
 /// Returns the stages that this one is attached to, transitively, starting with itself.
 std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stage) {
   std::vector<StageNumber> chain;
-  std::unordered_set<StageNumber> seen;
+  std::set<StageNumber> seen;
   while (seen.insert(stage).second) {
     chain.push_back(stage);
     const Attach& attach = schedule.effective_attach(stage).first;
@@ -106,7 +107,7 @@ std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumb
     const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(reader).first);
     return at && at->stage == outer;
   };
-  std::unordered_set<StageNumber> seen{stage, outer};
+  std::set<StageNumber> seen{stage, outer};
   for (const StageNumber first : schedule.readers_by_age(stage)) {
     std::vector<StageNumber> left{first};
     while (!left.empty()) {
@@ -270,7 +271,7 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset,
   if (stage.is_output)
     edit.warn(edit.subject(axis) +
               ": it is an output, whose memory is the caller's; this has no effect");
-  edit.attributes(axis).align = StorageAlign{factor, offset};
+  edit.attributes(axis).align = {factor, offset};
   return *this;
 }
 
@@ -330,7 +331,9 @@ Stage Stage::bound(const IterVar& axis, const Range& range, SourceLocation where
                         tir::print_expr(typed.extent) +
                         " elements does not provably lie inside of the axis, which has " +
                         tir::print_expr(whole.extent));
-  edit.attributes(axis).bound = BoundMark{typed, where};
+  AxisAttributes& attributes = edit.attributes(axis);
+  attributes.bound = typed;
+  attributes.bound_where = where;
   return *this;
 }
 

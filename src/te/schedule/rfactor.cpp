@@ -109,10 +109,9 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
     ranges.set(root, *root.dom());
     touched_roots.push_back(root);
   }
-  // `keeps_extent` is null, which means every axis: each keeps the extent that its split requests,
-  // even if the parent is shorter. A loop that becomes an axis here may later be bound to a thread.
-  RangeSweep sweep{ranges, facts};
-  pass_ranges_down(stage.relations, sweep);
+  // Every axis keeps the extent that its split requests, even if the parent is shorter. A loop that
+  // becomes an axis here may later be bound to a thread.
+  pass_ranges_down(stage.relations, ranges, facts);
 
   AxisValues values;
   for (const IterVar& leaf : stage.leaf_iter_vars) {

@@ -1,6 +1,8 @@
 #include "tenon/te/schedule.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "te/schedule/normalize.h"
 #include "te/schedule/schedule_data.h"
@@ -37,9 +39,9 @@ std::vector<StageNumber> stages_between(const ScheduleData& schedule,
                                         const std::vector<StageNumber>& inputs,
                                         const std::vector<StageNumber>& outputs,
                                         bool include_inputs) {
-  const std::unordered_set<StageNumber> all_inputs(inputs.begin(), inputs.end());
+  const std::set<StageNumber> all_inputs(inputs.begin(), inputs.end());
   std::vector<StageNumber> found;
-  std::unordered_map<StageNumber, bool> depends_on_input;
+  std::map<StageNumber, bool> depends_on_input;
   // Iterative, because chains of stages may be longer than the stack. The path leads from an output
   // to the current stage; each stage has the number of its reads that have been entered.
   std::vector<std::pair<StageNumber, std::size_t>> path;
@@ -70,7 +72,7 @@ std::vector<StageNumber> stages_between(const ScheduleData& schedule,
 std::vector<GroupNumber> covered_groups(const ScheduleData& schedule,
                                         std::span<const StageNumber> stages, OuterGroup outer,
                                         const SourceLocation& where) {
-  const std::unordered_set<StageNumber> members(stages.begin(), stages.end());
+  const std::set<StageNumber> members(stages.begin(), stages.end());
   std::vector<GroupNumber> touched;
   std::vector<bool> is_touched(schedule.groups.size()), has_others(schedule.groups.size());
   for (std::size_t n = 0; n < schedule.stages.size(); ++n) {

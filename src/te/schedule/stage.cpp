@@ -1,7 +1,6 @@
 #include "tenon/te/stage.h"
 
 #include <algorithm>
-#include <array>
 
 #include "te/operations/declare.h"
 #include "te/schedule/loop_order.h"
@@ -34,11 +33,6 @@ StageData StageData::make(const Operation& op) {
                              .origin_op = op,
                              .all_iter_vars = op.root_iter_vars(),
                              .leaf_iter_vars = loops_of(op)}};
-}
-
-std::string_view to_string(LoopMark mark) {
-  constexpr std::array kNames = {"Unrolled", "Vectorized", "Parallelized"};
-  return kNames[static_cast<std::size_t>(mark)];
 }
 
 bool is_same_thread(const IterVar& a, const IterVar& b) {
@@ -80,7 +74,7 @@ bool StageSpec::rounds_up(const IterVar& axis) const {
   return known && known->rounds_up;
 }
 
-const BoundMark* StageSpec::bound_of(const IterVar& axis) const {
+const Range* StageSpec::bound_of(const IterVar& axis) const {
   const AxisAttributes* known = attributes_of(axis);
   return known && known->bound ? &*known->bound : nullptr;
 }
@@ -204,9 +198,7 @@ Stage::SplitAxes split_axis(const StageEdit& edit, const IterVar& given, const O
   IterVar outer(std::nullopt, Var(axis.name() + ".outer", type), axis.kind());
   IterVar inner(std::nullopt, Var(axis.name() + ".inner", type), axis.kind());
   replace_leaf(edit.stage(), axis, {outer, inner});
-  Split split{axis, outer, inner, Split::ByFactor{size}};
-  if (by_parts) split.size = Split::ByParts{std::move(size)};
-  edit.stage().relations.push_back(std::move(split));
+  edit.stage().relations.push_back(Split{axis, outer, inner, std::move(size), by_parts});
   return {outer, inner};
 }
 

@@ -65,12 +65,17 @@ void StageEdit::fail(const IterVar& axis, const std::string& text) const {
 }
 void StageEdit::warn(const std::string& text) const { warn_once(schedule_, text, where_); }
 
+std::string run_text(tir::ForKind kind) {
+  if (kind == tir::ForKind::Unrolled) return "Unrolled";
+  return kind == tir::ForKind::Vectorized ? "Vectorized" : "Parallelized";
+}
+
 namespace {
 
 std::string text_of(const AxisAttributes& attributes) {
   std::string text;
   auto add = [&](const std::string& mark) { text += (text.empty() ? "" : ", ") + mark; };
-  if (attributes.run) add(std::string(to_string(attributes.run->mark)));
+  if (attributes.run) add(run_text(*attributes.run));
   if (attributes.thread) add("bound to `" + attributes.thread->axis.name() + "`");
   for (const Pragma& pragma : attributes.pragmas) add("pragma `" + pragma.key + "`");
   for (const PrefetchRequest& request : attributes.prefetches)
@@ -156,7 +161,7 @@ bool StageEdit::runs_over_elements(const IterVar& axis) const {
 void StageEdit::check_not_tensorized(const IterVar& axis) const {
   const AxisAttributes* attributes = stage().attributes_of(axis);
   if (attributes && attributes->tensorize)
-    fail(axis, "the axis is tensorized with intrinsic `" + attributes->tensorize->intrin.name() +
+    fail(axis, "the axis is tensorized with intrinsic `" + attributes->tensorize->name() +
                    "`, which takes the place of this loop; change the loops first, then tensorize");
 }
 
@@ -209,12 +214,6 @@ const IterVar* find_axis_among(const VarSet& vars, std::span<const IterVar> axes
   const auto found = std::ranges::find_if(
       axes, [&](const IterVar& axis) { return vars.contains(&axis.var().node()); });
   return found == axes.end() ? nullptr : &*found;
-}
-
-std::vector<Tensor> tensors_read(const Expr& e) {
-  TensorCollector reads;
-  reads.visit(e);
-  return std::move(reads.found);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //   const StageEdit edit(*this, "vectorize", where);
 //   const IterVar axis = edit.leaf(given);
 //   if (axis.kind() == IterKind::Reduce) edit.fail(axis, "the axis carries a reduction, ...");
-//   edit.attributes(axis).run = RunMark{LoopMark::Vectorized, where};
+//   edit.attributes(axis).run = tir::ForKind::Vectorized;
 #pragma once
 
 #include "te/relations/propagate.h"
@@ -78,6 +78,9 @@ class StageEdit {
   StageData* copy_ = nullptr;
   int exceptions_ = std::uncaught_exceptions();
 };
+
+/// Returns "Unrolled", "Vectorized" or "Parallelized", for messages.
+std::string run_text(tir::ForKind kind);
 
 /// Throws "<subject>: `foo` is not a storage scope; ...".
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,

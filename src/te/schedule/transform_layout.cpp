@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "te/operations/body.h"
 #include "te/operations/declare.h"
@@ -281,33 +282,31 @@ bool is_dense(const Digits& digits) {
   return true;
 }
 
-/// A digit of an old index, and the new index (`result`) that contains it.
-struct Placed {
-  Digit digit;
-  std::size_t result;
-  /// Whether the digit is the most significant digit of this new index.
-  bool is_top;
-};
-
-Expr value_of(const Placed& placed, const Var& result) {
+/// Returns the value of the digit in terms of the new index that contains it. `is_top` is whether
+/// it is the most significant digit of this new index.
+Expr value_of(const Digit& digit, const Var& result, bool is_top) {
   Expr value = result;
-  if (placed.digit.scale != 1) value = tir::floordiv(value, placed.digit.scale);
-  if (!placed.is_top) value = tir::floormod(value, *placed.digit.extent);
-  return placed.digit.lower == 1 ? value : value * placed.digit.lower;
+  if (digit.scale != 1) value = tir::floordiv(value, digit.scale);
+  if (!is_top) value = tir::floormod(value, *digit.extent);
+  return digit.lower == 1 ? value : value * digit.lower;
 }
 
+/// A digit of an old index, the number of the new index that contains it, and whether it is the
+/// most significant digit of this new index.
+using PlacedDigit = std::tuple<Digit, std::size_t, bool>;
+
 /// Returns the old index as the sum of its digits. Nullopt if digits are missing or duplicated.
-std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
+std::optional<Expr> assemble(std::vector<PlacedDigit> digits, const Expr& extent,
                              const std::vector<Var>& results) {
-  std::ranges::sort(digits, {}, [](const Placed& placed) { return placed.digit.lower; });
+  std::ranges::sort(digits, {}, [](const auto& placed) { return std::get<Digit>(placed).lower; });
   std::int64_t next = 1;
   std::optional<Expr> value;
-  for (const Placed& placed : digits) {
-    if (placed.digit.lower != next) return std::nullopt;
-    Expr term = value_of(placed, results[placed.result]);
+  for (const auto& [digit, result, is_top] : digits) {
+    if (digit.lower != next) return std::nullopt;
+    Expr term = value_of(digit, results[result], is_top);
     value = value ? term + *value : term;
-    if (!placed.digit.extent) return &placed == &digits.back() ? value : std::nullopt;
-    next *= *placed.digit.extent;
+    if (!digit.extent) return &digit == &std::get<Digit>(digits.back()) ? value : std::nullopt;
+    next *= *digit.extent;
   }
   if (tir::constant_int(extent) != next) return std::nullopt;
   return value ? *value : tir::make_int(extent.dtype(), 0);
@@ -373,13 +372,13 @@ std::optional<Expr> rounded_up(const Expr& extent, std::int64_t by) {
 std::optional<Bijection> inverse_of(const Transform::Map& forward, const std::vector<Expr>& extents,
                                     bool are_multiples) {
   Bijection result;
-  std::vector<std::vector<Placed>> by_source(extents.size());
+  std::vector<std::vector<PlacedDigit>> by_source(extents.size());
   for (std::size_t n = 0; n < forward.results.size(); ++n) {
     const std::optional<Digits> digits =
         digits_of(forward.results[n], forward.params, extents, are_multiples);
     if (!digits || !is_dense(*digits)) return std::nullopt;
     for (std::size_t m = 0; m < digits->size(); ++m)
-      by_source[(*digits)[m].source].push_back({(*digits)[m], n, m + 1 == digits->size()});
+      by_source[(*digits)[m].source].emplace_back((*digits)[m], n, m + 1 == digits->size());
     result.extents.push_back(extent_of(*digits, extents));
     result.inverse.params.emplace_back("axis" + std::to_string(n), result.extents.back().dtype());
   }
