@@ -17,6 +17,12 @@ using namespace tir;
 
 // ---- factors ------------------------------------------------------------------------------------
 
+std::variant<std::monostate, std::int64_t, ExprRV> Factor::value() const {
+  if (!number_) return std::monostate();
+  if (is_sampled_) return ExprRV(static_cast<int>(*number_));
+  return *number_;
+}
+
 Factors::Factors(std::initializer_list<Factor> factors) : vector(factors) {}
 Factors::Factors(std::vector<Factor> factors) : vector(std::move(factors)) {}
 Factors::Factors(const std::vector<ExprRV>& sampled) : vector(sampled.begin(), sampled.end()) {}

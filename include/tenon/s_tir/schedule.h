@@ -38,16 +38,16 @@ struct ScheduleOptions {
 /// A factor of a split: a number, a sampled number, or nullopt for the factor to infer.
 class Factor {
  public:
-  using Value = std::variant<std::monostate, std::int64_t, ExprRV>;
-
   Factor(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
-  Factor(T value) : value_(static_cast<std::int64_t>(value)) {}  // NOLINT
-  Factor(ExprRV value) : value_(value) {}                        // NOLINT
-  const Value& value() const { return value_; }
+  Factor(T value) : number_(static_cast<std::int64_t>(value)) {}         // NOLINT
+  Factor(ExprRV value) : number_(value.number()), is_sampled_(true) {}  // NOLINT
+  std::variant<std::monostate, std::int64_t, ExprRV> value() const;
 
  private:
-  Value value_;
+  /// The factor, or the number of its handle if it is sampled.
+  std::optional<std::int64_t> number_;
+  bool is_sampled_ = false;
 };
 /// The factors of a split, given in the call or sampled.
 class Factors : public std::vector<Factor> {
