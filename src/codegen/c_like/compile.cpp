@@ -234,15 +234,13 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
       throw RuntimeError("C code cannot link LLVM IR, such as `" + path.string() +
                          "`; use target llvm");
   TextEmitter emitter(kPlainC, imported_texts(units), options);
-  SymbolNames symbols;
-  for (const CompileUnit& unit : units)
-    for (const auto& [name, func] : unit.module.functions)
-      symbols.reserve(func.attrs.global_symbol);
+  std::set<std::string> symbols = function_names(units);
   std::vector<std::pair<const tir::PrimFunc*, Signature>> functions;
   for (const CompileUnit& unit : units)
     for (const auto& [name, func] : unit.module.functions) {
-      functions.emplace_back(&func, signature_of(func, symbols.packed(func.attrs.global_symbol),
-                                                 options.argument_alignment));
+      functions.emplace_back(&func,
+                             signature_of(func, packed_symbol(func.attrs.global_symbol, symbols),
+                                          options.argument_alignment));
       reserve_names(emitter, func, functions.back().second);
       code.functions.push_back(functions.back().second.spec);
       code.functions.back().features = needed_features(unit.target);

@@ -299,10 +299,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
 
   std::optional<DebugLines> debug_lines;
   if (options.lines) debug_lines.emplace(module, *options.lines);
-  SymbolNames symbols;
-  for (const CompileUnit& unit : units)
-    for (const auto& [name, func] : unit.module.functions)
-      symbols.reserve(func.attrs.global_symbol);
+  std::set<std::string> symbols = function_names(units);
   std::vector<llvm::Constant*> kernel_tables;
   for (const CompileUnit& unit : units) {
     ModuleEmitter emitter(module, unit.target, options, debug_lines ? &*debug_lines : nullptr);
@@ -313,7 +310,8 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
     }
     for (const auto& [name, func] : unit.module.functions) {
       const Signature signature = signature_of(
-          func, symbols.packed(func.attrs.global_symbol, unit.target.system_library.value_or("")),
+          func,
+          packed_symbol(func.attrs.global_symbol, symbols, unit.target.system_library.value_or("")),
           options.argument_alignment, unit.kernels ? &*unit.kernels : nullptr);
       emit_function(emitter, func, signature);
       result.functions.push_back(signature.spec);
