@@ -240,7 +240,7 @@ class FunctionEmitter {
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
   /// Compute on values of `type`, which is float32, float64 or a vector of them.
   llvm::Value* math_on(tir::Intrin intrin, const std::vector<llvm::Value*>& args, DataType type);
-  llvm::Value* exactly(const MathFunction& function, const std::vector<llvm::Value*>& args);
+  llvm::Value* exactly(const tir::Expr& e);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
   llvm::Value* library_function(tir::Intrin intrin, std::vector<llvm::Value*> args);
   llvm::Value* call_libm_by_lanes(const std::string& name, const std::vector<llvm::Value*>& args,
