@@ -11,7 +11,10 @@ using namespace tir;
 class PackedTextEmitter {
  public:
   PackedTextEmitter(TextEmitter& module, const PrimFunc& func, const Signature& signature)
-      : module_(module), func_(func), signature_(signature), uses_(func.body) {}
+      : module_(module),
+        func_(func),
+        signature_(signature),
+        used_as_data_(data_variables(func.body)) {}
 
   void run() {
     const std::string wanted = as_identifier(signature_.spec.name);
@@ -31,7 +34,7 @@ class PackedTextEmitter {
   // ---- the computation ----
 
   void emit_computation() {
-    CFunctionEmitter emitter(module_, uses_, name_, func_.attrs.noalias);
+    CFunctionEmitter emitter(module_, used_as_data_, name_, func_.attrs.noalias);
     emitter.comment_stages(func_);
     emitter.sizes_ = &sizes_;
     std::string params, in_header;
@@ -73,7 +76,7 @@ class PackedTextEmitter {
   // ---- the packed function ----
 
   void emit_packed() {
-    CFunctionEmitter emitter(module_, uses_, signature_.spec.symbol, func_.attrs.noalias);
+    CFunctionEmitter emitter(module_, used_as_data_, signature_.spec.symbol, func_.attrs.noalias);
     for (const char* name : {"args", "type_codes", "num_args"}) emitter.names().reserve(name);
     emitter.out_.add("(void)type_codes, (void)num_args;");
     for (std::size_t n = 0; n < func_.params.size(); ++n) unpack(emitter, n);
@@ -157,7 +160,7 @@ class PackedTextEmitter {
   TextEmitter& module_;
   const PrimFunc& func_;
   const Signature& signature_;
-  const IndexUses uses_;
+  const VarSet used_as_data_;
   const StmtSizes sizes_{func_.body};
   std::string name_;
   /// The arguments of the computation, in order.

@@ -62,9 +62,9 @@ struct CVariable {
 
 class CFunctionEmitter {
  public:
-  CFunctionEmitter(TextEmitter& module, const IndexUses& uses, std::string name, bool noalias)
+  CFunctionEmitter(TextEmitter& module, const VarSet& used_as_data, std::string name, bool noalias)
       : module_(module),
-        uses_(uses),
+        used_as_data_(used_as_data),
         name_(std::move(name)),
         noalias_(noalias),
         names_(module.names()) {
@@ -242,13 +242,15 @@ class CFunctionEmitter {
   }
 
   TextEmitter& module_;
-  const IndexUses& uses_;
+  /// See data_variables().
+  const VarSet& used_as_data_;
   std::string name_;
   bool noalias_;
   Names names_;
   Lines out_;
   std::unordered_map<const tir::ExprNode*, CVariable> variables_;
-  StackPlan stack_;
+  /// The data pointers of temporaries on the stack.
+  VarSet stack_;
   bool index_mode_ = false;
   bool uses_status_ = false;
   /// Whether the function may return a status other than kTenonOk.

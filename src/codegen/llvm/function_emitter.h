@@ -276,9 +276,9 @@ class FunctionEmitter {
   /// The mask of lanes that take the enclosing per-lane branches, and may therefore be stored; null
   /// if all lanes do.
   llvm::Value* stored_lanes_ = nullptr;
-  /// The plan of temporaries on the stack. Called parts have the same plan, because their
+  /// The data pointers of temporaries on the stack. Called parts have the same set, because their
   /// temporaries are on the stack as well.
-  std::shared_ptr<const StackPlan> stack_;
+  std::shared_ptr<const VarSet> stack_;
   WorkspaceScopes workspaces_;
   llvm::Value* device_id_ = nullptr;
   /// Whether this function is a part of a long sequence outside of loops. Its loops are not
