@@ -81,11 +81,11 @@ class PackedTextEmitter {
     emitter.out_.add("(void)type_codes, (void)num_args;");
     for (std::size_t n = 0; n < func_.params.size(); ++n) unpack(emitter, n);
     for (const SizeBinding& size : signature_.sizes) {
-      Text value = part(size.param, size.part, size.dimension);
+      Text value = part(size.param, size.is_stride, size.dimension);
       if (size.zero_if_extent_is_one)
-        value = {
-            part(size.param, ArrayPart::Extent, size.dimension).text + " == 1 ? 0 : " + value.text,
-            Level::Choice};
+        value = {part(size.param, /*is_stride=*/false, size.dimension).text +
+                     " == 1 ? 0 : " + value.text,
+                 Level::Choice};
       const DataType t = size.var.dtype();
       const std::string name =
           emitter.bind(size.var.name(), t, t.bits == 64 ? value : cast_to(type_of(t), value));
@@ -129,15 +129,14 @@ class PackedTextEmitter {
     emitter.define(param, {.name = arguments_.back()});
   }
 
-  Text part(int param, ArrayPart part, int dimension) const {
-    return {arguments_[static_cast<std::size_t>(param)] +
-            (part == ArrayPart::Extent ? "->shape[" : "->strides[") + std::to_string(dimension) +
-            "]"};
+  Text part(int param, bool is_stride, int dimension) const {
+    return {arguments_[static_cast<std::size_t>(param)] + (is_stride ? "->strides[" : "->shape[") +
+            std::to_string(dimension) + "]"};
   }
 
   void emit_check(CFunctionEmitter& emitter, const SizeCheck& check) {
     module_.use_runtime();
-    const Text given = part(check.param, check.part, check.dimension);
+    const Text given = part(check.param, check.is_stride, check.dimension);
     const Text wanted = emitter.index(check.expected);
     emitter.block("if (" + given.text + " != " + wanted.within(Level::Sum) + ")", [&] {
       emitter.out_.add("set_last_error(" + c_string(check.message) + ");");

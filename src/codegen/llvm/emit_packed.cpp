@@ -142,9 +142,8 @@ class PackedEmitter {
     return builder.getInt32(0);
   }
 
-  llvm::Value* part(FunctionEmitter& emitter, int param, ArrayPart part, int dimension) const {
-    const std::size_t offset =
-        part == ArrayPart::Extent ? offsetof(DLTensor, shape) : offsetof(DLTensor, strides);
+  llvm::Value* part(FunctionEmitter& emitter, int param, bool is_stride, int dimension) const {
+    const std::size_t offset = is_stride ? offsetof(DLTensor, strides) : offsetof(DLTensor, shape);
     llvm::IRBuilder<>& builder = emitter.builder_;
     llvm::Value* numbers = field(emitter, static_cast<unsigned>(param), offset);
     llvm::Value* at = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), numbers,
@@ -154,9 +153,9 @@ class PackedEmitter {
 
   llvm::Value* bind(FunctionEmitter& emitter, const SizeBinding& size) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
-    llvm::Value* value = part(emitter, size.param, size.part, size.dimension);
+    llvm::Value* value = part(emitter, size.param, size.is_stride, size.dimension);
     if (size.zero_if_extent_is_one) {
-      llvm::Value* extent = part(emitter, size.param, ArrayPart::Extent, size.dimension);
+      llvm::Value* extent = part(emitter, size.param, /*is_stride=*/false, size.dimension);
       value = builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)),
                                    builder.getInt64(0), value);
     }
@@ -167,7 +166,7 @@ class PackedEmitter {
 
   void emit_check(FunctionEmitter& emitter, const SizeCheck& check) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
-    llvm::Value* given = part(emitter, check.param, check.part, check.dimension);
+    llvm::Value* given = part(emitter, check.param, check.is_stride, check.dimension);
     llvm::Value* holds = builder.CreateICmpEQ(given, emitter.index(check.expected));
     llvm::BasicBlock* right = emitter.new_block("size_holds");
     llvm::BasicBlock* wrong = emitter.new_block("size_differs");
