@@ -414,9 +414,8 @@ void CFunctionEmitter::read_fragments(const Stmt& kernel) {
     const auto number = [&](std::size_t k) {
       return static_cast<int>(constant_int(n.args[k]).value_or(0));
     };
-    FragmentShape shape{.m = number(1), .n = number(2), .k = number(3)};
-    shape.is_by_columns = is_load && is_by_columns(n.args[7]);
-    fragments_.try_emplace(&n.args[0].node(), shape);
+    fragments_.try_emplace(&n.args[0].node(), number(1), number(2), number(3),
+                           is_load && is_by_columns(n.args[7]));
     if (!is_load && !is_store) return;
     if (const Call* address = as_call(n.args[5], Intrin::tvm_access_ptr))
       matrix_memory_.insert(&address->args[1].node());
@@ -428,10 +427,10 @@ void CFunctionEmitter::fragment_memory(const Allocate& n) {
   const auto found = fragments_.find(&n.data.node());
   if (found == fragments_.end())
     refuse_in_kernel("fragment `" + n.data.name() + "`, which is neither loaded nor filled,");
-  const FragmentShape& shape = found->second;
+  const auto& [product_m, product_n, product_k, has_columns] = found->second;
   const bool is_sum = scope == StorageScope::WmmaAccumulator;
-  const int rows = scope == StorageScope::WmmaMatrixB ? shape.k : shape.m;
-  const int columns = scope == StorageScope::WmmaMatrixA ? shape.k : shape.n;
+  const int rows = scope == StorageScope::WmmaMatrixB ? product_k : product_m;
+  const int columns = scope == StorageScope::WmmaMatrixA ? product_k : product_n;
   const auto bytes = constant_bytes(n);
   if (!bytes)
     refuse_in_kernel("fragment `" + n.data.name() + "` whose number of tiles is not constant");
@@ -441,10 +440,10 @@ void CFunctionEmitter::fragment_memory(const Allocate& n) {
                      (is_sum                               ? "accumulator"
                       : scope == StorageScope::WmmaMatrixA ? "matrix_a"
                                                            : "matrix_b") +
-                     ", " + std::to_string(shape.m) + ", " + std::to_string(shape.n) + ", " +
-                     std::to_string(shape.k) + ", " +
+                     ", " + std::to_string(product_m) + ", " + std::to_string(product_n) + ", " +
+                     std::to_string(product_k) + ", " +
                      wmma_type(module_.dialect(), element_of(n.data));
-  if (!is_sum) type += ", " + wmma + (shape.is_by_columns ? "col_major" : "row_major");
+  if (!is_sum) type += ", " + wmma + (has_columns ? "col_major" : "row_major");
   const std::string name = names_.take(n.data.name());
   out_.add(type + "> " + name + "[" + std::to_string((*bytes + tile - 1) / tile) + "];");
   define(n.data, {.name = name, .is_local = true});

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -283,14 +284,10 @@ class CFunctionEmitter {
   bool has_dynamic_shared_ = false;
   /// The variables that hold vector loads of the current statement.
   std::unordered_map<const tir::ExprNode*, std::string> vector_loads_;
-  /// The m x n x k shape of the product that uses the fragment, and whether the fragment's memory
-  /// layout is column-major.
-  struct FragmentShape {
-    int m = 0, n = 0, k = 0;
-    bool is_by_columns = false;
-  };
-  /// Fragments by data pointer. Never iterated, because the keys are addresses.
-  std::unordered_map<const tir::ExprNode*, FragmentShape> fragments_;
+  /// Fragments by data pointer: the m x n x k shape of the product that uses the fragment, and
+  /// whether the fragment's memory layout is column-major. Never iterated, because the keys are
+  /// addresses.
+  std::unordered_map<const tir::ExprNode*, std::tuple<int, int, int, bool>> fragments_;
   /// The memory that matrix operations load from and store to.
   std::unordered_set<const tir::ExprNode*> matrix_memory_;
   /// The required alignment of each parameter, in bytes.
