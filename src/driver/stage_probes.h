@@ -108,12 +108,11 @@ class ProfiledBuild : public BuildWatcher {
   /// Returns `ready` with probes. `ready` is the function that is compiled. The work of its stages
   /// is counted in `lowered`, an earlier form of it.
   tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) override;
-  void set_up(codegen::CompileOptions& options) override { options.profiling = profiling(); }
+  void set_up(codegen::CompileOptions& options) override;
   /// Completes the record. Called after the last step of the compiler.
   void finish();
 
  private:
-  codegen::Profiling profiling();
   void note(std::string_view step, double seconds);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -16,7 +16,7 @@ class BuildWatcher {
   /// Receives each device kernel that is ready for code generation. Returns the kernel to emit
   /// instead.
   virtual tir::PrimFunc add_kernel(const tir::PrimFunc& kernel) { return kernel; }
-  /// Sets the options that code generation needs, such as `profiling` or `lines`. Called after all
+  /// Sets the options that code generation needs, such as `profiler` or `lines`. Called after all
   /// functions have been added. Objects that the options point to must live as long as this
   /// watcher.
   virtual void set_up(codegen::CompileOptions& options) = 0;

@@ -219,7 +219,7 @@ std::vector<std::string> needed_features(const tir::TargetFacts& target) {
 }  // namespace
 
 Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOptions& options) {
-  StepClock clock(options);
+  auto start = std::chrono::steady_clock::now();
   CCode code;
   code.target = units.front().target;
   code.options = options;
@@ -248,7 +248,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   for (const auto& [func, signature] : functions) emit_c_function(emitter, *func, signature);
   code.text = emitter.text(manifest_text(code.functions));
   code.header = emitter.declarations();
-  clock.finish("emit-c");
+  finish_step(options, "emit-c", start);
   return Artifact(std::make_shared<CArtifact>(std::move(code)));
 }
 

@@ -286,7 +286,7 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
 }
 
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options) {
-  StepClock clock(options);
+  auto start = std::chrono::steady_clock::now();
   std::vector<tir::TargetFacts> targets;
   for (const CompileUnit& unit : units) targets.push_back(unit.target);
   LlvmCode result = code_for(std::move(targets), options);
@@ -324,7 +324,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   if (result.common.system_library)
     register_system_library(module, *result.common.system_library, result.functions);
   verify(module, "emitted");
-  clock.finish("emit-llvm");
+  finish_step(options, "emit-llvm", start);
 
   const int opt_level = affordable_level(module, options.opt_level);
   if (opt_level != options.opt_level) {
@@ -334,17 +334,17 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   }
   optimize(module, *machine, opt_level, has_imports);
   avoid_faults_of_code_generators(module, opt_level);
-  clock.finish("optimize-llvm");
+  finish_step(options, "optimize-llvm", start);
   llvm::raw_string_ostream bitcode(result.bitcode);
   llvm::WriteBitcodeToFile(module, bitcode);
   bitcode.flush();
   result.object = generate_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
-  clock.finish("generate-code");
+  finish_step(options, "generate-code", start);
   return Artifact(std::make_shared<LlvmArtifact>(std::move(result)));
 }
 
 std::optional<std::string> LlvmArtifact::stored() const {
-  if (code_.options.profiling) return std::nullopt;
+  if (code_.options.profiler) return std::nullopt;
   ByteWriter out;
   out.text(runtime::to_manifest(code_.functions));
   out.number(static_cast<std::uint64_t>(code_.options.opt_level));

@@ -68,12 +68,12 @@ class PackedEmitter {
   llvm::Value* call(FunctionEmitter& emitter, llvm::Function* computation,
                     const std::vector<llvm::Value*>& args) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
-    const std::optional<Profiling>& profiling = module_.options().profiling;
-    if (!profiling) return builder.CreateCall(computation, args);
+    const CompileOptions& options = module_.options();
+    if (!options.profiler) return builder.CreateCall(computation, args);
     llvm::Value* profiler = builder.CreateIntToPtr(
-        builder.getInt64(reinterpret_cast<std::uintptr_t>(profiling->profiler.get())),
+        builder.getInt64(reinterpret_cast<std::uintptr_t>(options.profiler.get())),
         builder.getPtrTy());
-    const int region = profiling->functions.at(signature_.spec.name);
+    const int region = options.profiled_functions.at(signature_.spec.name);
     llvm::Value* depth = builder.CreateCall(module_.runtime_function("tenon_profile_begin_call"),
                                             {profiler, emitter.int32(region)});
     llvm::Value* status = builder.CreateCall(computation, args);

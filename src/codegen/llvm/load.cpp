@@ -220,8 +220,7 @@ class CompiledModule : public runtime::ModuleImpl {
     artifact_->save(path, options);
   }
   std::shared_ptr<runtime::Profiler> profiler() const override {
-    const auto& profiling = artifact_->code().options.profiling;
-    return profiling ? profiling->profiler : nullptr;
+    return artifact_->code().options.profiler;
   }
 
  private:
