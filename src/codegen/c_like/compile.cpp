@@ -197,12 +197,12 @@ std::string manifest_text(const std::vector<runtime::FunctionSpec>& functions) {
 }
 
 std::vector<std::string> imported_texts(const std::vector<CompileUnit>& units) {
-  ImportedSources sources;
-  for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
-  if (!sources.llvm.empty())
+  std::vector<std::string> llvm_sources, c_sources;
+  for (const CompileUnit& unit : units) add_imported_sources(unit.module, llvm_sources, c_sources);
+  if (!llvm_sources.empty())
     throw LowerError("C text cannot import LLVM IR (pragma import_llvm); use target llvm");
   std::vector<std::string> texts;
-  for (const std::string& source : sources.c)
+  for (const std::string& source : c_sources)
     texts.push_back(is_source_path(source, {".c"}) ? read_file(source) : source);
   return texts;
 }

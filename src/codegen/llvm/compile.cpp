@@ -3,7 +3,6 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
-#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -17,6 +16,8 @@
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/target_machine.h"
+#include "tenon/codegen/c_compiler.h"
+#include "tenon/codegen/imports.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/codegen/symbol_names.h"
@@ -227,31 +228,14 @@ LlvmCode code_for(std::vector<tir::TargetFacts> targets, const CompileOptions& o
   return code;
 }
 
-/// Imports C source. If clang compiles it to IR of this version of LLVM, the IR is linked into the
-/// module, where it can be inlined; otherwise the source becomes an object.
-void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
-  CImportOptions options{.command = code.options.c_compiler,
-                         .wants_llvm_ir = true,
-                         .clangs = {"clang-" + std::to_string(LLVM_VERSION_MAJOR), "clang"}};
-  const CTarget target = c_target_of(code.common);
-  ImportedC compiled = compile_c(source, target, options);
-  if (compiled.is_llvm_ir && !import_c_bitcode(module, compiled.bytes)) {
-    options.wants_llvm_ir = false;
-    compiled = compile_c(source, target, options);
-  }
-  code.notes.push_back("imported C: compiled by `" + compiled.how + "`, " +
-                       (compiled.is_llvm_ir ? "part of this module" : "called as an object"));
-  if (!compiled.is_llvm_ir) code.imported_objects.push_back(std::move(compiled.bytes));
-}
-
 /// Imports the sources that are named by the options and by pragmas of the functions.
 void import_sources(llvm::Module& module, const std::vector<CompileUnit>& units, LlvmCode& code) {
-  ImportedSources sources;
-  for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
+  std::vector<std::string> llvm_sources, c_sources;
+  for (const CompileUnit& unit : units) add_imported_sources(unit.module, llvm_sources, c_sources);
   for (const std::filesystem::path& path : code.options.link)
     if (is_llvm_ir(path)) import_llvm(module, path.string());
-  for (const std::string& source : sources.llvm) import_llvm(module, source);
-  for (const std::string& source : sources.c) import_c(module, source, code);
+  for (const std::string& source : llvm_sources) import_llvm(module, source);
+  for (const std::string& source : c_sources) import_c(module, source, code);
 }
 
 void put(ByteWriter& out, const KernelCode& code) {
