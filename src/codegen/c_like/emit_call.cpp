@@ -69,8 +69,7 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
         return Text{std::to_string(k < n.args.size() ? constant_int(n.args[k]).value_or(otherwise)
                                                      : otherwise)};
       };
-      return call(module_.helpers().use(Helper::Prefetch),
-                  {expr(n.args[0]), hint(1, 0), hint(2, 3)});
+      return call(module_.use_helper(Helper::Prefetch), {expr(n.args[0]), hint(1, 0), hint(2, 3)});
     }
     case Intrin::dp4a:
     case Intrin::launch_kernel:

@@ -113,7 +113,7 @@ Text CFunctionEmitter::asynchronous_copy(Intrin intrin, const Call& n) {
       if (!pointer) refuse_in_kernel("a copy whose address is not a tvm_access_ptr");
       align(pointer->args[1], 16);
     }
-    const Text copy = call(module_.helpers().use(Helper::CopyAsync),
+    const Text copy = call(module_.use_helper(Helper::CopyAsync),
                            {expr(n.args[0]), expr(n.args[1]), expr(n.args[2])});
     out_.add(copy.text + ";");
   }
@@ -130,7 +130,7 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
       return call(function, {expr(n.args[0], lane), expr(n.args[1], lane), expr(n.args[2], lane),
                              expr(n.args[3], lane)});
     if (device.shuffle.empty()) refuse_in_kernel("an exchange within a warp");
-    return call(module_.helpers().use(helper, n.args[1].dtype().element()),
+    return call(module_.use_helper(helper, n.args[1].dtype().element()),
                 {expr(n.args[1], lane), expr(n.args[2], lane), expr(n.args[3], lane)});
   };
   switch (intrin) {
@@ -337,7 +337,7 @@ Text CFunctionEmitter::four_bytes(const Expr& e) {
   }
   std::vector<Text> bytes;
   for (int lane = 0; lane < 4; ++lane) bytes.push_back(expr(e, Lane::at(lane)));
-  return call(module_.helpers().use(Helper::FourBytes), bytes);
+  return call(module_.use_helper(Helper::FourBytes), bytes);
 }
 
 /// Emits dp4a(a, b, c). CUDA has a function for two signed factors; other cases use a PTX
@@ -351,11 +351,11 @@ Text CFunctionEmitter::dot_product(const Call& n) {
   }
   const std::string of_a = a.is_uint() ? "u32" : "s32", of_b = b.is_uint() ? "u32" : "s32";
   const std::string name = "dp4a_" + of_a + "_" + of_b;
-  module_.helpers().use_text(name, "int " + name +
-                                       "(int a, int b, int c) {\n  int sum;\n  asm(\"dp4a." + of_a +
-                                       "." + of_b +
-                                       " %0, %1, %2, %3;\" : \"=r\"(sum) : \"r\"(a), \"r\"(b), "
-                                       "\"r\"(c));\n  return sum;\n}\n");
+  module_.use_helper_text(name, "int " + name +
+                                    "(int a, int b, int c) {\n  int sum;\n  asm(\"dp4a." + of_a +
+                                    "." + of_b +
+                                    " %0, %1, %2, %3;\" : \"=r\"(sum) : \"r\"(a), \"r\"(b), "
+                                    "\"r\"(c));\n  return sum;\n}\n");
   return call(name, {x, y, sum});
 }
 

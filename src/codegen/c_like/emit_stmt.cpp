@@ -257,7 +257,7 @@ void CFunctionEmitter::workspace(const Allocate& n) {
     bytes = {std::to_string(*constant)};
   } else {
     for (const Expr& extent : n.extents)
-      bytes = call(module_.helpers().use(Helper::SizeOfProduct), {bytes, index(extent)});
+      bytes = call(module_.use_helper(Helper::SizeOfProduct), {bytes, index(extent)});
   }
   const std::string name = names_.take(n.data.name());
   out_.add(type + "* " + std::string(module_.dialect().restrict_word) + " " + name +

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "codegen/c_like/text.h"
+#include "codegen/c_like/text_emitter.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -394,32 +395,32 @@ bool is_helper_name(std::string_view name) {
   return kNames.contains(std::string(name));
 }
 
-std::string Helpers::use(Helper helper, DataType type) {
+std::string TextEmitter::use_helper(Helper helper, DataType type) {
   DataType t = type.element();
   if (helper == Helper::SixteenOfInt64) t = Int(64);
   if (helper == Helper::SixteenOfUInt64) t = UInt(64);
   if (helper == Helper::Round) {
-    use(Helper::ValueOfBits, t);
-    use(Helper::BitsOfValue, t);
+    use_helper(Helper::ValueOfBits, t);
+    use_helper(Helper::BitsOfValue, t);
   }
   if (helper == Helper::SixteenOfInt64 || helper == Helper::SixteenOfUInt64) {
-    use(Helper::Round, BFloat(16));
-    use(Helper::ToOdd);
+    use_helper(Helper::Round, BFloat(16));
+    use_helper(Helper::ToOdd);
   }
   const std::string name = name_of(helper, t.str());
-  used_.emplace(std::pair(helper, name), t);
+  used_helpers_.emplace(std::pair(helper, name), t);
   return name;
 }
 
-std::string Helpers::text() const {
+std::string TextEmitter::helpers() const {
   std::string result;
-  for (const auto& [key, type] : used_) {
+  for (const auto& [key, type] : used_helpers_) {
     const auto& [helper, name] = key;
     const std::string body = filled(body_of(helper, type, dialect_), helper, name, dialect_, type);
     const bool is_macro = body.starts_with('#');
     result += (is_macro ? "" : std::string(dialect_.of_helpers) + " ") + body + "\n";
   }
-  for (const auto& [name, text] : texts_)
+  for (const auto& [name, text] : helper_texts_)
     result += std::string(dialect_.of_helpers) + " " + text + "\n";
   return result;
 }
