@@ -31,7 +31,7 @@ class Places {
         is_settled[n] = around >= 0;
       }
     };
-    for (const auto& loop : code_.loops) settle(loop.first, loop.last);
+    for (const auto& [first, last] : code_.loops) settle(first, last);
     for (std::size_t first = 0; first < known_.size();) {
       std::size_t last = first;
       while (last + 1 < known_.size() && !is_function(last + 1)) ++last;
