@@ -132,7 +132,7 @@ class CFunctionEmitter {
   void return_value(const Text& value);
 
   // Emission of constructs that only kernels have.
-  bool is_kernel() const { return module_.dialect().device != nullptr; }
+  bool is_kernel() const { return module_.dialect().device.has_value(); }
   void kernel_body(const tir::Stmt& body);
   void thread_axis(const tir::Attr& n);
   void device_memory(const tir::Allocate& n);

@@ -60,7 +60,7 @@ std::string filled(std::string text, Helper helper, const std::string& name, con
   replace("$O", helper == Helper::MinOfVariables ? "<" : ">");
   replace("$C", helper == Helper::MinOfVariables ? "lt" : "gt");
   replace("$F", t.bits == 64 || !dialect.names_math_by_type ? "" : "f");
-  if (dialect.device != nullptr) {
+  if (dialect.device) {
     replace("$S", std::string(dialect.device->shuffle));
     // Longer names come first, because some names are parts of others.
     for (const int is_unsigned : {1, 0})
@@ -367,9 +367,9 @@ std::string name_of(Helper helper, const std::string& type) {
 }
 
 const char* body_of(Helper helper, DataType t, const Dialect& dialect) {
-  const bool has_ptx = dialect.device != nullptr && dialect.device->has_ptx;
+  const bool has_ptx = dialect.device && dialect.device->has_ptx;
   const bool is_of_float = helper == Helper::OfFloat32 || helper == Helper::OfFloat64;
-  if (is_of_float && dialect.device == nullptr) return kIntegerOfFloatInC;
+  if (is_of_float && !dialect.device) return kIntegerOfFloatInC;
   if (has_ptx && helper == Helper::ValueOfBits && !t.is_bfloat()) return kValueOfFloat16InCuda;
   if (has_ptx && helper == Helper::BitsOfValue)
     return t.is_bfloat() ? kBfloat16BitsInCuda : kFloat16BitsInCuda;

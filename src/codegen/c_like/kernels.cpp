@@ -190,8 +190,8 @@ KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts&
   internal_check(facts.is_gpu(), "kernels for a processor");
   const bool is_cuda = facts.kind == TargetKind::Cuda;
   KernelCode code{.device = is_cuda ? runtime::DeviceType::Cuda : runtime::DeviceType::OpenCL};
-  const OpenClDialect opencl(facts);
-  TextEmitter module(is_cuda ? kCudaC : opencl.dialect, {}, options);
+  const Dialect dialect = is_cuda ? cuda_c() : opencl_c(facts);
+  TextEmitter module(dialect, {}, options);
   for (const PrimFunc& kernel : kernels) {
     KernelTextEmitter emitter(module, kernel, facts.max_registers);
     code.specs.push_back(emitter.run());

@@ -138,7 +138,7 @@ TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> import
         "workspace_free", "LANES", "PART", "TenonValue", "DLDevice", "DLDataType", "DLTensor",
         "TenonRuntimeApi", "args", "type_codes", "num_args"})
     names_.reserve(name);
-  if (dialect.device == nullptr) return;
+  if (!dialect.device) return;
   names_.reserve(kDynamicShared);
   names_.reserve(kSharedVectors);
   for (const std::string_view word : dialect.device->reserved) names_.reserve(word);
