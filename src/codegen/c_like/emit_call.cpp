@@ -82,16 +82,8 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
     case Intrin::ret:
       return_value(cast_to(type_of(Int(32)), expr(n.args[0])));
       return none;
-    case Intrin::popcount:
-    case Intrin::clz:
-    case Intrin::shift_left:
-    case Intrin::shift_right:
-    case Intrin::bitwise_and:
-    case Intrin::bitwise_or:
-    case Intrin::bitwise_xor:
-    case Intrin::bitwise_not:
-      return bits_intrin(intrin, n, type.element(), lane);
     default:
+      if (is_bit_operation(intrin)) return bits_intrin(intrin, n, type.element(), lane);
       return math(intrin, n, type.element(), lane);
   }
 }

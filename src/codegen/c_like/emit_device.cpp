@@ -151,12 +151,6 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
     case Intrin::ptx_wait_group:
       if (!device.has_ptx) refuse_in_kernel("an asynchronous copy");
       return asynchronous_copy(intrin, n);
-    case Intrin::tvm_load_matrix_sync:
-    case Intrin::tvm_store_matrix_sync:
-    case Intrin::tvm_fill_fragment:
-    case Intrin::tvm_mma_sync:
-      if (!device.has_tensor_cores) refuse_in_kernel("an operation of tensor cores");
-      return matrix_operation(intrin, n);
     case Intrin::dp4a:
       if (!device.has_ptx) refuse_in_kernel("a sum of four products as an instruction");
       return dot_product(n);
@@ -182,7 +176,9 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
     case Intrin::ret:
       refuse_in_kernel("a call of @tir." + std::string(to_string(intrin)));
     default:
-      return call_intrin(intrin, n, type, lane);
+      if (!is_matrix_operation(intrin)) return call_intrin(intrin, n, type, lane);
+      if (!device.has_tensor_cores) refuse_in_kernel("an operation of tensor cores");
+      return matrix_operation(intrin, n);
   }
 }
 

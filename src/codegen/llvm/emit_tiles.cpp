@@ -10,6 +10,7 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/llvm_versions.h"
 #include "tenon/codegen/memory_plan.h"
+#include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
@@ -22,11 +23,6 @@ using namespace tir;
 namespace {
 
 constexpr std::int64_t kMaxRows = 16, kRowBytes = 64, kSumBytes = 4;
-
-bool is_matrix_operation(Intrin intrin) {
-  return intrin == Intrin::tvm_load_matrix_sync || intrin == Intrin::tvm_store_matrix_sync ||
-         intrin == Intrin::tvm_fill_fragment || intrin == Intrin::tvm_mma_sync;
-}
 
 const Call* matrix_operation(const Expr& e) {
   const Call* call = e.as<Call>();
