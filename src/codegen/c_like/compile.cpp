@@ -1,5 +1,4 @@
 #include "tenon/codegen/c_like/compile.h"
-#include "tenon/runtime/module_impl.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +7,7 @@
 #include "tenon/codegen/c_compiler.h"
 #include "tenon/codegen/files.h"
 #include "tenon/codegen/imports.h"
+#include "tenon/codegen/loaded_artifact.h"
 #include "tenon/codegen/process.h"
 #include "tenon/codegen/symbol_names.h"
 #include "tenon/runtime/module_seal.h"
@@ -110,29 +110,6 @@ std::string header_text(const std::filesystem::path& path, const std::string& de
          declarations + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-class CModule : public runtime::ModuleImpl {
- public:
-  CModule(std::shared_ptr<const ArtifactImpl> artifact, const runtime::Module& library)
-      : artifact_(std::move(artifact)), library_(library.impl()) {}
-
-  std::string kind() const override { return "c"; }
-  const std::vector<runtime::FunctionSpec>& functions() const override {
-    return artifact_->functions();
-  }
-  runtime::Function::PackedCall lookup(const runtime::FunctionSpec& function) override {
-    return library_->lookup(function);
-  }
-  std::vector<std::string> source_kinds() const override { return artifact_->source_kinds(); }
-  std::string source(std::string_view kind) const override { return artifact_->source(kind); }
-  void save(const std::string& path, const runtime::SaveOptions& options) const override {
-    artifact_->save(path, options);
-  }
-
- private:
-  std::shared_ptr<const ArtifactImpl> artifact_;
-  std::shared_ptr<runtime::ModuleImpl> library_;
-};
-
 class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArtifact> {
  public:
   explicit CArtifact(CCode code) : code_(std::move(code)) {}
@@ -160,7 +137,11 @@ class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArti
     const std::filesystem::path library = folder.file("functions.so");
     link_shared_library(code_, library);
     try {
-      return std::make_shared<CModule>(shared_from_this(), runtime::Module::load(library));
+      return std::make_shared<LoadedArtifact>(
+          "c", shared_from_this(),
+          [code = runtime::Module::load(library).impl()](const runtime::FunctionSpec& function) {
+            return code->lookup(function);
+          });
     } catch (const RuntimeError& error) {
       refuse_unknown_function(error.what());
       throw;
