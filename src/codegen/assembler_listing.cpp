@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tenon/support/function_ref.h"
+
 namespace tenon::codegen {
 
 namespace {
@@ -53,95 +55,87 @@ bool is_part_of_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$';
 }
 
-class Reader {
- public:
-  AssemblerListing read(std::string_view text) {
-    for (const auto each : std::views::split(text, '\n')) line({each.begin(), each.end()});
-    end_function();
-    std::ranges::sort(result_.loops, {}, [](const auto& loop) { return loop.last - loop.first; });
-    return std::move(result_);
-  }
-
- private:
-  void line(std::string_view text) {
-    const std::string_view content = without_comment(text);
-    if (content.empty()) return;
-    if (content.ends_with(':')) return label(content.substr(0, content.size() - 1));
-    if (content.starts_with(".type") && content.ends_with("@function")) {
-      const std::string_view rest = trimmed(content.substr(5));
-      functions_.emplace(rest.substr(0, rest.find(',')));
-    } else if (content.starts_with(".loc\t") || content.starts_with(".loc ")) {
-      line_ = line_of_loc(content);
-    } else if (content.starts_with(".size") || content.starts_with(".section")) {
-      end_function();
-    } else if (is_inside_ && !content.starts_with('.')) {
-      function_.push_back({AssemblerLine::Kind::Instruction, spaced(content), line_});
+/// Calls `f` on each name, number and keyword in an instruction.
+void for_each_name(std::string_view text, FunctionRef<void(std::string_view)> f) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    if (!is_part_of_name(text[begin])) {
+      ++begin;
+      continue;
     }
+    std::size_t end = begin;
+    while (end < text.size() && is_part_of_name(text[end])) ++end;
+    f(text.substr(begin, end - begin));
+    begin = end;
   }
+}
 
-  void label(std::string_view name) {
-    if (functions_.contains(std::string(name))) {
-      end_function();
-      is_inside_ = true;
-      line_ = 0;
-      function_.push_back({AssemblerLine::Kind::Function, std::string(name)});
-    } else if (name.starts_with(".Lfunc_end")) {
-      end_function();
-    } else if (is_inside_) {
-      function_.push_back({AssemblerLine::Kind::Label, std::string(name)});
-    }
+/// Moves the lines of a function to the listing, except labels that no instruction refers to, and
+/// adds its loops.
+void move_function(std::vector<AssemblerLine>& function, AssemblerListing& listing) {
+  std::unordered_map<std::string_view, std::size_t> places;  // each label's index in `function`
+  for (std::size_t n = 0; n < function.size(); ++n)
+    if (function[n].kind == AssemblerLine::Kind::Label) places.emplace(function[n].text, n);
+  std::vector<bool> is_named(function.size(), false);
+  std::vector<std::pair<std::size_t, std::size_t>> back;
+  for (std::size_t n = 0; n < function.size(); ++n) {
+    if (function[n].kind != AssemblerLine::Kind::Instruction) continue;
+    for_each_name(function[n].text, [&](std::string_view name) {
+      const auto place = places.find(name);
+      if (place == places.end()) return;
+      is_named[place->second] = true;
+      if (place->second < n) back.emplace_back(place->second, n);
+    });
   }
-
-  /// Removes the labels that no instruction refers to, and finds the loops.
-  void end_function() {
-    is_inside_ = false;
-    std::unordered_map<std::string_view, std::size_t> places;  // each label's index in function_
-    for (std::size_t n = 0; n < function_.size(); ++n)
-      if (function_[n].kind == AssemblerLine::Kind::Label) places.emplace(function_[n].text, n);
-    std::vector<bool> is_named(function_.size(), false);
-    std::vector<std::pair<std::size_t, std::size_t>> back;
-    for (std::size_t n = 0; n < function_.size(); ++n) {
-      if (function_[n].kind != AssemblerLine::Kind::Instruction) continue;
-      for_each_name(function_[n].text, [&](std::string_view name) {
-        const auto place = places.find(name);
-        if (place == places.end()) return;
-        is_named[place->second] = true;
-        if (place->second < n) back.emplace_back(place->second, n);
-      });
-    }
-    std::vector<std::size_t> moved(function_.size());
-    for (std::size_t n = 0; n < function_.size(); ++n) {
-      moved[n] = result_.lines.size();
-      if (function_[n].kind != AssemblerLine::Kind::Label || is_named[n])
-        result_.lines.push_back(std::move(function_[n]));
-    }
-    for (const auto& [first, last] : back) result_.loops.push_back({moved[first], moved[last]});
-    function_.clear();
+  std::vector<std::size_t> moved(function.size());
+  for (std::size_t n = 0; n < function.size(); ++n) {
+    moved[n] = listing.lines.size();
+    if (function[n].kind != AssemblerLine::Kind::Label || is_named[n])
+      listing.lines.push_back(std::move(function[n]));
   }
-
-  template <class F>
-  static void for_each_name(std::string_view text, const F& f) {
-    for (std::size_t begin = 0; begin < text.size();) {
-      if (!is_part_of_name(text[begin])) {
-        ++begin;
-        continue;
-      }
-      std::size_t end = begin;
-      while (end < text.size() && is_part_of_name(text[end])) ++end;
-      f(text.substr(begin, end - begin));
-      begin = end;
-    }
-  }
-
-  AssemblerListing result_;
-  std::unordered_set<std::string> functions_;
-  std::vector<AssemblerLine> function_;
-  bool is_inside_ = false;
-  int line_ = 0;
-};
+  for (const auto& [first, last] : back) listing.loops.emplace_back(moved[first], moved[last]);
+  function.clear();
+}
 
 }  // namespace
 
-AssemblerListing list_assembler(std::string_view text) { return Reader().read(text); }
+AssemblerListing list_assembler(std::string_view text) {
+  AssemblerListing listing;
+  std::unordered_set<std::string> functions;
+  std::vector<AssemblerLine> function;
+  bool is_inside = false;
+  int line = 0;
+  const auto end_function = [&] {
+    is_inside = false;
+    move_function(function, listing);
+  };
+  for (const auto each : std::views::split(text, '\n')) {
+    const std::string_view content = without_comment({each.begin(), each.end()});
+    if (content.ends_with(':')) {
+      const std::string name(content.substr(0, content.size() - 1));
+      if (functions.contains(name)) {
+        end_function();
+        is_inside = true;
+        line = 0;
+        function.push_back({AssemblerLine::Kind::Function, name});
+      } else if (name.starts_with(".Lfunc_end")) {
+        end_function();
+      } else if (is_inside) {
+        function.push_back({AssemblerLine::Kind::Label, name});
+      }
+    } else if (content.starts_with(".type") && content.ends_with("@function")) {
+      const std::string_view rest = trimmed(content.substr(5));
+      functions.emplace(rest.substr(0, rest.find(',')));
+    } else if (content.starts_with(".loc\t") || content.starts_with(".loc ")) {
+      line = line_of_loc(content);
+    } else if (content.starts_with(".size") || content.starts_with(".section")) {
+      end_function();
+    } else if (is_inside && !content.empty() && !content.starts_with('.')) {
+      function.push_back({AssemblerLine::Kind::Instruction, spaced(content), line});
+    }
+  }
+  end_function();
+  std::ranges::sort(listing.loops, {}, [](const auto& loop) { return loop.second - loop.first; });
+  return listing;
+}
 
 }  // namespace tenon::codegen

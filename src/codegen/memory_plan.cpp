@@ -33,7 +33,7 @@ std::optional<std::int64_t> constant_bytes(DataType dtype, const std::vector<Exp
   return bytes;
 }
 
-StackPlan::StackPlan(const Stmt& body) {
+VarSet stack_temporaries(const Stmt& body) {
   constexpr std::int64_t kStackBudget = std::int64_t{64} * 1024;
   // The size and the data pointer of each temporary.
   std::vector<std::pair<std::int64_t, const ExprNode*>> temporaries;
@@ -47,12 +47,14 @@ StackPlan::StackPlan(const Stmt& body) {
   };
   visit(body);
   std::ranges::stable_sort(temporaries, {}, [](const auto& t) { return t.first; });
+  VarSet on_stack;
   std::int64_t left = kStackBudget;
   for (const auto& [bytes, data] : temporaries) {
     left -= bytes;
-    if (left < 0) return;
-    on_stack_.insert(data);
+    if (left < 0) break;
+    on_stack.insert(data);
   }
+  return on_stack;
 }
 
 }  // namespace tenon::codegen

@@ -3,14 +3,12 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace tenon::codegen {
 
-struct RuntimeFile {
-  /// The name that `#include` lines use for the file.
-  std::string_view name;
-  std::string_view text;
-};
+/// The name that `#include` lines use for the file, and its text.
+using RuntimeFile = std::pair<std::string_view, std::string_view>;
 
 std::span<const RuntimeFile> runtime_files();
 

@@ -138,39 +138,39 @@ class SignatureMaker {
   void bind_sizes(int param, const Buffer& buffer) {
     const bool broadcasts = buffer->kind == BufferKind::AutoBroadcast;
     for (int d = 0; d < buffer->rank(); ++d)
-      bind(buffer->shape[static_cast<std::size_t>(d)], param, ArrayPart::Extent, d, false);
+      bind(buffer->shape[static_cast<std::size_t>(d)], param, /*is_stride=*/false, d, false);
     for (int d = 0; d < static_cast<int>(buffer->strides.size()); ++d)
-      bind(buffer->strides[static_cast<std::size_t>(d)], param, ArrayPart::Stride, d, broadcasts);
+      bind(buffer->strides[static_cast<std::size_t>(d)], param, /*is_stride=*/true, d, broadcasts);
     if (const Expr* offset = as_variable(buffer->elem_offset);
         offset && bound_.insert(&offset->node()).second)
       result_.zero_offsets.push_back(Var::of(*offset));
   }
 
-  void bind(const Expr& size, int param, ArrayPart part, int dimension, bool broadcasts) {
+  void bind(const Expr& size, int param, bool is_stride, int dimension, bool broadcasts) {
     const Expr* var = as_variable(size);
     if (!var) return;
     if (!symbols_.contains(&var->node())) symbols_[&var->node()] = unique(Var::of(*var).name());
     if (!bound_.insert(&var->node()).second) return;
     result_.sizes.push_back({.var = Var::of(*var),
                              .param = param,
-                             .part = part,
+                             .is_stride = is_stride,
                              .dimension = dimension,
                              .zero_if_extent_is_one = broadcasts});
   }
 
-  runtime::Size size_of(const Expr& size, int param, ArrayPart part, int dimension) {
+  runtime::Size size_of(const Expr& size, int param, bool is_stride, int dimension) {
     if (const auto constant = constant_int(size)) return *constant;
     if (const Expr* var = as_variable(size)) {
       const DataType t = var->dtype();
       // Extents are nonnegative. An unsigned extent of 8 bits is therefore described as a signed
       // integer of 9 bits.
-      const bool uses_sign_bit = t.is_uint() && t.bits < 32 && part == ArrayPart::Extent;
+      const bool uses_sign_bit = t.is_uint() && t.bits < 32 && !is_stride;
       return runtime::Symbol{.name = symbols_.at(&var->node()),
                              .bits = t.bits + (uses_sign_bit ? 1 : 0)};
     }
-    const std::string name = part == ArrayPart::Extent ? "extent " : "stride ";
+    const std::string name = is_stride ? "stride " : "extent ";
     result_.checks.push_back({.param = param,
-                              .part = part,
+                              .is_stride = is_stride,
                               .dimension = dimension,
                               .expected = wide_size(size),
                               .message = "argument " + std::to_string(param + 1) + " `" +
@@ -197,14 +197,14 @@ class SignatureMaker {
     runtime::ArraySpec spec{.dtype = buffer->dtype};
     for (int d = 0; d < buffer->rank(); ++d)
       spec.shape.push_back(
-          size_of(buffer->shape[static_cast<std::size_t>(d)], n, ArrayPart::Extent, d));
+          size_of(buffer->shape[static_cast<std::size_t>(d)], n, /*is_stride=*/false, d));
     if (!buffer->strides.empty()) {
       spec.strides.emplace();
       for (int d = 0; d < buffer->rank(); ++d)
         spec.strides->push_back(
             buffer->kind == BufferKind::AutoBroadcast
                 ? runtime::Size(runtime::AnySize{})
-                : size_of(buffer->strides[static_cast<std::size_t>(d)], n, ArrayPart::Stride, d));
+                : size_of(buffer->strides[static_cast<std::size_t>(d)], n, /*is_stride=*/true, d));
     }
     const Use& use = uses_[&param.buffer->data.node()];
     spec.access = !use.writes ? runtime::Access::Read

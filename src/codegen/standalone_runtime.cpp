@@ -18,7 +18,7 @@ const RuntimeFile* included(std::string_view line) {
   if (!line.starts_with(kInclude)) return nullptr;
   const std::string_view rest = line.substr(kInclude.size());
   const auto file =
-      std::ranges::find(runtime_files(), rest.substr(0, rest.find('"')), &RuntimeFile::name);
+      std::ranges::find(runtime_files(), rest.substr(0, rest.find('"')), &RuntimeFile::first);
   return file == runtime_files().end() ? nullptr : &*file;
 }
 
@@ -32,8 +32,9 @@ void append(std::string& out, std::string_view text, std::set<std::string_view>&
     const RuntimeFile* file = included(line);
     if (file == nullptr) {
       out += line;
-    } else if (!file->name.ends_with(".h") || headers.insert(file->name).second) {
-      append(out, file->text, headers);
+    } else if (const auto& [name, content] = *file;
+               !name.ends_with(".h") || headers.insert(name).second) {
+      append(out, content, headers);
     }
   }
 }

@@ -63,26 +63,22 @@ bool is_of_devices(Intrin intrin) {
     case Intrin::ptx_cp_async:
     case Intrin::ptx_commit_group:
     case Intrin::ptx_wait_group:
-    case Intrin::tvm_load_matrix_sync:
-    case Intrin::tvm_store_matrix_sync:
-    case Intrin::tvm_fill_fragment:
-    case Intrin::tvm_mma_sync:
       return true;
     default:
-      return false;
+      return is_matrix_operation(intrin);
   }
 }
 
 void refuse_device_intrinsic(Intrin intrin) {
-  const bool is_of_tiles = intrin >= Intrin::tvm_load_matrix_sync && intrin <= Intrin::tvm_mma_sync;
   throw LowerError("@tir." + std::string(to_string(intrin)) +
-                   (is_of_tiles ? " is for CUDA and, with Intel AMX, for target llvm; C has none"
-                                : " is for GPUs; a CPU cannot run it"));
+                   (is_matrix_operation(intrin)
+                        ? " is for CUDA and, with Intel AMX, for target llvm; C has none"
+                        : " is for GPUs; a CPU cannot run it"));
 }
 
 std::optional<std::string> libm_name(Intrin intrin) {
-  const bool is_in_libm = intrin <= Intrin::ldexp && intrin != Intrin::rsqrt &&
-                          intrin != Intrin::sigmoid && intrin != Intrin::exp10;
+  const bool is_in_libm = is_math(intrin) && intrin != Intrin::rsqrt && intrin != Intrin::sigmoid &&
+                          intrin != Intrin::exp10;
   if (!is_in_libm) return std::nullopt;
   // Tenon's round rounds halves to even, like the reference interpreter, so it maps to nearbyint.
   // C's round rounds halves away from zero.

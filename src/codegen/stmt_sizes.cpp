@@ -10,23 +10,24 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-StmtSizes::Size StmtSizes::measure(const Stmt& s) {
+std::pair<int, bool> StmtSizes::measure(const Stmt& s) {
   if (is_stack_low()) return with_deep_stack([&] { return measure(s); });
-  Size size;
+  int size = 1;
+  bool returns = false;
   // The size at which counting saturates.
   constexpr int kMax = 1 << 30;
-  const auto add = [&](int nodes) { size.nodes = std::min(size.nodes + nodes, kMax); };
+  const auto add = [&](int nodes) { size = std::min(size + nodes, kMax); };
   const std::function<void(const Expr&)> visit_expr = [&](const Expr& e) {
     add(1);
-    if (const Call* call = e.as<Call>()) size.returns |= call->is(Intrin::ret);
+    if (const Call* call = e.as<Call>()) returns |= call->is(Intrin::ret);
     for_each_child(e, visit_expr);
   };
   for_each_child(s, visit_expr, [&](const Stmt& child) {
-    const Size inner = measure(child);
-    add(inner.nodes);
-    size.returns |= inner.returns;
+    const auto [inner, inner_returns] = measure(child);
+    add(inner);
+    returns |= inner_returns;
   });
-  return sizes_[&s.node()] = size;
+  return sizes_[&s.node()] = {size, returns};
 }
 
 std::int64_t StmtSizes::nodes_that_fit(std::span<const Stmt> stmts, int most_nodes) const {

@@ -173,10 +173,10 @@ std::optional<std::string> code_key(std::string_view flow,
     put(out, value);
   put(out, autotune);
   put(out, passes);
-  codegen::ImportedSources imported;
+  std::vector<std::string> llvm_sources, c_sources;
   for (const auto& [module, target] : modules) {
     if (target.facts().kind != tir::TargetKind::Llvm) return std::nullopt;
-    codegen::add_imported_sources(module, imported);
+    codegen::add_imported_sources(module, llvm_sources, c_sources);
     put(out, target.facts());
     out.number(module.functions.size());
     for (const auto& [name, func] : module.functions) {
@@ -184,7 +184,7 @@ std::optional<std::string> code_key(std::string_view flow,
       if (!tir::encode(func, out)) return std::nullopt;
     }
   }
-  if (!imported.c.empty() || !imported.llvm.empty()) return std::nullopt;
+  if (!llvm_sources.empty() || !c_sources.empty()) return std::nullopt;
   return out.bytes();
 }
 
@@ -370,7 +370,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
       }
       codegen::CompileOptions how = codegen_options(options);
       if (watcher) how.lines = watcher->lines;
-      if (watcher && watcher->profiling) how.profiling = watcher->profiling();
+      if (watcher && watcher->set_profiler) watcher->set_profiler(how);
       return modules.front().target.facts().kind == tir::TargetKind::C
                  ? codegen::compile_to_c(units, how)
                  : codegen::compile(units, how);

@@ -311,14 +311,12 @@ tir::PrimFunc ProfiledBuild::add(const tir::PrimFunc& lowered, const tir::PrimFu
   return func;
 }
 
-codegen::Profiling ProfiledBuild::profiling() {
-  codegen::Profiling result;
+void ProfiledBuild::set_profiler(codegen::CompileOptions& options) {
   for (const ProfiledFunction& each : functions_)
-    result.functions.emplace(each.name, each.own_region());
+    options.profiled_functions.emplace(each.name, each.own_region());
   profiler_ =
       std::make_shared<StageProfiler>(static_cast<std::size_t>(regions_), std::move(functions_));
-  result.profiler = profiler_;
-  return result;
+  options.profiler = profiler_;
 }
 
 void ProfiledBuild::finish() { profiler_->steps = std::move(steps_); }

@@ -84,7 +84,7 @@ class ProfiledBuild {
   /// Returns an observer that adds probes. It refers to this object.
   BuildWatcher watcher() {
     return {.add = std::bind_front(&ProfiledBuild::add, this),
-            .profiling = std::bind_front(&ProfiledBuild::profiling, this)};
+            .set_profiler = std::bind_front(&ProfiledBuild::set_profiler, this)};
   }
   /// Completes the record. Called after the last step of the compiler.
   void finish();
@@ -93,7 +93,8 @@ class ProfiledBuild {
   /// Returns `ready` with probes. `ready` is the function that is compiled. The work of its stages
   /// is counted in `lowered`, an earlier form of it.
   tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready);
-  codegen::Profiling profiling();
+  /// Sets the profiler and the regions of the functions.
+  void set_profiler(codegen::CompileOptions& options);
   void note(std::string_view step, double seconds);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -61,8 +61,8 @@ std::vector<Instruction> place_instructions(const codegen::AssemblerListing& cod
     result.push_back({kind, line.text, stmt, stmt < 0});
   }
   // Inner loops are processed first. An instruction that they have attributed keeps its statement.
-  for (const auto& loop : code.loops)
-    guess(std::span(result).subspan(loop.first, loop.last + 1 - loop.first), stmts);
+  for (const auto& [first, last] : code.loops)
+    guess(std::span(result).subspan(first, last + 1 - first), stmts);
   const auto is_function = [](const Instruction& each) {
     return each.kind == Instruction::Kind::Function;
   };

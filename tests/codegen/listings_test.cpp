@@ -88,7 +88,7 @@ TEST(AssemblerListing, AJumpBackIsALoop) {
   const AssemblerListing listing = list_assembler(kText);
   ASSERT_EQ(listing.loops.size(), 1u);
   EXPECT_EQ(listing.loops[0].first, 2u);
-  EXPECT_EQ(listing.loops[0].last, 6u);
+  EXPECT_EQ(listing.loops[0].second, 6u);
 }
 
 TEST(AssemblerListing, InnerLoopsComeFirst) {

@@ -142,26 +142,25 @@ TEST(CNames, NoNameWithTheBeginningThatAvoidsReservedOnesIsReserved) {
 
 // ---- symbols ------------------------------------------------------------------------------------
 
-TEST(SymbolNames, are_such_as_c_can_declare) {
-  SymbolNames names;
-  EXPECT_EQ(names.packed("matmul"), "matmul_packed");
-  EXPECT_EQ(names.packed("mat-mul.2"), "mat_mul_2_packed");
-  EXPECT_EQ(names.packed("2d"), "_2d_packed");
-  EXPECT_EQ(names.packed("relu", "lib_"), "lib_relu_packed");
+TEST(PackedSymbols, are_such_as_c_can_declare) {
+  std::set<std::string> taken;
+  EXPECT_EQ(packed_symbol("matmul", taken), "matmul_packed");
+  EXPECT_EQ(packed_symbol("mat-mul.2", taken), "mat_mul_2_packed");
+  EXPECT_EQ(packed_symbol("2d", taken), "_2d_packed");
+  EXPECT_EQ(packed_symbol("relu", taken, "lib_"), "lib_relu_packed");
 }
 
-TEST(SymbolNames, of_one_module_differ) {
-  SymbolNames names;
-  EXPECT_EQ(names.packed("a-b"), "a_b_packed");
-  EXPECT_EQ(names.packed("a.b"), "a_b_1_packed");
-  EXPECT_EQ(names.packed("a b"), "a_b_2_packed");
+TEST(PackedSymbols, of_one_module_differ) {
+  std::set<std::string> taken;
+  EXPECT_EQ(packed_symbol("a-b", taken), "a_b_packed");
+  EXPECT_EQ(packed_symbol("a.b", taken), "a_b_1_packed");
+  EXPECT_EQ(packed_symbol("a b", taken), "a_b_2_packed");
 }
 
-TEST(SymbolNames, differ_from_the_names_of_functions) {
-  SymbolNames names;
-  for (const char* function : {"f", "f_packed"}) names.reserve(function);
-  EXPECT_EQ(names.packed("f"), "f_1_packed");
-  EXPECT_EQ(names.packed("f_packed"), "f_packed_packed");
+TEST(PackedSymbols, differ_from_the_names_of_functions) {
+  std::set<std::string> taken{"f", "f_packed"};
+  EXPECT_EQ(packed_symbol("f", taken), "f_1_packed");
+  EXPECT_EQ(packed_symbol("f_packed", taken), "f_packed_packed");
 }
 
 }  // namespace

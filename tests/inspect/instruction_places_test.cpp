@@ -17,7 +17,7 @@ const std::vector<LoopView::Stmt> kStmts = {stmt(1, 8, -1), stmt(2, 4, 0), stmt(
                                             stmt(5, 7, 0), stmt(6, 6, 3)};
 
 std::vector<int> places(const std::vector<int>& lines,
-                        const std::vector<codegen::AssemblerListing::Loop>& loops = {}) {
+                        const std::vector<std::pair<std::size_t, std::size_t>>& loops = {}) {
   codegen::AssemblerListing code{{{Kind::Function, "f"}}, loops};
   for (int line : lines) code.lines.push_back({Kind::Instruction, "nop", line});
   std::vector<int> result;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tenon::codegen {
@@ -30,12 +31,9 @@ struct AssemblerLine {
 
 struct AssemblerListing {
   std::vector<AssemblerLine> lines;
-  /// A loop, as indices into `lines`: from a label to the jump back to this label, both inclusive.
-  /// Inner loops precede outer loops.
-  struct Loop {
-    std::size_t first, last;
-  };
-  std::vector<Loop> loops;
+  /// The loops, inner loops before outer loops. A loop is a pair of indices into `lines`: from a
+  /// label to the jump back to this label, both inclusive.
+  std::vector<std::pair<std::size_t, std::size_t>> loops;
 };
 
 AssemblerListing list_assembler(std::string_view text);

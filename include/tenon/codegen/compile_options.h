@@ -22,13 +22,6 @@ class Profiler;
 
 namespace tenon::codegen {
 
-/// Profiling of generated code. The functions already contain the probes of their stages.
-struct Profiling {
-  std::shared_ptr<runtime::Profiler> profiler;
-  /// Maps the name of each function to its region in the profiler.
-  std::map<std::string, int> functions;
-};
-
 /// Options of code generation for any target.
 struct CompileOptions {
   /// 0: unoptimized, readable code; 3: full optimization.
@@ -46,8 +39,11 @@ struct CompileOptions {
   int argument_alignment = 0;
   /// Whether generated C text has comments that name the stages and their source locations.
   bool stage_comments = false;
-  /// Set to profile code that LLVM generates for this process. Such code cannot be saved.
-  std::optional<Profiling> profiling = std::nullopt;
+  /// Set to profile code that LLVM generates for this process. Such code cannot be saved. The
+  /// functions already contain the probes of their stages.
+  std::shared_ptr<runtime::Profiler> profiler = nullptr;
+  /// Maps the name of each profiled function to its region in the profiler.
+  std::map<std::string, int> profiled_functions = {};
   /// If set, the code records the statement of each instruction: LLVM as `.loc` in assembly, C text
   /// in the form that source_listing.h reads. The pointer is used during compilation only.
   const StatementLines* lines = nullptr;
@@ -64,21 +60,13 @@ struct CompileUnit {
   std::optional<KernelCode> kernels = std::nullopt;
 };
 
-/// Reports the duration of each step.
-class StepClock {
- public:
-  explicit StepClock(const CompileOptions& options) : options_(options) {}
-  /// Reports that a step ends now. Its duration is the time since the previous step ended.
-  void finish(std::string_view step) {
-    const auto now = std::chrono::steady_clock::now();
-    if (options_.on_step)
-      options_.on_step(step, std::chrono::duration<double>(now - start_).count());
-    start_ = now;
-  }
-
- private:
-  const CompileOptions& options_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+/// Reports that a step that began at `start` ends now. Sets `start` to the beginning of the next
+/// step.
+inline void finish_step(const CompileOptions& options, std::string_view step,
+                        std::chrono::steady_clock::time_point& start) {
+  const auto now = std::chrono::steady_clock::now();
+  if (options.on_step) options.on_step(step, std::chrono::duration<double>(now - start).count());
+  start = now;
+}
 
 }  // namespace tenon::codegen

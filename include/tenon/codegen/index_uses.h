@@ -9,18 +9,11 @@
 
 namespace tenon::codegen {
 
-/// The variables of a body that are used only in indices and bounds.
-class IndexUses {
- public:
-  /// Analyzes the body in one traversal.
-  explicit IndexUses(const tir::Stmt& body);
-  bool is_index_only(const tir::Var& var) const { return !used_as_data_.contains(&var.node()); }
+/// A set of variables. Must not be iterated: the elements are addresses.
+using VarSet = std::unordered_set<const tir::ExprNode*>;
 
- private:
-  void visit(const tir::Stmt& s);
-  void visit(const tir::Expr& e, bool as_index);
-
-  std::unordered_set<const tir::ExprNode*> used_as_data_;
-};
+/// Returns the variables of the body that have uses outside indices and bounds. Takes one
+/// traversal.
+VarSet data_variables(const tir::Stmt& body);
 
 }  // namespace tenon::codegen

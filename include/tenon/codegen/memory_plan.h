@@ -2,14 +2,14 @@
 // thread's stack.
 //
 //   flat_index(T, {i, j})                     // i * 16 + j, of T: 8 x 16
-//   StackPlan plan(body); plan.contains(acc)  // small and of constant size
+//   stack_temporaries(body)                   // {acc}: small and of constant size
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
+#include "tenon/codegen/index_uses.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
@@ -28,18 +28,10 @@ inline std::optional<std::int64_t> constant_bytes(const tir::Allocate& n) {
   return constant_bytes(n.dtype, n.extents);
 }
 
-/// The temporaries that a function, or the body of a parallel loop, allocates on the stack of its
-/// thread. All other temporaries come from the workspace pool. The size of the stack memory is
-/// limited. The smallest temporaries are chosen first, because register tiles consist of them. The
-/// body of a nested parallel loop has its own plan.
-class StackPlan {
- public:
-  StackPlan() = default;
-  explicit StackPlan(const tir::Stmt& body);
-  bool contains(const tir::Allocate& n) const { return on_stack_.contains(&n.data.node()); }
-
- private:
-  std::unordered_set<const tir::ExprNode*> on_stack_;
-};
+/// Returns the data pointers of the temporaries that a function, or the body of a parallel loop,
+/// allocates on the stack of its thread. All other temporaries come from the workspace pool. The
+/// size of the stack memory is limited. The smallest temporaries are chosen first, because register
+/// tiles consist of them. The body of a nested parallel loop has its own temporaries.
+VarSet stack_temporaries(const tir::Stmt& body);
 
 }  // namespace tenon::codegen

@@ -15,14 +15,12 @@
 
 namespace tenon::codegen {
 
-/// The property of an array dimension from which a size is read.
-enum class ArrayPart : std::uint8_t { Extent, Stride };
-
 /// A variable bound to an extent or stride of an argument.
 struct SizeBinding {
   tir::Var var;
   int param;
-  ArrayPart part;
+  /// Whether the size is the stride of the dimension, as opposed to its extent.
+  bool is_stride;
   int dimension;
   /// Whether the value is 0 if the extent of the dimension is 1, as for the stride of a dimension
   /// that may be broadcast.
@@ -33,7 +31,7 @@ struct SizeBinding {
 /// code performs it, because the runtime cannot evaluate the expression.
 struct SizeCheck {
   int param;
-  ArrayPart part;
+  bool is_stride;
   int dimension;
   /// The expected value, in int64.
   tir::Expr expected;

@@ -46,6 +46,14 @@ bool is_likely(const tir::Expr& condition);
 
 /// Whether the intrinsic is a math function of floats or a rounding function.
 inline bool is_math(tir::Intrin intrin) { return intrin <= tir::Intrin::ldexp; }
+/// Whether the intrinsic is an operation on the bits of integers.
+inline bool is_bit_operation(tir::Intrin intrin) {
+  return intrin >= tir::Intrin::popcount && intrin <= tir::Intrin::bitwise_not;
+}
+/// Whether the intrinsic operates on fragments of matrices.
+inline bool is_matrix_operation(tir::Intrin intrin) {
+  return intrin >= tir::Intrin::tvm_load_matrix_sync && intrin <= tir::Intrin::tvm_mma_sync;
+}
 /// Whether the intrinsic exists only on devices.
 bool is_of_devices(tir::Intrin intrin);
 /// Throws the LowerError for a device intrinsic in CPU code.

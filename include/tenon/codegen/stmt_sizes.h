@@ -8,6 +8,7 @@
 
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tenon/tir/stmt.h"
@@ -20,22 +21,19 @@ class StmtSizes {
   explicit StmtSizes(const tir::Stmt& body) { measure(body); }
 
   /// Returns the size. Precondition: the statement is the body, or an element of a sequence in it.
-  int of(const tir::Stmt& s) const { return sizes_.at(&s.node()).nodes; }
+  int of(const tir::Stmt& s) const { return sizes_.at(&s.node()).first; }
   /// Whether the statement contains @tir.ret, which leaves the enclosing function.
-  bool returns(const tir::Stmt& s) const { return sizes_.at(&s.node()).returns; }
+  bool returns(const tir::Stmt& s) const { return sizes_.at(&s.node()).second; }
   /// Whether the statement can be moved to a function of at most `most_nodes` nodes.
   bool fits(const tir::Stmt& s, int most_nodes) const { return of(s) <= most_nodes && !returns(s); }
   /// Returns the total size of those statements that fit (see `fits`).
   std::int64_t nodes_that_fit(std::span<const tir::Stmt> stmts, int most_nodes) const;
 
  private:
-  struct Size {
-    int nodes = 1;
-    bool returns = false;
-  };
-  Size measure(const tir::Stmt& s);
+  std::pair<int, bool> measure(const tir::Stmt& s);
 
-  std::unordered_map<const tir::StmtNode*, Size> sizes_;
+  /// The size of each statement, and whether it contains @tir.ret.
+  std::unordered_map<const tir::StmtNode*, std::pair<int, bool>> sizes_;
 };
 
 /// Divides the statements, in order, into runs of at most `most_nodes` nodes. A statement that does

@@ -1,12 +1,15 @@
 // Symbol names of generated functions in objects, libraries and headers.
 //
-//   SymbolNames names;
-//   names.packed("matmul") == "matmul_packed"
-//   names.packed("mat-mul") == "mat_mul_packed"     // a valid C name
+//   std::set<std::string> taken = function_names(units);
+//   packed_symbol("matmul", taken) == "matmul_packed"
+//   packed_symbol("mat-mul", taken) == "mat_mul_packed"     // a valid C name
 #pragma once
 
 #include <set>
 #include <string>
+#include <vector>
+
+#include "tenon/codegen/compile_options.h"
 
 namespace tenon::codegen {
 
@@ -15,18 +18,14 @@ inline constexpr const char* kManifestSymbol = "tenon_module_manifest";
 /// The symbol through which a library provides its kernels, if it has any (c_api.h).
 inline constexpr const char* kKernelsSymbol = "tenon_module_kernels";
 
-/// Chooses distinct symbol names for one module.
-class SymbolNames {
- public:
-  /// Reserves a function's name, which the C header defines. All names are reserved before the
-  /// first call of `packed`.
-  void reserve(const std::string& function) { taken_.insert(function); }
-  /// Returns a symbol for the function. It differs from the function's name, which may already be
-  /// defined, as `main` or `exp`. `prefix` is the prefix of the system library, or empty.
-  std::string packed(const std::string& function, const std::string& prefix = "");
+/// Returns the names of the functions of one module. The C header defines them, so symbols must
+/// differ from them.
+std::set<std::string> function_names(const std::vector<CompileUnit>& units);
 
- private:
-  std::set<std::string> taken_;
-};
+/// Returns a symbol for the function that is not in `taken`, and adds it to `taken`. It differs
+/// from the function's name, which may already be defined, as `main` or `exp`. `prefix` is the
+/// prefix of the system library, or empty.
+std::string packed_symbol(const std::string& function, std::set<std::string>& taken,
+                          const std::string& prefix = "");
 
 }  // namespace tenon::codegen

@@ -20,8 +20,9 @@ struct BuildWatcher {
   /// The source lines to show for the statements of the functions and kernels added so far; null if
   /// the code should not have line numbers.
   const codegen::StatementLines* lines = nullptr;
-  /// Returns how to profile the functions. Called after all functions have been added.
-  std::function<codegen::Profiling()> profiling = {};
+  /// Sets the options with which the functions report to a profiler. Called after all functions have
+  /// been added.
+  std::function<void(codegen::CompileOptions& options)> set_profiler = {};
 };
 
 /// Compiles as `compile` does, and reports each function to the watcher.

@@ -1,5 +1,4 @@
 #include "tenon/codegen/c_like/compile.h"
-#include "tenon/runtime/module_impl.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +7,7 @@
 #include "tenon/codegen/c_compiler.h"
 #include "tenon/codegen/files.h"
 #include "tenon/codegen/imports.h"
+#include "tenon/codegen/loaded_artifact.h"
 #include "tenon/codegen/process.h"
 #include "tenon/codegen/symbol_names.h"
 #include "tenon/runtime/module_seal.h"
@@ -110,29 +110,6 @@ std::string header_text(const std::filesystem::path& path, const std::string& de
          declarations + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-class CModule : public runtime::ModuleImpl {
- public:
-  CModule(std::shared_ptr<const ArtifactImpl> artifact, const runtime::Module& library)
-      : artifact_(std::move(artifact)), library_(library.impl()) {}
-
-  std::string kind() const override { return "c"; }
-  const std::vector<runtime::FunctionSpec>& functions() const override {
-    return artifact_->functions();
-  }
-  runtime::Function::PackedCall lookup(const runtime::FunctionSpec& function) override {
-    return library_->lookup(function);
-  }
-  std::vector<std::string> source_kinds() const override { return artifact_->source_kinds(); }
-  std::string source(std::string_view kind) const override { return artifact_->source(kind); }
-  void save(const std::string& path, const runtime::SaveOptions& options) const override {
-    artifact_->save(path, options);
-  }
-
- private:
-  std::shared_ptr<const ArtifactImpl> artifact_;
-  std::shared_ptr<runtime::ModuleImpl> library_;
-};
-
 class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArtifact> {
  public:
   explicit CArtifact(CCode code) : code_(std::move(code)) {}
@@ -160,7 +137,11 @@ class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArti
     const std::filesystem::path library = folder.file("functions.so");
     link_shared_library(code_, library);
     try {
-      return std::make_shared<CModule>(shared_from_this(), runtime::Module::load(library));
+      return std::make_shared<LoadedArtifact>(
+          "c", shared_from_this(),
+          [code = runtime::Module::load(library).impl()](const runtime::FunctionSpec& function) {
+            return code->lookup(function);
+          });
     } catch (const RuntimeError& error) {
       refuse_unknown_function(error.what());
       throw;
@@ -197,12 +178,12 @@ std::string manifest_text(const std::vector<runtime::FunctionSpec>& functions) {
 }
 
 std::vector<std::string> imported_texts(const std::vector<CompileUnit>& units) {
-  ImportedSources sources;
-  for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
-  if (!sources.llvm.empty())
+  std::vector<std::string> llvm_sources, c_sources;
+  for (const CompileUnit& unit : units) add_imported_sources(unit.module, llvm_sources, c_sources);
+  if (!llvm_sources.empty())
     throw LowerError("C text cannot import LLVM IR (pragma import_llvm); use target llvm");
   std::vector<std::string> texts;
-  for (const std::string& source : sources.c)
+  for (const std::string& source : c_sources)
     texts.push_back(is_source_path(source, {".c"}) ? read_file(source) : source);
   return texts;
 }
@@ -219,7 +200,7 @@ std::vector<std::string> needed_features(const tir::TargetFacts& target) {
 }  // namespace
 
 Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOptions& options) {
-  StepClock clock(options);
+  auto start = std::chrono::steady_clock::now();
   CCode code;
   code.target = units.front().target;
   code.options = options;
@@ -234,15 +215,13 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
       throw RuntimeError("C code cannot link LLVM IR, such as `" + path.string() +
                          "`; use target llvm");
   TextEmitter emitter(kPlainC, imported_texts(units), options);
-  SymbolNames symbols;
-  for (const CompileUnit& unit : units)
-    for (const auto& [name, func] : unit.module.functions)
-      symbols.reserve(func.attrs.global_symbol);
+  std::set<std::string> symbols = function_names(units);
   std::vector<std::pair<const tir::PrimFunc*, Signature>> functions;
   for (const CompileUnit& unit : units)
     for (const auto& [name, func] : unit.module.functions) {
-      functions.emplace_back(&func, signature_of(func, symbols.packed(func.attrs.global_symbol),
-                                                 options.argument_alignment));
+      functions.emplace_back(&func,
+                             signature_of(func, packed_symbol(func.attrs.global_symbol, symbols),
+                                          options.argument_alignment));
       reserve_names(emitter, func, functions.back().second);
       code.functions.push_back(functions.back().second.spec);
       code.functions.back().features = needed_features(unit.target);
@@ -250,7 +229,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   for (const auto& [func, signature] : functions) emit_c_function(emitter, *func, signature);
   code.text = emitter.text(manifest_text(code.functions));
   code.header = emitter.declarations();
-  clock.finish("emit-c");
+  finish_step(options, "emit-c", start);
   return Artifact(std::make_shared<CArtifact>(std::move(code)));
 }
 

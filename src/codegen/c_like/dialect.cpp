@@ -38,20 +38,6 @@ constexpr auto kReservedInCuda = [] {
   return all;
 }();
 
-using Preamble = std::pair<std::string_view, std::string_view>;
-
-constexpr Preamble kOpenClPreambles[] = {
-    {"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"},
-    {"sub_group_shuffle", "#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable\n"},
-    {"intel_sub_group_shuffle", "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n"},
-};
-
-constexpr Preamble kCudaPreambles[] = {
-    {"wmma", "#include <mma.h>\n"},
-    {"INFINITY", "#define INFINITY __int_as_float(0x7f800000)\n"},
-    {"NAN", "#define NAN __int_as_float(0x7fc00000)\n"},
-};
-
 constexpr VectorWords kOpenClVectors = {
     .most_bytes = 128,
     .needs_alignment = false,
@@ -73,88 +59,87 @@ constexpr VectorWords kCudaVectors = {
     .lanes = {".x", ".y", ".z", ".w"},
 };
 
-constexpr DeviceDialect kOpenClDevice = {
-    .kernel = "__kernel void ",
-    .kernel_of_known_size = "__kernel __attribute__((reqd_work_group_size($X, $Y, $Z)))\nvoid ",
-    .of_global = "__global ",
-    .of_shared = "__local ",
-    .shared_memory = "__local ",
-    .thread_index = {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
-    .block_index = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
-    .block_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
-    .warp_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
-    .dynamic_shared_is_parameter = true,
-    .vectors = kOpenClVectors,
-    .reserved = kReservedInOpenCl,
-    .preambles = kOpenClPreambles,
-};
-
-constexpr DeviceDialect kCudaDevice = {
-    .kernel = "extern \"C\" __global__ void ",
-    .kernel_of_known_size = "extern \"C\" __global__ void __launch_bounds__($N$B)\n",
-    .of_global = "",
-    .of_shared = "",
-    .shared_memory = "__shared__ ",
-    .thread_index = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
-    .block_index = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
-    .block_barrier = "__syncthreads();",
-    .warp_barrier = "__syncwarp();",
-    .has_cuda_shuffles = true,
-    .has_ptx = true,
-    .has_tensor_cores = true,
-    .vectors = kCudaVectors,
-    .aligned = "__align__(16) ",
-    .reserved = kReservedInCuda,
-    .preambles = kCudaPreambles,
-};
-
 }  // namespace
 
-const Dialect kOpenClC = {
-    .of_helpers = "static inline",
-    .restrict_word = "restrict",
-    .integers = {{"char", "short", "int", "long"}, {"uchar", "ushort", "uint", "ulong"}},
-    .of_int64 = "l",
-    .names_math_by_type = false,
-    .half = HalfType::LoadedAndStored,
-    .device = &kOpenClDevice,
-};
-
-const Dialect kCudaC = {
-    .of_helpers = "static __device__ inline",
-    .restrict_word = "__restrict__",
-    .integers = {{"signed char", "short", "int", "long long"},
-                 {"unsigned char", "unsigned short", "unsigned int", "unsigned long long"}},
-    .of_int64 = "ll",
-    .names_math_by_type = true,
-    .device = &kCudaDevice,
-};
-
-OpenClDialect::OpenClDialect(const tir::TargetFacts& facts)
-    : kernel(kOpenClDevice.kernel),
-      kernel_of_known_size(kOpenClDevice.kernel_of_known_size),
-      device(kOpenClDevice),
-      dialect(kOpenClC) {
-  dialect.device = &device;
-  if (facts.has_extension("cl_khr_fp16")) {
-    dialect.half = HalfType::Native;
-    preambles.assign(device.preambles.begin(), device.preambles.end());
-    preambles.emplace_back("half", "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
-    device.preambles = preambles;
+Dialect opencl_c(const tir::TargetFacts& facts) {
+  DeviceDialect device{
+      .kernel = "__kernel void ",
+      .kernel_of_known_size = "__kernel __attribute__((reqd_work_group_size($X, $Y, $Z)))\nvoid ",
+      .of_global = "__global ",
+      .of_shared = "__local ",
+      .shared_memory = "__local ",
+      .thread_index = {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
+      .block_index = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
+      .block_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+      .warp_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+      .dynamic_shared_is_parameter = true,
+      .vectors = kOpenClVectors,
+      .reserved = kReservedInOpenCl,
+      .preambles =
+          {
+              {"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"},
+              {"sub_group_shuffle", "#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable\n"},
+              {"intel_sub_group_shuffle", "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n"},
+          },
+  };
+  const bool has_half = facts.has_extension("cl_khr_fp16");
+  if (has_half)
+    device.preambles.emplace_back("half", "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
+  if (facts.subgroup_size != 0) {
+    const bool is_intel = !facts.has_extension("cl_khr_subgroup_shuffle");
+    device.shuffle = is_intel ? "intel_sub_group_shuffle" : "sub_group_shuffle";
+    device.warp_barrier = "sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
+    // Intel devices support several subgroup sizes and choose one unless the kernel requires a
+    // size.
+    const std::string demand =
+        "__attribute__((intel_reqd_sub_group_size(" + std::to_string(facts.subgroup_size) + ")))\n";
+    for (std::string* kernel : {&device.kernel, &device.kernel_of_known_size})
+      if (is_intel) kernel->insert(std::string_view("__kernel ").size(), demand);
   }
-  if (facts.subgroup_size == 0) return;
-  const bool is_intel = !facts.has_extension("cl_khr_subgroup_shuffle");
-  device.shuffle = is_intel ? "intel_sub_group_shuffle" : "sub_group_shuffle";
-  device.warp_barrier = "sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
-  if (!is_intel) return;
-  // Intel devices support several subgroup sizes and choose one unless the kernel requires a size.
-  const std::string demand =
-      "__attribute__((intel_reqd_sub_group_size(" + std::to_string(facts.subgroup_size) + ")))\n";
-  const std::size_t at = std::string_view("__kernel ").size();
-  kernel.insert(at, demand);
-  kernel_of_known_size.insert(at, demand);
-  device.kernel = kernel;
-  device.kernel_of_known_size = kernel_of_known_size;
+  return {
+      .of_helpers = "static inline",
+      .restrict_word = "restrict",
+      .integers = {{"char", "short", "int", "long"}, {"uchar", "ushort", "uint", "ulong"}},
+      .of_int64 = "l",
+      .names_math_by_type = false,
+      .half = has_half ? HalfType::Native : HalfType::LoadedAndStored,
+      .device = std::move(device),
+  };
+}
+
+Dialect cuda_c() {
+  return {
+      .of_helpers = "static __device__ inline",
+      .restrict_word = "__restrict__",
+      .integers = {{"signed char", "short", "int", "long long"},
+                   {"unsigned char", "unsigned short", "unsigned int", "unsigned long long"}},
+      .of_int64 = "ll",
+      .names_math_by_type = true,
+      .device =
+          DeviceDialect{
+              .kernel = "extern \"C\" __global__ void ",
+              .kernel_of_known_size = "extern \"C\" __global__ void __launch_bounds__($N$B)\n",
+              .of_global = "",
+              .of_shared = "",
+              .shared_memory = "__shared__ ",
+              .thread_index = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
+              .block_index = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
+              .block_barrier = "__syncthreads();",
+              .warp_barrier = "__syncwarp();",
+              .has_cuda_shuffles = true,
+              .has_ptx = true,
+              .has_tensor_cores = true,
+              .vectors = kCudaVectors,
+              .aligned = "__align__(16) ",
+              .reserved = kReservedInCuda,
+              .preambles =
+                  {
+                      {"wmma", "#include <mma.h>\n"},
+                      {"INFINITY", "#define INFINITY __int_as_float(0x7f800000)\n"},
+                      {"NAN", "#define NAN __int_as_float(0x7fc00000)\n"},
+                  },
+          },
+  };
 }
 
 std::string value_type(const Dialect& dialect, DataType t) {

@@ -2,6 +2,7 @@
 // properties. The common parts (statements, operators, the order of evaluation) are in the emitter.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +14,6 @@
 
 namespace tenon::codegen {
 
-struct DeviceDialect;
-
 /// The representation of float16 in computations.
 enum class HalfType : unsigned char {
   /// float16 is stored as 16 bits. Operations compute in float32 and round each result.
@@ -23,23 +22,6 @@ enum class HalfType : unsigned char {
   LoadedAndStored,
   /// A native type with arithmetic. Other operations still compute in float32.
   Native,
-};
-
-struct Dialect {
-  /// Qualifiers of helper functions, such as "static inline".
-  std::string_view of_helpers;
-  /// Qualifier of a pointer without aliases.
-  std::string_view restrict_word;
-  /// The names of int8 to int64 and uint8 to uint64.
-  std::string_view integers[2][4];
-  /// Suffix of int64 literals. The suffix of uint64 literals is `u` followed by this one.
-  std::string_view of_int64;
-  /// Whether the float32 versions of math functions have the suffix `f`; otherwise one name serves
-  /// all types.
-  bool names_math_by_type;
-  HalfType half = HalfType::Bits;
-  /// Properties of the kernel language; null in plain C.
-  const DeviceDialect* device = nullptr;
 };
 
 /// The language's vector types, and how vectors are loaded and stored.
@@ -62,8 +44,8 @@ struct DeviceDialect {
   /// Prefix of a kernel's name. The second form states the block size: `$N` is the number of
   /// threads, `$X`, `$Y` and `$Z` are the extents, `$B` is ", 2" for two resident blocks per
   /// multiprocessor.
-  std::string_view kernel;
-  std::string_view kernel_of_known_size;
+  std::string kernel;
+  std::string kernel_of_known_size;
   /// Address space qualifiers of pointers to global and to shared memory.
   std::string_view of_global, of_shared;
   /// Qualifier of shared memory declarations.
@@ -88,10 +70,27 @@ struct DeviceDialect {
   /// Reserved names in addition to those of C.
   std::span<const std::string_view> reserved;
   /// Pairs (word, preamble). A text that uses the word starts with the preamble.
-  std::span<const std::pair<std::string_view, std::string_view>> preambles;
+  std::vector<std::pair<std::string_view, std::string_view>> preambles;
 };
 
-inline constexpr Dialect kPlainC = {
+struct Dialect {
+  /// Qualifiers of helper functions, such as "static inline".
+  std::string_view of_helpers;
+  /// Qualifier of a pointer without aliases.
+  std::string_view restrict_word;
+  /// The names of int8 to int64 and uint8 to uint64.
+  std::string_view integers[2][4];
+  /// Suffix of int64 literals. The suffix of uint64 literals is `u` followed by this one.
+  std::string_view of_int64;
+  /// Whether the float32 versions of math functions have the suffix `f`; otherwise one name serves
+  /// all types.
+  bool names_math_by_type;
+  HalfType half = HalfType::Bits;
+  /// Properties of the kernel language; nullopt in plain C.
+  std::optional<DeviceDialect> device = std::nullopt;
+};
+
+inline const Dialect kPlainC = {
     .of_helpers = "static inline",
     .restrict_word = "restrict",
     .integers = {{"int8_t", "int16_t", "int32_t", "int64_t"},
@@ -100,23 +99,10 @@ inline constexpr Dialect kPlainC = {
     .names_math_by_type = true,
 };
 
-/// OpenCL C 1.2 without extensions.
-extern const Dialect kOpenClC;
-/// CUDA C++, as NVRTC compiles it without any header.
-extern const Dialect kCudaC;
-
-/// OpenCL C with the extensions that the target names. It is not copyable, because its members
-/// point to one another.
-struct OpenClDialect {
-  explicit OpenClDialect(const tir::TargetFacts& facts);
-  OpenClDialect(const OpenClDialect&) = delete;
-  OpenClDialect& operator=(const OpenClDialect&) = delete;
-
-  std::string kernel, kernel_of_known_size;
-  std::vector<std::pair<std::string_view, std::string_view>> preambles;
-  DeviceDialect device;
-  Dialect dialect;
-};
+/// Returns OpenCL C 1.2 with the extensions that the target names.
+Dialect opencl_c(const tir::TargetFacts& facts);
+/// Returns CUDA C++, as NVRTC compiles it without any header.
+Dialect cuda_c();
 
 /// Returns the type of one lane of a value in computations. It is bool for bool. For float16 and
 /// bfloat16 it is float32, unless float16 is native to the language.

@@ -78,7 +78,7 @@ Text CFunctionEmitter::floating(double value, DataType t) const {
 Text CFunctionEmitter::rounded(const Text& value, DataType t) {
   if (t.bits != 16) return value;
   if (is_native_half(t)) return cast_to("half", value);
-  return call(module_.helpers().use(Helper::Round, t), {value});
+  return call(module_.use_helper(Helper::Round, t), {value});
 }
 
 Text CFunctionEmitter::comparison(BinaryOp op, const Text& a, const Text& b) {
@@ -132,7 +132,7 @@ Text CFunctionEmitter::integer_extremum(bool is_min, const Expr& a, const Expr& 
   const bool merges = may_merge_extrema(t) && !is_constant(a) && !is_constant(b);
   const Helper helper = merges ? (is_min ? Helper::MinOfVariables : Helper::MaxOfVariables)
                                : (is_min ? Helper::Min : Helper::Max);
-  return call(module_.helpers().use(helper, t), {expr(a, lane), expr(b, lane)});
+  return call(module_.use_helper(helper, t), {expr(a, lane), expr(b, lane)});
 }
 
 /// Whether the device compiler may have instructions for the minimum or maximum of three values of
@@ -206,11 +206,11 @@ Text CFunctionEmitter::float_arithmetic(BinaryOp op, const Text& a, const Text& 
     case BinaryOp::TruncMod:
       return math_call("fmod", {a, b}, t);
     case BinaryOp::FloorMod:
-      return call(module_.helpers().use(Helper::FloorMod, wide), {a, b});
+      return call(module_.use_helper(Helper::FloorMod, wide), {a, b});
     case BinaryOp::Min:
-      return call(module_.helpers().use(Helper::Min, own), {a, b});
+      return call(module_.use_helper(Helper::Min, own), {a, b});
     case BinaryOp::Max:
-      return call(module_.helpers().use(Helper::Max, own), {a, b});
+      return call(module_.use_helper(Helper::Max, own), {a, b});
     default:
       internal_error("logic on floats");
   }
@@ -234,7 +234,7 @@ Text CFunctionEmitter::integer_division(BinaryOp op, const Binary& n, const Lane
   if (!floors && is_safe) return infix(a, wants_remainder ? "%" : "/", b, Level::Product);
   const Helper helper = floors ? (wants_remainder ? Helper::FloorMod : Helper::FloorDiv)
                                : (wants_remainder ? Helper::TruncMod : Helper::TruncDiv);
-  return call(module_.helpers().use(helper, t), {a, b});
+  return call(module_.use_helper(helper, t), {a, b});
 }
 
 // ---- conversions ----
@@ -243,17 +243,17 @@ Text CFunctionEmitter::cast(const Text& value, DataType from, DataType to) {
   if (from == to) return value;
   const std::string type = type_of(to);
   if (from.is_handle() || to.is_handle()) return cast_to(type, cast_to("intptr_t", value));
-  Helpers& helpers = module_.helpers();
   if (from.is_floating()) {
     if (to.is_bool()) return comparison(BinaryOp::Ne, value, {from.bits == 64 ? "0.0" : "0.0f"});
     if (to.is_floating()) {
       if (to.bits == 16)
-        return rounded(from.bits == 64 ? call(helpers.use(Helper::ToOdd), {value}) : value, to);
+        return rounded(from.bits == 64 ? call(module_.use_helper(Helper::ToOdd), {value}) : value,
+                       to);
       // The C type of a 16-bit float in computations is float.
       return type_of(from) == type ? value : cast_to(type, value);
     }
     const Helper helper = from.bits == 64 ? Helper::OfFloat64 : Helper::OfFloat32;
-    return call(helpers.use(helper, to), {widened(value, from)});
+    return call(module_.use_helper(helper, to), {widened(value, from)});
   }
   if (to.is_bool()) return comparison(BinaryOp::Ne, value, {"0"});
   if (!to.is_floating() || to.bits != 16) return cast_to(type, value);
@@ -261,8 +261,8 @@ Text CFunctionEmitter::cast(const Text& value, DataType from, DataType to) {
   // rounds once. bfloat16 has a larger range.
   if (to.is_float() || from.bits <= 16) return rounded(cast_to("float", value), to);
   if (from.bits == 32)
-    return rounded(call(helpers.use(Helper::ToOdd), {cast_to("double", value)}), to);
-  return call(helpers.use(from.is_int() ? Helper::SixteenOfInt64 : Helper::SixteenOfUInt64),
+    return rounded(call(module_.use_helper(Helper::ToOdd), {cast_to("double", value)}), to);
+  return call(module_.use_helper(from.is_int() ? Helper::SixteenOfInt64 : Helper::SixteenOfUInt64),
               {value});
 }
 

@@ -69,8 +69,7 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
         return Text{std::to_string(k < n.args.size() ? constant_int(n.args[k]).value_or(otherwise)
                                                      : otherwise)};
       };
-      return call(module_.helpers().use(Helper::Prefetch),
-                  {expr(n.args[0]), hint(1, 0), hint(2, 3)});
+      return call(module_.use_helper(Helper::Prefetch), {expr(n.args[0]), hint(1, 0), hint(2, 3)});
     }
     case Intrin::dp4a:
     case Intrin::launch_kernel:
@@ -83,16 +82,8 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
     case Intrin::ret:
       return_value(cast_to(type_of(Int(32)), expr(n.args[0])));
       return none;
-    case Intrin::popcount:
-    case Intrin::clz:
-    case Intrin::shift_left:
-    case Intrin::shift_right:
-    case Intrin::bitwise_and:
-    case Intrin::bitwise_or:
-    case Intrin::bitwise_xor:
-    case Intrin::bitwise_not:
-      return bits_intrin(intrin, n, type.element(), lane);
     default:
+      if (is_bit_operation(intrin)) return bits_intrin(intrin, n, type.element(), lane);
       return math(intrin, n, type.element(), lane);
   }
 }

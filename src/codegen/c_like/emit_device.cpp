@@ -113,7 +113,7 @@ Text CFunctionEmitter::asynchronous_copy(Intrin intrin, const Call& n) {
       if (!pointer) refuse_in_kernel("a copy whose address is not a tvm_access_ptr");
       align(pointer->args[1], 16);
     }
-    const Text copy = call(module_.helpers().use(Helper::CopyAsync),
+    const Text copy = call(module_.use_helper(Helper::CopyAsync),
                            {expr(n.args[0]), expr(n.args[1]), expr(n.args[2])});
     out_.add(copy.text + ";");
   }
@@ -130,7 +130,7 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
       return call(function, {expr(n.args[0], lane), expr(n.args[1], lane), expr(n.args[2], lane),
                              expr(n.args[3], lane)});
     if (device.shuffle.empty()) refuse_in_kernel("an exchange within a warp");
-    return call(module_.helpers().use(helper, n.args[1].dtype().element()),
+    return call(module_.use_helper(helper, n.args[1].dtype().element()),
                 {expr(n.args[1], lane), expr(n.args[2], lane), expr(n.args[3], lane)});
   };
   switch (intrin) {
@@ -151,12 +151,6 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
     case Intrin::ptx_wait_group:
       if (!device.has_ptx) refuse_in_kernel("an asynchronous copy");
       return asynchronous_copy(intrin, n);
-    case Intrin::tvm_load_matrix_sync:
-    case Intrin::tvm_store_matrix_sync:
-    case Intrin::tvm_fill_fragment:
-    case Intrin::tvm_mma_sync:
-      if (!device.has_tensor_cores) refuse_in_kernel("an operation of tensor cores");
-      return matrix_operation(intrin, n);
     case Intrin::dp4a:
       if (!device.has_ptx) refuse_in_kernel("a sum of four products as an instruction");
       return dot_product(n);
@@ -182,7 +176,9 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
     case Intrin::ret:
       refuse_in_kernel("a call of @tir." + std::string(to_string(intrin)));
     default:
-      return call_intrin(intrin, n, type, lane);
+      if (!is_matrix_operation(intrin)) return call_intrin(intrin, n, type, lane);
+      if (!device.has_tensor_cores) refuse_in_kernel("an operation of tensor cores");
+      return matrix_operation(intrin, n);
   }
 }
 
@@ -337,7 +333,7 @@ Text CFunctionEmitter::four_bytes(const Expr& e) {
   }
   std::vector<Text> bytes;
   for (int lane = 0; lane < 4; ++lane) bytes.push_back(expr(e, Lane::at(lane)));
-  return call(module_.helpers().use(Helper::FourBytes), bytes);
+  return call(module_.use_helper(Helper::FourBytes), bytes);
 }
 
 /// Emits dp4a(a, b, c). CUDA has a function for two signed factors; other cases use a PTX
@@ -351,11 +347,11 @@ Text CFunctionEmitter::dot_product(const Call& n) {
   }
   const std::string of_a = a.is_uint() ? "u32" : "s32", of_b = b.is_uint() ? "u32" : "s32";
   const std::string name = "dp4a_" + of_a + "_" + of_b;
-  module_.helpers().use_text(name, "int " + name +
-                                       "(int a, int b, int c) {\n  int sum;\n  asm(\"dp4a." + of_a +
-                                       "." + of_b +
-                                       " %0, %1, %2, %3;\" : \"=r\"(sum) : \"r\"(a), \"r\"(b), "
-                                       "\"r\"(c));\n  return sum;\n}\n");
+  module_.use_helper_text(name, "int " + name +
+                                    "(int a, int b, int c) {\n  int sum;\n  asm(\"dp4a." + of_a +
+                                    "." + of_b +
+                                    " %0, %1, %2, %3;\" : \"=r\"(sum) : \"r\"(a), \"r\"(b), "
+                                    "\"r\"(c));\n  return sum;\n}\n");
   return call(name, {x, y, sum});
 }
 
@@ -414,9 +410,8 @@ void CFunctionEmitter::read_fragments(const Stmt& kernel) {
     const auto number = [&](std::size_t k) {
       return static_cast<int>(constant_int(n.args[k]).value_or(0));
     };
-    FragmentShape shape{.m = number(1), .n = number(2), .k = number(3)};
-    shape.is_by_columns = is_load && is_by_columns(n.args[7]);
-    fragments_.try_emplace(&n.args[0].node(), shape);
+    fragments_.try_emplace(&n.args[0].node(), number(1), number(2), number(3),
+                           is_load && is_by_columns(n.args[7]));
     if (!is_load && !is_store) return;
     if (const Call* address = as_call(n.args[5], Intrin::tvm_access_ptr))
       matrix_memory_.insert(&address->args[1].node());
@@ -428,10 +423,10 @@ void CFunctionEmitter::fragment_memory(const Allocate& n) {
   const auto found = fragments_.find(&n.data.node());
   if (found == fragments_.end())
     refuse_in_kernel("fragment `" + n.data.name() + "`, which is neither loaded nor filled,");
-  const FragmentShape& shape = found->second;
+  const auto& [product_m, product_n, product_k, has_columns] = found->second;
   const bool is_sum = scope == StorageScope::WmmaAccumulator;
-  const int rows = scope == StorageScope::WmmaMatrixB ? shape.k : shape.m;
-  const int columns = scope == StorageScope::WmmaMatrixA ? shape.k : shape.n;
+  const int rows = scope == StorageScope::WmmaMatrixB ? product_k : product_m;
+  const int columns = scope == StorageScope::WmmaMatrixA ? product_k : product_n;
   const auto bytes = constant_bytes(n);
   if (!bytes)
     refuse_in_kernel("fragment `" + n.data.name() + "` whose number of tiles is not constant");
@@ -441,10 +436,10 @@ void CFunctionEmitter::fragment_memory(const Allocate& n) {
                      (is_sum                               ? "accumulator"
                       : scope == StorageScope::WmmaMatrixA ? "matrix_a"
                                                            : "matrix_b") +
-                     ", " + std::to_string(shape.m) + ", " + std::to_string(shape.n) + ", " +
-                     std::to_string(shape.k) + ", " +
+                     ", " + std::to_string(product_m) + ", " + std::to_string(product_n) + ", " +
+                     std::to_string(product_k) + ", " +
                      wmma_type(module_.dialect(), element_of(n.data));
-  if (!is_sum) type += ", " + wmma + (shape.is_by_columns ? "col_major" : "row_major");
+  if (!is_sum) type += ", " + wmma + (has_columns ? "col_major" : "row_major");
   const std::string name = names_.take(n.data.name());
   out_.add(type + "> " + name + "[" + std::to_string((*bytes + tile - 1) / tile) + "];");
   define(n.data, {.name = name, .is_local = true});

@@ -24,7 +24,7 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
   if (type.is_integral()) {
     // Rounding an integer returns the integer.
     if (intrin != Intrin::fabs || type.is_uint()) return args[0];
-    return call(module_.helpers().use(Helper::Abs, type), args);
+    return call(module_.use_helper(Helper::Abs, type), args);
   }
   // nextafter in float16: the neighbor of a float16 is not the rounded neighbor of a float32.
   if (intrin == Intrin::nextafter && type.bits == 16)
@@ -36,7 +36,7 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
   };
   if (intrin == Intrin::pow && is_two(n.args[1]))
     return rounded(
-        call(module_.helpers().use(Helper::Square, t.bits == 64 ? t : Float(32)), {args[0]}), type);
+        call(module_.use_helper(Helper::Square, t.bits == 64 ? t : Float(32)), {args[0]}), type);
   const Text one{type.bits == 64 ? "1.0" : "1.0f"};
   if (intrin == Intrin::rsqrt)
     return rounded(infix(one, "/", math_call("sqrt", args, t), Level::Product), type);
@@ -51,7 +51,7 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
   // signalling NaN. Quieting the arguments makes both behave alike.
   if (!is_kernel() && (intrin == Intrin::pow || intrin == Intrin::hypot)) {
     const DataType computed = t.bits == 64 ? t : Float(32);
-    for (Text& arg : args) arg = call(module_.helpers().use(Helper::Quiet, computed), {arg});
+    for (Text& arg : args) arg = call(module_.use_helper(Helper::Quiet, computed), {arg});
   }
   if (intrin == Intrin::ldexp) args[1] = cast_to("int", args[1]);
   const auto name = libm_name(intrin);
@@ -72,9 +72,9 @@ Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, 
     return t.is_int() ? cast_to(as_unsigned, value) : value;
   };
   if (intrin == Intrin::popcount)
-    return cast_to(type_of(type), call(module_.helpers().use(Helper::Popcount), {low_bits(x)}));
+    return cast_to(type_of(type), call(module_.use_helper(Helper::Popcount), {low_bits(x)}));
   if (intrin == Intrin::clz) {
-    Text count = call(module_.helpers().use(Helper::Clz), {low_bits(x)});
+    Text count = call(module_.use_helper(Helper::Clz), {low_bits(x)});
     if (t.bits < 64) count = infix(count, "-", {std::to_string(64 - t.bits)}, Level::Sum);
     return cast_to(type_of(type), count);
   }
@@ -106,27 +106,26 @@ Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, 
 
 Text CFunctionEmitter::reinterpret(const Text& value, DataType from, DataType to) {
   if (from == to) return value;
-  Helpers& helpers = module_.helpers();
   if (from.is_handle()) return cast_to(type_of(to), cast_to("intptr_t", value));
   if (to.is_handle()) return cast_to("void*", cast_to("intptr_t", value));
   Text bits = value;
   DataType bits_type = from;
   if (from.is_floating()) {
     bits_type = from.bits == 16 ? UInt(16) : Int(from.bits);
-    bits =
-        is_native_half(from)
-            ? call("as_ushort", {value})
-            : call(helpers.use(from.bits == 16 ? Helper::BitsOfValue : Helper::BitsOfFloat, from),
-                   {value});
+    bits = is_native_half(from)
+               ? call("as_ushort", {value})
+               : call(module_.use_helper(
+                          from.bits == 16 ? Helper::BitsOfValue : Helper::BitsOfFloat, from),
+                      {value});
   }
   if (!to.is_floating()) return bits_type == to ? bits : cast_to(type_of(to), bits);
   if (to.bits == 16) {
     if (bits_type != UInt(16)) bits = cast_to(type_of(UInt(16)), bits);
     if (is_native_half(to)) return call("as_half", {bits});
-    return call(helpers.use(Helper::ValueOfBits, to), {bits});
+    return call(module_.use_helper(Helper::ValueOfBits, to), {bits});
   }
   if (bits_type != Int(to.bits)) bits = cast_to(type_of(Int(to.bits)), bits);
-  return call(helpers.use(Helper::FloatOfBits, to), {bits});
+  return call(module_.use_helper(Helper::FloatOfBits, to), {bits});
 }
 
 }  // namespace tenon::codegen

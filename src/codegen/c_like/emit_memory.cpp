@@ -73,18 +73,18 @@ Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
     const DataType in_memory = t.is_bool()                       ? UInt(8)
                                : t.is_floating() && t.bits == 16 ? UInt(16)
                                                                  : t;
-    value = call(module_.helpers().use(Helper::Opaque, in_memory), {value});
+    value = call(module_.use_helper(Helper::Opaque, in_memory), {value});
   }
   if (is_native_half(t)) return value;
   if (t.is_bool()) return {value.text + " != 0", Level::Equality};
   if (t.is_floating() && t.bits == 16)
-    return call(module_.helpers().use(Helper::ValueOfBits, t), {value});
+    return call(module_.use_helper(Helper::ValueOfBits, t), {value});
   return value;
 }
 
 Text CFunctionEmitter::in_memory(const Text& value, DataType t) {
   if (!t.is_floating() || t.bits != 16 || is_native_half(t)) return value;
-  return call(module_.helpers().use(Helper::BitsOfValue, t), {value});
+  return call(module_.use_helper(Helper::BitsOfValue, t), {value});
 }
 
 // ---- lanes ----

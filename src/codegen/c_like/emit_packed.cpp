@@ -11,7 +11,10 @@ using namespace tir;
 class PackedTextEmitter {
  public:
   PackedTextEmitter(TextEmitter& module, const PrimFunc& func, const Signature& signature)
-      : module_(module), func_(func), signature_(signature), uses_(func.body) {}
+      : module_(module),
+        func_(func),
+        signature_(signature),
+        used_as_data_(data_variables(func.body)) {}
 
   void run() {
     const std::string wanted = as_identifier(signature_.spec.name);
@@ -31,7 +34,7 @@ class PackedTextEmitter {
   // ---- the computation ----
 
   void emit_computation() {
-    CFunctionEmitter emitter(module_, uses_, name_, func_.attrs.noalias);
+    CFunctionEmitter emitter(module_, used_as_data_, name_, func_.attrs.noalias);
     emitter.comment_stages(func_);
     emitter.sizes_ = &sizes_;
     std::string params, in_header;
@@ -73,16 +76,16 @@ class PackedTextEmitter {
   // ---- the packed function ----
 
   void emit_packed() {
-    CFunctionEmitter emitter(module_, uses_, signature_.spec.symbol, func_.attrs.noalias);
+    CFunctionEmitter emitter(module_, used_as_data_, signature_.spec.symbol, func_.attrs.noalias);
     for (const char* name : {"args", "type_codes", "num_args"}) emitter.names().reserve(name);
     emitter.out_.add("(void)type_codes, (void)num_args;");
     for (std::size_t n = 0; n < func_.params.size(); ++n) unpack(emitter, n);
     for (const SizeBinding& size : signature_.sizes) {
-      Text value = part(size.param, size.part, size.dimension);
+      Text value = part(size.param, size.is_stride, size.dimension);
       if (size.zero_if_extent_is_one)
-        value = {
-            part(size.param, ArrayPart::Extent, size.dimension).text + " == 1 ? 0 : " + value.text,
-            Level::Choice};
+        value = {part(size.param, /*is_stride=*/false, size.dimension).text +
+                     " == 1 ? 0 : " + value.text,
+                 Level::Choice};
       const DataType t = size.var.dtype();
       const std::string name =
           emitter.bind(size.var.name(), t, t.bits == 64 ? value : cast_to(type_of(t), value));
@@ -126,15 +129,14 @@ class PackedTextEmitter {
     emitter.define(param, {.name = arguments_.back()});
   }
 
-  Text part(int param, ArrayPart part, int dimension) const {
-    return {arguments_[static_cast<std::size_t>(param)] +
-            (part == ArrayPart::Extent ? "->shape[" : "->strides[") + std::to_string(dimension) +
-            "]"};
+  Text part(int param, bool is_stride, int dimension) const {
+    return {arguments_[static_cast<std::size_t>(param)] + (is_stride ? "->strides[" : "->shape[") +
+            std::to_string(dimension) + "]"};
   }
 
   void emit_check(CFunctionEmitter& emitter, const SizeCheck& check) {
     module_.use_runtime();
-    const Text given = part(check.param, check.part, check.dimension);
+    const Text given = part(check.param, check.is_stride, check.dimension);
     const Text wanted = emitter.index(check.expected);
     emitter.block("if (" + given.text + " != " + wanted.within(Level::Sum) + ")", [&] {
       emitter.out_.add("set_last_error(" + c_string(check.message) + ");");
@@ -157,7 +159,7 @@ class PackedTextEmitter {
   TextEmitter& module_;
   const PrimFunc& func_;
   const Signature& signature_;
-  const IndexUses uses_;
+  const VarSet used_as_data_;
   const StmtSizes sizes_{func_.body};
   std::string name_;
   /// The arguments of the computation, in order.

@@ -51,7 +51,7 @@ std::pair<std::string, std::string> CFunctionEmitter::outline(
     const Stmt& body, const std::string& what, Params own_params,
     const std::function<void(CFunctionEmitter&, const Params&)>& content) {
   const std::string function = take_callee_name(what);
-  CFunctionEmitter inner(module_, uses_, function, noalias_);
+  CFunctionEmitter inner(module_, used_as_data_, function, noalias_);
   inner.comments_ = comments_;
   inner.sizes_ = sizes_;
   inner.out_.set_mark(out_.mark());
@@ -93,7 +93,7 @@ void CFunctionEmitter::parallel_loop(const For& n) {
   const auto [body, closure] =
       outline(n.body, n.var.name() + "_body", {{"int64_t", "begin"}, {"int64_t", "end"}},
               [&](CFunctionEmitter& inner, const Params& params) {
-                inner.stack_ = StackPlan(n.body);
+                inner.stack_ = stack_temporaries(n.body);
                 const std::string type = type_of(n.var.dtype());
                 inner.serial_loop(n.var, cast_to(type, {params[0].second}),
                                   cast_to(type, {params[1].second}), n.body);
@@ -113,7 +113,7 @@ void CFunctionEmitter::parallel_region(const Stmt& body) {
                 inner.task_.emplace();
                 inner.define(inner.task_->id, {.name = params[0].second, .is_index = true});
                 inner.define(inner.task_->count, {.name = params[1].second, .is_index = true});
-                inner.stack_ = StackPlan(body);
+                inner.stack_ = stack_temporaries(body);
                 inner.stmt(body);
               });
   check_status("parallel_launch(" + region + ", " + closure + ")");

@@ -43,7 +43,7 @@ void CFunctionEmitter::emit(const Seq& n) {
 void CFunctionEmitter::part(std::span<const Stmt> stmts) {
   module_.use_parts();
   const std::string function = take_callee_name("part");
-  CFunctionEmitter inner(module_, uses_, function, noalias_);
+  CFunctionEmitter inner(module_, used_as_data_, function, noalias_);
   inner.comments_ = comments_;
   inner.stack_ = stack_;
   inner.sizes_ = sizes_;

@@ -11,7 +11,7 @@ namespace tenon::codegen {
 using namespace tir;
 
 void CFunctionEmitter::body(const Stmt& body) {
-  stack_ = StackPlan(body);
+  stack_ = stack_temporaries(body);
   stmt(body);
   out_.add("return 0;");
 }
@@ -71,7 +71,7 @@ void CFunctionEmitter::emit(const Store& n) {
 }
 
 void CFunctionEmitter::emit(const Let& n) {
-  const bool is_index = uses_.is_index_only(n.var) && this->is_index(n.value);
+  const bool is_index = !used_as_data_.contains(&n.var.node()) && this->is_index(n.value);
   if (n.value.dtype().is_vector()) {
     const std::string name = names_.take(n.var.name());
     keep_lanes(name, n.value);
@@ -238,7 +238,7 @@ void CFunctionEmitter::emit(const Attr& n) {
 
 void CFunctionEmitter::emit(const Allocate& n) {
   if (is_kernel()) return device_memory(n);
-  if (!stack_.contains(n)) return workspace(n);
+  if (!stack_.contains(&n.data.node())) return workspace(n);
   const std::string type = memory_type(module_.dialect(), n.dtype);
   const std::int64_t bytes = *constant_bytes(n);
   const std::int64_t count = std::max<std::int64_t>(bytes / n.dtype.element().bytes(), 1);
@@ -257,7 +257,7 @@ void CFunctionEmitter::workspace(const Allocate& n) {
     bytes = {std::to_string(*constant)};
   } else {
     for (const Expr& extent : n.extents)
-      bytes = call(module_.helpers().use(Helper::SizeOfProduct), {bytes, index(extent)});
+      bytes = call(module_.use_helper(Helper::SizeOfProduct), {bytes, index(extent)});
   }
   const std::string name = names_.take(n.data.name());
   out_.add(type + "* " + std::string(module_.dialect().restrict_word) + " " + name +

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -62,9 +63,9 @@ struct CVariable {
 
 class CFunctionEmitter {
  public:
-  CFunctionEmitter(TextEmitter& module, const IndexUses& uses, std::string name, bool noalias)
+  CFunctionEmitter(TextEmitter& module, const VarSet& used_as_data, std::string name, bool noalias)
       : module_(module),
-        uses_(uses),
+        used_as_data_(used_as_data),
         name_(std::move(name)),
         noalias_(noalias),
         names_(module.names()) {
@@ -131,7 +132,7 @@ class CFunctionEmitter {
   void return_value(const Text& value);
 
   // Emission of constructs that only kernels have.
-  bool is_kernel() const { return module_.dialect().device != nullptr; }
+  bool is_kernel() const { return module_.dialect().device.has_value(); }
   void kernel_body(const tir::Stmt& body);
   void thread_axis(const tir::Attr& n);
   void device_memory(const tir::Allocate& n);
@@ -242,13 +243,15 @@ class CFunctionEmitter {
   }
 
   TextEmitter& module_;
-  const IndexUses& uses_;
+  /// See data_variables().
+  const VarSet& used_as_data_;
   std::string name_;
   bool noalias_;
   Names names_;
   Lines out_;
   std::unordered_map<const tir::ExprNode*, CVariable> variables_;
-  StackPlan stack_;
+  /// The data pointers of temporaries on the stack.
+  VarSet stack_;
   bool index_mode_ = false;
   bool uses_status_ = false;
   /// Whether the function may return a status other than kTenonOk.
@@ -281,14 +284,10 @@ class CFunctionEmitter {
   bool has_dynamic_shared_ = false;
   /// The variables that hold vector loads of the current statement.
   std::unordered_map<const tir::ExprNode*, std::string> vector_loads_;
-  /// The m x n x k shape of the product that uses the fragment, and whether the fragment's memory
-  /// layout is column-major.
-  struct FragmentShape {
-    int m = 0, n = 0, k = 0;
-    bool is_by_columns = false;
-  };
-  /// Fragments by data pointer. Never iterated, because the keys are addresses.
-  std::unordered_map<const tir::ExprNode*, FragmentShape> fragments_;
+  /// Fragments by data pointer: the m x n x k shape of the product that uses the fragment, and
+  /// whether the fragment's memory layout is column-major. Never iterated, because the keys are
+  /// addresses.
+  std::unordered_map<const tir::ExprNode*, std::tuple<int, int, int, bool>> fragments_;
   /// The memory that matrix operations load from and store to.
   std::unordered_set<const tir::ExprNode*> matrix_memory_;
   /// The required alignment of each parameter, in bytes.

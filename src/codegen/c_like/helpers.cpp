@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "codegen/c_like/text.h"
+#include "codegen/c_like/text_emitter.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -59,7 +60,7 @@ std::string filled(std::string text, Helper helper, const std::string& name, con
   replace("$O", helper == Helper::MinOfVariables ? "<" : ">");
   replace("$C", helper == Helper::MinOfVariables ? "lt" : "gt");
   replace("$F", t.bits == 64 || !dialect.names_math_by_type ? "" : "f");
-  if (dialect.device != nullptr) {
+  if (dialect.device) {
     replace("$S", std::string(dialect.device->shuffle));
     // Longer names come first, because some names are parts of others.
     for (const int is_unsigned : {1, 0})
@@ -366,9 +367,9 @@ std::string name_of(Helper helper, const std::string& type) {
 }
 
 const char* body_of(Helper helper, DataType t, const Dialect& dialect) {
-  const bool has_ptx = dialect.device != nullptr && dialect.device->has_ptx;
+  const bool has_ptx = dialect.device && dialect.device->has_ptx;
   const bool is_of_float = helper == Helper::OfFloat32 || helper == Helper::OfFloat64;
-  if (is_of_float && dialect.device == nullptr) return kIntegerOfFloatInC;
+  if (is_of_float && !dialect.device) return kIntegerOfFloatInC;
   if (has_ptx && helper == Helper::ValueOfBits && !t.is_bfloat()) return kValueOfFloat16InCuda;
   if (has_ptx && helper == Helper::BitsOfValue)
     return t.is_bfloat() ? kBfloat16BitsInCuda : kFloat16BitsInCuda;
@@ -394,32 +395,32 @@ bool is_helper_name(std::string_view name) {
   return kNames.contains(std::string(name));
 }
 
-std::string Helpers::use(Helper helper, DataType type) {
+std::string TextEmitter::use_helper(Helper helper, DataType type) {
   DataType t = type.element();
   if (helper == Helper::SixteenOfInt64) t = Int(64);
   if (helper == Helper::SixteenOfUInt64) t = UInt(64);
   if (helper == Helper::Round) {
-    use(Helper::ValueOfBits, t);
-    use(Helper::BitsOfValue, t);
+    use_helper(Helper::ValueOfBits, t);
+    use_helper(Helper::BitsOfValue, t);
   }
   if (helper == Helper::SixteenOfInt64 || helper == Helper::SixteenOfUInt64) {
-    use(Helper::Round, BFloat(16));
-    use(Helper::ToOdd);
+    use_helper(Helper::Round, BFloat(16));
+    use_helper(Helper::ToOdd);
   }
   const std::string name = name_of(helper, t.str());
-  used_.emplace(std::pair(helper, name), t);
+  used_helpers_.emplace(std::pair(helper, name), t);
   return name;
 }
 
-std::string Helpers::text() const {
+std::string TextEmitter::helpers() const {
   std::string result;
-  for (const auto& [key, type] : used_) {
+  for (const auto& [key, type] : used_helpers_) {
     const auto& [helper, name] = key;
     const std::string body = filled(body_of(helper, type, dialect_), helper, name, dialect_, type);
     const bool is_macro = body.starts_with('#');
     result += (is_macro ? "" : std::string(dialect_.of_helpers) + " ") + body + "\n";
   }
-  for (const auto& [name, text] : texts_)
+  for (const auto& [name, text] : helper_texts_)
     result += std::string(dialect_.of_helpers) + " " + text + "\n";
   return result;
 }

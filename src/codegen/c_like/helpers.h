@@ -1,17 +1,10 @@
 // Helper functions for operations that C has no operator for. The emitted text begins with the
 // definitions of the helpers that it uses.
 //
-//   Helpers helpers(kPlainC);
-//   helpers.use(Helper::FloorDiv, Int(32))     // "floordiv_int32"
-//   helpers.text()                             // static inline int32_t floordiv_int32(...) {...}
+//   module.use_helper(Helper::FloorDiv, Int(32))   // "floordiv_int32"; text_emitter.h
 #pragma once
 
-#include <map>
-#include <set>
-#include <string>
-
-#include "codegen/c_like/dialect.h"
-#include "tenon/tir/stmt.h"
+#include <string_view>
 
 namespace tenon::codegen {
 
@@ -58,25 +51,5 @@ enum class Helper : unsigned char {
 
 /// Whether this is the name of a helper for some type.
 bool is_helper_name(std::string_view name);
-
-class Helpers {
- public:
-  explicit Helpers(const Dialect& dialect) : dialect_(dialect) {}
-  /// Returns the name of the helper. Adds the helper, and the helpers that it calls, to the text.
-  std::string use(Helper helper, DataType type = {});
-  /// Adds a function with this name. `text` begins with the function's result type.
-  void use_text(const std::string& name, std::string text) {
-    texts_.insert_or_assign(name, std::move(text));
-  }
-  /// Returns the definitions of the used helpers; "" if no helper is used.
-  std::string text() const;
-
- private:
-  const Dialect& dialect_;
-  /// The used helpers, keyed by enumerator and name. Helpers only call helpers with smaller
-  /// enumerators, so this order defines them before their uses.
-  std::map<std::pair<Helper, std::string>, DataType> used_;
-  std::map<std::string, std::string> texts_;
-};
 
 }  // namespace tenon::codegen

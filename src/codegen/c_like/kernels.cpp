@@ -19,9 +19,9 @@ class KernelTextEmitter {
       : module_(module),
         max_registers_(max_registers),
         kernel_(kernel),
-        uses_(kernel.body),
+        used_as_data_(data_variables(kernel.body)),
         name_(module.names().take(kernel.attrs.global_symbol)),
-        emitter_(module, uses_, name_, kernel.attrs.noalias && num_updated_arrays_ == 0) {}
+        emitter_(module, used_as_data_, name_, kernel.attrs.noalias && num_updated_arrays_ == 0) {}
 
   /// Returns the kernel's accesses to its parameters, and their alignment.
   runtime::FunctionSpec function() const {
@@ -70,7 +70,7 @@ class KernelTextEmitter {
       const DataType passed = t.is_bool()                       ? UInt(8)
                               : t.is_floating() && t.bits == 16 ? Float(32)
                                                                 : t;
-      variable.is_index = t.is_int() && t.bits >= 32 && uses_.is_index_only(param);
+      variable.is_index = t.is_int() && t.bits >= 32 && !used_as_data_.contains(&param.node());
       type = "const " + value_type(module_.dialect(), passed);
       spec_.params.push_back(passed);
       if (emitter_.is_native_half(t)) {
@@ -155,7 +155,7 @@ class KernelTextEmitter {
   TextEmitter& module_;
   const std::optional<int> max_registers_;
   const PrimFunc& kernel_;
-  const IndexUses uses_;
+  const VarSet used_as_data_;
   const std::string name_;
   const Signature signature_ = signature_of(kernel_, name_);
   /// The number of arrays that the kernel reads and writes. If there are any, at most one of them
@@ -190,8 +190,8 @@ KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts&
   internal_check(facts.is_gpu(), "kernels for a processor");
   const bool is_cuda = facts.kind == TargetKind::Cuda;
   KernelCode code{.device = is_cuda ? runtime::DeviceType::Cuda : runtime::DeviceType::OpenCL};
-  const OpenClDialect opencl(facts);
-  TextEmitter module(is_cuda ? kCudaC : opencl.dialect, {}, options);
+  const Dialect dialect = is_cuda ? cuda_c() : opencl_c(facts);
+  TextEmitter module(dialect, {}, options);
   for (const PrimFunc& kernel : kernels) {
     KernelTextEmitter emitter(module, kernel, facts.max_registers);
     code.specs.push_back(emitter.run());

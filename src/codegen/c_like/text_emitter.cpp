@@ -132,14 +132,13 @@ TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> import
     : dialect_(dialect),
       comments_stages_(options.stage_comments),
       statement_lines_(options.lines),
-      imported_(std::move(imported)),
-      helpers_(dialect) {
+      imported_(std::move(imported)) {
   for (const char* name :
        {"set_last_error", "parallel_for", "parallel_launch", "parallel_barrier", "workspace_alloc",
         "workspace_free", "LANES", "PART", "TenonValue", "DLDevice", "DLDataType", "DLTensor",
         "TenonRuntimeApi", "args", "type_codes", "num_args"})
     names_.reserve(name);
-  if (dialect.device == nullptr) return;
+  if (!dialect.device) return;
   names_.reserve(kDynamicShared);
   names_.reserve(kSharedVectors);
   for (const std::string_view word : dialect.device->reserved) names_.reserve(word);
@@ -165,7 +164,7 @@ void TextEmitter::use_extern(const std::string& name, const std::string& declara
 }
 
 std::string TextEmitter::kernels() const {
-  const std::string rest = helpers_.text() + functions_;
+  const std::string rest = helpers() + functions_;
   std::string head = "// Made by Tenon.\n";
   for (const auto& [word, line] : dialect_.device->preambles)
     if (has_word(rest, word)) head += line;
@@ -182,7 +181,7 @@ std::string TextEmitter::text(const std::string& manifest) const {
     result += "// Imported.\n" + source + (source.ends_with('\n') ? "\n" : "\n\n");
   for (const auto& [name, declaration] : externs_) result += declaration + ";\n";
   if (!externs_.empty()) result += "\n";
-  result += helpers_.text() + functions_;
+  result += helpers() + functions_;
   result += "// ---- For the runtime ----\n\n";
   if (!uses_call_types_) result += kCallTypes;
   return result + manifest + packed_;

@@ -36,7 +36,12 @@ class TextEmitter {
   }
 
   const Dialect& dialect() const { return dialect_; }
-  Helpers& helpers() { return helpers_; }
+  /// Returns the name of the helper. Adds the helper, and the helpers that it calls, to the text.
+  std::string use_helper(Helper helper, DataType type = {});
+  /// Adds a helper with this name. `text` begins with the function's result type.
+  void use_helper_text(const std::string& name, std::string text) {
+    helper_texts_.insert_or_assign(name, std::move(text));
+  }
   /// Whether comments name the computed stage.
   bool comments_stages() const { return comments_stages_; }
   /// The names that functions of the text have.
@@ -68,13 +73,18 @@ class TextEmitter {
   const std::string& declarations() const { return declarations_; }
 
  private:
+  /// Returns the definitions of the used helpers; "" if no helper is used.
+  std::string helpers() const;
   bool is_declared_by_import(const std::string& name) const;
 
   const Dialect& dialect_;
   bool comments_stages_;
   const StatementLines* statement_lines_;
   std::vector<std::string> imported_;
-  Helpers helpers_;
+  /// The used helpers, keyed by enumerator and name. Helpers only call helpers with smaller
+  /// enumerators, so this order defines them before their uses.
+  std::map<std::pair<Helper, std::string>, DataType> used_helpers_;
+  std::map<std::string, std::string> helper_texts_;
   Names names_;
   std::map<std::string, std::string> externs_;
   bool uses_runtime_ = false;

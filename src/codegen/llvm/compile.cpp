@@ -3,7 +3,6 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
-#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -17,6 +16,8 @@
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/target_machine.h"
+#include "tenon/codegen/c_compiler.h"
+#include "tenon/codegen/imports.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/codegen/symbol_names.h"
@@ -227,31 +228,14 @@ LlvmCode code_for(std::vector<tir::TargetFacts> targets, const CompileOptions& o
   return code;
 }
 
-/// Imports C source. If clang compiles it to IR of this version of LLVM, the IR is linked into the
-/// module, where it can be inlined; otherwise the source becomes an object.
-void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
-  CImportOptions options{.command = code.options.c_compiler,
-                         .wants_llvm_ir = true,
-                         .clangs = {"clang-" + std::to_string(LLVM_VERSION_MAJOR), "clang"}};
-  const CTarget target = c_target_of(code.common);
-  ImportedC compiled = compile_c(source, target, options);
-  if (compiled.is_llvm_ir && !import_c_bitcode(module, compiled.bytes)) {
-    options.wants_llvm_ir = false;
-    compiled = compile_c(source, target, options);
-  }
-  code.notes.push_back("imported C: compiled by `" + compiled.how + "`, " +
-                       (compiled.is_llvm_ir ? "part of this module" : "called as an object"));
-  if (!compiled.is_llvm_ir) code.imported_objects.push_back(std::move(compiled.bytes));
-}
-
 /// Imports the sources that are named by the options and by pragmas of the functions.
 void import_sources(llvm::Module& module, const std::vector<CompileUnit>& units, LlvmCode& code) {
-  ImportedSources sources;
-  for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
+  std::vector<std::string> llvm_sources, c_sources;
+  for (const CompileUnit& unit : units) add_imported_sources(unit.module, llvm_sources, c_sources);
   for (const std::filesystem::path& path : code.options.link)
     if (is_llvm_ir(path)) import_llvm(module, path.string());
-  for (const std::string& source : sources.llvm) import_llvm(module, source);
-  for (const std::string& source : sources.c) import_c(module, source, code);
+  for (const std::string& source : llvm_sources) import_llvm(module, source);
+  for (const std::string& source : c_sources) import_c(module, source, code);
 }
 
 void put(ByteWriter& out, const KernelCode& code) {
@@ -286,7 +270,7 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
 }
 
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options) {
-  StepClock clock(options);
+  auto start = std::chrono::steady_clock::now();
   std::vector<tir::TargetFacts> targets;
   for (const CompileUnit& unit : units) targets.push_back(unit.target);
   LlvmCode result = code_for(std::move(targets), options);
@@ -299,10 +283,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
 
   std::optional<DebugLines> debug_lines;
   if (options.lines) debug_lines.emplace(module, *options.lines);
-  SymbolNames symbols;
-  for (const CompileUnit& unit : units)
-    for (const auto& [name, func] : unit.module.functions)
-      symbols.reserve(func.attrs.global_symbol);
+  std::set<std::string> symbols = function_names(units);
   std::vector<llvm::Constant*> kernel_tables;
   for (const CompileUnit& unit : units) {
     ModuleEmitter emitter(module, unit.target, options, debug_lines ? &*debug_lines : nullptr);
@@ -313,7 +294,8 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
     }
     for (const auto& [name, func] : unit.module.functions) {
       const Signature signature = signature_of(
-          func, symbols.packed(func.attrs.global_symbol, unit.target.system_library.value_or("")),
+          func,
+          packed_symbol(func.attrs.global_symbol, symbols, unit.target.system_library.value_or("")),
           options.argument_alignment, unit.kernels ? &*unit.kernels : nullptr);
       emit_function(emitter, func, signature);
       result.functions.push_back(signature.spec);
@@ -326,7 +308,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   if (result.common.system_library)
     register_system_library(module, *result.common.system_library, result.functions);
   verify(module, "emitted");
-  clock.finish("emit-llvm");
+  finish_step(options, "emit-llvm", start);
 
   const int opt_level = affordable_level(module, options.opt_level);
   if (opt_level != options.opt_level) {
@@ -336,17 +318,17 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   }
   optimize(module, *machine, opt_level, has_imports);
   avoid_faults_of_code_generators(module, opt_level);
-  clock.finish("optimize-llvm");
+  finish_step(options, "optimize-llvm", start);
   llvm::raw_string_ostream bitcode(result.bitcode);
   llvm::WriteBitcodeToFile(module, bitcode);
   bitcode.flush();
   result.object = generate_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
-  clock.finish("generate-code");
+  finish_step(options, "generate-code", start);
   return Artifact(std::make_shared<LlvmArtifact>(std::move(result)));
 }
 
 std::optional<std::string> LlvmArtifact::stored() const {
-  if (code_.options.profiling) return std::nullopt;
+  if (code_.options.profiler) return std::nullopt;
   ByteWriter out;
   out.text(runtime::to_manifest(code_.functions));
   out.number(static_cast<std::uint64_t>(code_.options.opt_level));

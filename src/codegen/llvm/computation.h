@@ -8,9 +8,10 @@
 namespace tenon::codegen {
 
 struct Computation {
-  explicit Computation(const tir::Stmt& body) : uses(body), sizes(body), fragments(body) {}
+  explicit Computation(const tir::Stmt& body)
+      : used_as_data(data_variables(body)), sizes(body), fragments(body) {}
 
-  IndexUses uses;
+  VarSet used_as_data;
   StmtSizes sizes;
   Fragments fragments;
 };

@@ -1,9 +1,10 @@
 #include "codegen/llvm/debug_lines.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>
-#include <llvm/Support/CommandLine.h>
 
 #include <mutex>
+
+#include "codegen/llvm/target_machine.h"
 
 namespace tenon::codegen {
 
@@ -13,12 +14,7 @@ namespace {
 /// the previous instruction.
 void write_unknown_lines() {
   static std::once_flag done;
-  std::call_once(done, [] {
-    constexpr const char* kName = "use-unknown-locations";
-    const auto& options = llvm::cl::getRegisteredOptions();
-    if (const auto found = options.find(kName); found != options.end())
-      found->second->addOccurrence(0, kName, "Enable");
-  });
+  std::call_once(done, [] { set_llvm_option("use-unknown-locations", "Enable"); });
 }
 
 }  // namespace

@@ -23,26 +23,16 @@ llvm::Value* FunctionEmitter::emit(const Call& n, DataType type) {
 llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type) {
   llvm::Value* none = int32(0);
   if (is_math(intrin)) return math(intrin, n, type);
+  if (is_bit_operation(intrin)) return bits_intrin(intrin, n, type);
+  if (is_matrix_operation(intrin)) {
+    matrix_operation(intrin, n);
+    return none;
+  }
   switch (intrin) {
-    case Intrin::tvm_load_matrix_sync:
-    case Intrin::tvm_store_matrix_sync:
-    case Intrin::tvm_fill_fragment:
-    case Intrin::tvm_mma_sync:
-      matrix_operation(intrin, n);
-      return none;
     case Intrin::isnan:
     case Intrin::isinf:
     case Intrin::isfinite:
       return float_test(intrin, n.args[0]);
-    case Intrin::popcount:
-    case Intrin::clz:
-    case Intrin::shift_left:
-    case Intrin::shift_right:
-    case Intrin::bitwise_and:
-    case Intrin::bitwise_or:
-    case Intrin::bitwise_xor:
-    case Intrin::bitwise_not:
-      return bits_intrin(intrin, n, type);
     case Intrin::dp4a:
       return sums_of_products(n);
     case Intrin::if_then_else:

@@ -65,38 +65,36 @@ llvm::Value* FunctionEmitter::float_to_float(llvm::Value* value, DataType from, 
 
 namespace {
 
-struct Bounds {
-  double least = -std::numeric_limits<double>::infinity();
-  double greatest = std::numeric_limits<double>::infinity();
-};
-
-/// Returns bounds of the value, assuming it is not NaN. The bounds come from the minima, maxima and
-/// roundings that compute it.
-Bounds bounds_of(llvm::Value* value) {
+/// Returns the lower and upper bound of the value, assuming it is not NaN. The bounds come from the
+/// minima, maxima and roundings that compute it.
+std::pair<double, double> bounds_of(llvm::Value* value) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::pair kUnbounded(-kInfinity, kInfinity);
   const llvm::APFloat* number = nullptr;
   if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(number))) {
     const double x = number->convertToDouble();
     return {x, x};
   }
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
-  if (!call) return {};
+  if (!call) return kUnbounded;
   switch (call->getIntrinsicID()) {
     case llvm::Intrinsic::minimum:
     case llvm::Intrinsic::maximum: {
-      const Bounds a = bounds_of(call->getArgOperand(0)), b = bounds_of(call->getArgOperand(1));
+      const auto [least_a, greatest_a] = bounds_of(call->getArgOperand(0));
+      const auto [least_b, greatest_b] = bounds_of(call->getArgOperand(1));
       if (call->getIntrinsicID() == llvm::Intrinsic::minimum)
-        return {std::min(a.least, b.least), std::min(a.greatest, b.greatest)};
-      return {std::max(a.least, b.least), std::max(a.greatest, b.greatest)};
+        return {std::min(least_a, least_b), std::min(greatest_a, greatest_b)};
+      return {std::max(least_a, least_b), std::max(greatest_a, greatest_b)};
     }
     case llvm::Intrinsic::floor:
     case llvm::Intrinsic::ceil:
     case llvm::Intrinsic::trunc:
     case llvm::Intrinsic::nearbyint: {
-      const Bounds x = bounds_of(call->getArgOperand(0));
-      return {std::floor(x.least), std::ceil(x.greatest)};
+      const auto [least, greatest] = bounds_of(call->getArgOperand(0));
+      return {std::floor(least), std::ceil(greatest)};
     }
     default:
-      return {};
+      return kUnbounded;
   }
 }
 
@@ -108,10 +106,10 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
   const double greatest_plus_one = std::ldexp(1.0, to.is_int() ? to.bits - 1 : to.bits);
   const double least = to.is_int() ? -greatest_plus_one : 0;
   auto number = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
-  const Bounds bounds = bounds_of(value);
+  const auto [lower, upper] = bounds_of(value);
   const bool is_narrow = to.bits <= 16;
-  const bool may_be_below = bounds.least < least;
-  const bool may_be_above = bounds.greatest >= greatest_plus_one;
+  const bool may_be_below = lower < least;
+  const bool may_be_above = upper >= greatest_plus_one;
   llvm::Value* bounded = value;
   // NaN becomes the minimum, like the result of the x86 instruction.
   if (may_be_below)

@@ -46,74 +46,64 @@ llvm::Value* call_on_bits(llvm::IRBuilderBase& builder, llvm::Module& module,
   return builder.CreateCall(function, args);
 }
 
-/// Instructions that add sums of four byte products, for vectors of one width.
-class ByteProducts {
- public:
-  ByteProducts(llvm::IRBuilderBase& builder, llvm::Module& module, int lanes)
-      : builder_(builder), module_(module), lanes_(lanes) {}
+/// Adds sums of four byte products by instructions that multiply an unsigned by a signed factor. A
+/// factor of the other signedness is offset by 128, which flips its sign bit. The offset's
+/// contribution is subtracted from the sums. It depends only on the other factor, so several sums
+/// can share its computation.
+llvm::Value* sums_by_instruction(llvm::IRBuilderBase& builder, llvm::Module& module, llvm::Value* a,
+                                 bool is_a_signed, llvm::Value* b, bool is_b_signed,
+                                 llvm::Value* sums) {
+  const int lanes = lane_count(sums);
+  const auto product = [&](llvm::Value* x, llvm::Value* y, llvm::Value* start) {
+    return call_on_bits(builder, module, variant_of(kByteProducts, 32 * lanes), {start, x, y});
+  };
+  const auto bytes = [&](std::uint64_t value) {
+    return llvm::ConstantInt::get(with_lanes(builder.getInt8Ty(), 4 * lanes), value);
+  };
+  const auto moved = [&](llvm::Value* x) { return builder.CreateXor(x, bytes(0x80)); };
+  if (is_a_signed && !is_b_signed) return product(b, a, sums);
+  if (!is_a_signed && is_b_signed) return product(a, b, sums);
+  llvm::Value* none = llvm::Constant::getNullValue(sums->getType());
+  if (is_a_signed)  // an offset of +128: a = (a + 128) - 128
+    return product(moved(a), b, builder.CreateSub(sums, product(bytes(0x80), b, none)));
+  llvm::Value* of_ones = product(a, bytes(1), none);  // an offset of -128: b = (b - 128) + 128
+  return product(a, moved(b), builder.CreateAdd(sums, builder.CreateShl(of_ones, 7)));
+}
 
-  /// Uses instructions that multiply an unsigned by a signed factor. A factor of the other
-  /// signedness is offset by 128, which flips its sign bit. The offset's contribution is subtracted
-  /// from the sums. It depends only on the other factor, so several sums can share its computation.
-  llvm::Value* by_instruction(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
-                              llvm::Value* sums) {
-    const bool is_a_signed = of_a.is_int(), is_b_signed = of_b.is_int();
-    if (is_a_signed && !is_b_signed) return product(b, a, sums);
-    if (!is_a_signed && is_b_signed) return product(a, b, sums);
-    llvm::Value* none = llvm::Constant::getNullValue(sums->getType());
-    if (is_a_signed)  // an offset of +128: a = (a + 128) - 128
-      return product(moved(a), b, builder_.CreateSub(sums, product(bytes(0x80), b, none)));
-    llvm::Value* of_ones = product(a, bytes(1), none);  // an offset of -128: b = (b - 128) + 128
-    return product(a, moved(b), builder_.CreateAdd(sums, builder_.CreateShl(of_ones, 7)));
-  }
+/// Adds adjacent 16-bit products. The sums fit in 32 bits, because the factors were bytes.
+llvm::Value* products_of_pairs(llvm::IRBuilderBase& builder, llvm::Module& module, llvm::Value* a,
+                               llvm::Value* b, int lanes) {
+  const llvm::Intrinsic::ID id = variant_of(kShortProducts, 32 * lanes);
+  if (llvm::Triple(module.getTargetTriple()).isX86() && id != llvm::Intrinsic::not_intrinsic)
+    return call_on_bits(builder, module, id, {a, b});
+  llvm::Type* wide = with_lanes(builder.getInt32Ty(), lanes);
+  llvm::Constant* sixteen = llvm::ConstantInt::get(wide, 16);
+  const auto one = [&](llvm::Value* x, bool is_upper) {
+    x = builder.CreateBitCast(x, wide);
+    if (!is_upper) x = builder.CreateShl(x, sixteen);
+    return builder.CreateAShr(x, sixteen);
+  };
+  return builder.CreateAdd(builder.CreateMul(one(a, false), one(b, false)),
+                           builder.CreateMul(one(a, true), one(b, true)));
+}
 
-  /// Multiplies the even bytes and the odd bytes separately, each extended to 16 bits.
-  llvm::Value* by_halves(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
-                         llvm::Value* sums) {
-    for (const bool is_odd : {false, true})
-      sums =
-          builder_.CreateAdd(sums, products_of_pairs(half(a, of_a, is_odd), half(b, of_b, is_odd)));
-    return sums;
-  }
-
- private:
-  llvm::Value* product(llvm::Value* a, llvm::Value* b, llvm::Value* sums) {
-    return call_on_bits(builder_, module_, variant_of(kByteProducts, 32 * lanes_), {sums, a, b});
-  }
-  llvm::Value* bytes(std::uint64_t value) {
-    return llvm::ConstantInt::get(with_lanes(builder_.getInt8Ty(), 4 * lanes_), value);
-  }
-  llvm::Value* moved(llvm::Value* x) { return builder_.CreateXor(x, bytes(0x80)); }
-
-  /// Returns every other byte, extended to 16 bits.
-  llvm::Value* half(llvm::Value* x, DataType type, bool is_odd) {
-    llvm::Type* shorts = with_lanes(builder_.getInt16Ty(), 2 * lanes_);
-    x = builder_.CreateBitCast(x, shorts);
-    llvm::Constant* eight = llvm::ConstantInt::get(shorts, 8);
-    if (!is_odd) x = builder_.CreateShl(x, eight);
-    return type.is_int() ? builder_.CreateAShr(x, eight) : builder_.CreateLShr(x, eight);
-  }
-
-  /// Adds adjacent 16-bit products. The sums fit in 32 bits, because the factors were bytes.
-  llvm::Value* products_of_pairs(llvm::Value* a, llvm::Value* b) {
-    const llvm::Intrinsic::ID id = variant_of(kShortProducts, 32 * lanes_);
-    if (llvm::Triple(module_.getTargetTriple()).isX86() && id != llvm::Intrinsic::not_intrinsic)
-      return call_on_bits(builder_, module_, id, {a, b});
-    llvm::Type* wide = with_lanes(builder_.getInt32Ty(), lanes_);
-    llvm::Constant* sixteen = llvm::ConstantInt::get(wide, 16);
-    const auto one = [&](llvm::Value* x, bool is_upper) {
-      x = builder_.CreateBitCast(x, wide);
-      if (!is_upper) x = builder_.CreateShl(x, sixteen);
-      return builder_.CreateAShr(x, sixteen);
-    };
-    return builder_.CreateAdd(builder_.CreateMul(one(a, false), one(b, false)),
-                              builder_.CreateMul(one(a, true), one(b, true)));
-  }
-
-  llvm::IRBuilderBase& builder_;
-  llvm::Module& module_;
-  int lanes_;
-};
+/// Adds sums of four byte products. The even bytes and the odd bytes, each extended to 16 bits, are
+/// multiplied separately.
+llvm::Value* sums_by_halves(llvm::IRBuilderBase& builder, llvm::Module& module, llvm::Value* a,
+                            bool is_a_signed, llvm::Value* b, bool is_b_signed, llvm::Value* sums) {
+  const int lanes = lane_count(sums);
+  llvm::Type* shorts = with_lanes(builder.getInt16Ty(), 2 * lanes);
+  llvm::Constant* eight = llvm::ConstantInt::get(shorts, 8);
+  const auto half = [&](llvm::Value* x, bool is_signed, bool is_odd) {
+    x = builder.CreateBitCast(x, shorts);
+    if (!is_odd) x = builder.CreateShl(x, eight);
+    return is_signed ? builder.CreateAShr(x, eight) : builder.CreateLShr(x, eight);
+  };
+  for (const bool is_odd : {false, true})
+    sums = builder.CreateAdd(sums, products_of_pairs(builder, module, half(a, is_a_signed, is_odd),
+                                                     half(b, is_b_signed, is_odd), lanes));
+  return sums;
+}
 
 }  // namespace
 
@@ -136,13 +126,12 @@ llvm::Value* FunctionEmitter::sums_of_products(const Call& n) {
 
 llvm::Value* FunctionEmitter::sums_of_byte_products(const Call& n, llvm::Value* a, llvm::Value* b,
                                                     llvm::Value* sums, int lanes) {
-  const DataType of_a = n.args[0].dtype(), of_b = n.args[1].dtype();
-  ByteProducts products(builder_, module_.module(), lanes);
+  const bool is_a_signed = n.args[0].dtype().is_int(), is_b_signed = n.args[1].dtype().is_int();
   const bool has_instruction =
       module_.traits().byte_products &&
       variant_of(kByteProducts, 32 * lanes) != llvm::Intrinsic::not_intrinsic;
-  return has_instruction ? products.by_instruction(a, of_a, b, of_b, sums)
-                         : products.by_halves(a, of_a, b, of_b, sums);
+  return (has_instruction ? sums_by_instruction : sums_by_halves)(
+      builder_, module_.module(), a, is_a_signed, b, is_b_signed, sums);
 }
 
 llvm::Value* FunctionEmitter::sums_of_bfloat_products(llvm::Value* a, llvm::Value* b,

@@ -70,20 +70,20 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, const std::vector<llvm::Val
   if (intrin == Intrin::pow &&
       llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
     return builder_.CreateFMul(args[0], args[0]);
-  const auto expanded = expand_math(intrin, type, module_.traits().math);
+  const std::vector<Var> params{Var("x", type), Var("y", type)};
+  const auto expanded = expand_math(intrin, params, module_.traits().math);
   if (!expanded) return library_function(intrin, args);
-  llvm::Value* value = exactly(*expanded, args);
+  for (std::size_t k = 0; k < args.size(); ++k) define(params[k], args[k]);
+  llvm::Value* value = exactly(*expanded);
   const bool is_of_angle = intrin == Intrin::sin || intrin == Intrin::cos || intrin == Intrin::tan;
   return is_of_angle ? reduced_or_called(intrin, args[0], value) : value;
 }
 
-/// Emits the function of `args` without contraction and reassociation of its operations.
-llvm::Value* FunctionEmitter::exactly(const MathFunction& function,
-                                      const std::vector<llvm::Value*>& args) {
+/// Emits the expression without contraction and reassociation of its operations.
+llvm::Value* FunctionEmitter::exactly(const Expr& e) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
   builder_.clearFastMathFlags();
-  for (std::size_t k = 0; k < args.size(); ++k) define(function.params[k], args[k]);
-  return expr(function.body);
+  return expr(e);
 }
 
 /// Returns `reduced` if x is small enough for the reduction. For larger angles, which are rare,

@@ -432,7 +432,7 @@ void FunctionEmitter::emit(const Allocate& n) {
     return stmt(n.body);
   }
   const int lane = lane_bytes(n.dtype);
-  if (!device_id_ && stack_->contains(n)) {
+  if (!device_id_ && stack_->contains(&n.data.node())) {
     const std::int64_t bytes = std::max<std::int64_t>(*constant_bytes(n), lane);
     const int alignment =
         bytes >= 64 ? 64 : static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(bytes)));

@@ -68,12 +68,12 @@ class PackedEmitter {
   llvm::Value* call(FunctionEmitter& emitter, llvm::Function* computation,
                     const std::vector<llvm::Value*>& args) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
-    const std::optional<Profiling>& profiling = module_.options().profiling;
-    if (!profiling) return builder.CreateCall(computation, args);
+    const CompileOptions& options = module_.options();
+    if (!options.profiler) return builder.CreateCall(computation, args);
     llvm::Value* profiler = builder.CreateIntToPtr(
-        builder.getInt64(reinterpret_cast<std::uintptr_t>(profiling->profiler.get())),
+        builder.getInt64(reinterpret_cast<std::uintptr_t>(options.profiler.get())),
         builder.getPtrTy());
-    const int region = profiling->functions.at(signature_.spec.name);
+    const int region = options.profiled_functions.at(signature_.spec.name);
     llvm::Value* depth = builder.CreateCall(module_.runtime_function("tenon_profile_begin_call"),
                                             {profiler, emitter.int32(region)});
     llvm::Value* status = builder.CreateCall(computation, args);
@@ -142,9 +142,8 @@ class PackedEmitter {
     return builder.getInt32(0);
   }
 
-  llvm::Value* part(FunctionEmitter& emitter, int param, ArrayPart part, int dimension) const {
-    const std::size_t offset =
-        part == ArrayPart::Extent ? offsetof(DLTensor, shape) : offsetof(DLTensor, strides);
+  llvm::Value* part(FunctionEmitter& emitter, int param, bool is_stride, int dimension) const {
+    const std::size_t offset = is_stride ? offsetof(DLTensor, strides) : offsetof(DLTensor, shape);
     llvm::IRBuilder<>& builder = emitter.builder_;
     llvm::Value* numbers = field(emitter, static_cast<unsigned>(param), offset);
     llvm::Value* at = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), numbers,
@@ -154,9 +153,9 @@ class PackedEmitter {
 
   llvm::Value* bind(FunctionEmitter& emitter, const SizeBinding& size) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
-    llvm::Value* value = part(emitter, size.param, size.part, size.dimension);
+    llvm::Value* value = part(emitter, size.param, size.is_stride, size.dimension);
     if (size.zero_if_extent_is_one) {
-      llvm::Value* extent = part(emitter, size.param, ArrayPart::Extent, size.dimension);
+      llvm::Value* extent = part(emitter, size.param, /*is_stride=*/false, size.dimension);
       value = builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)),
                                    builder.getInt64(0), value);
     }
@@ -167,7 +166,7 @@ class PackedEmitter {
 
   void emit_check(FunctionEmitter& emitter, const SizeCheck& check) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
-    llvm::Value* given = part(emitter, check.param, check.part, check.dimension);
+    llvm::Value* given = part(emitter, check.param, check.is_stride, check.dimension);
     llvm::Value* holds = builder.CreateICmpEQ(given, emitter.index(check.expected));
     llvm::BasicBlock* right = emitter.new_block("size_holds");
     llvm::BasicBlock* wrong = emitter.new_block("size_differs");

@@ -45,7 +45,7 @@ void FunctionEmitter::parallel_loop(const For& n) {
   llvm::Type* counter = counter_type(n.var);
   llvm::Value* begin = inner.builder_.CreateTrunc(outlined.own_argument(0), counter);
   llvm::Value* end = inner.builder_.CreateTrunc(outlined.own_argument(1), counter);
-  inner.stack_ = std::make_shared<StackPlan>(n.body);
+  inner.stack_ = std::make_shared<VarSet>(stack_temporaries(n.body));
   inner.serial_loop(n.var, begin, end, n.body, ForKind::Serial);
   inner.finish();
 

@@ -30,7 +30,7 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function
 }
 
 void FunctionEmitter::body(const Stmt& body) {
-  stack_ = std::make_shared<StackPlan>(body);
+  stack_ = std::make_shared<VarSet>(stack_temporaries(body));
   stmt(body);
   finish();
 }
@@ -69,7 +69,7 @@ void FunctionEmitter::emit(const Store& n) {
 }
 
 void FunctionEmitter::emit(const Let& n) {
-  const bool is_index = computation_.uses.is_index_only(n.var);
+  const bool is_index = !computation_.used_as_data.contains(&n.var.node());
   if (is_index && n.var.dtype() == Int(32) && is_wide_sum(n.value)) {
     define_wide(n.var, wide_index(n.value));
   } else {

@@ -10,6 +10,7 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/llvm_versions.h"
 #include "tenon/codegen/memory_plan.h"
+#include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
@@ -22,11 +23,6 @@ using namespace tir;
 namespace {
 
 constexpr std::int64_t kMaxRows = 16, kRowBytes = 64, kSumBytes = 4;
-
-bool is_matrix_operation(Intrin intrin) {
-  return intrin == Intrin::tvm_load_matrix_sync || intrin == Intrin::tvm_store_matrix_sync ||
-         intrin == Intrin::tvm_fill_fragment || intrin == Intrin::tvm_mma_sync;
-}
 
 const Call* matrix_operation(const Expr& e) {
   const Call* call = e.as<Call>();
@@ -42,8 +38,8 @@ std::string about(const Expr& data) {
 }
 
 std::string text_of(const ProductShape& shape) {
-  return std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
-         std::to_string(shape.k);
+  const auto [m, n, k] = shape;
+  return std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k);
 }
 
 /// Returns the shape of a fragment's tiles. Throws LowerError if the shape does not fit a tile
@@ -100,28 +96,26 @@ llvm::Intrinsic::ID product_of(DataType a, DataType b) {
 
 namespace {
 
-/// A read or write of one tile of a fragment.
-struct TileAccess {
-  Var data;
-  Expr index;
-  bool is_write;
-};
+/// Receives a read or write of one tile of a fragment.
+using AccessVisitor = FunctionRef<void(const Var& data, const Expr& index, bool is_write)>;
 
-/// Returns the tile accesses of a matrix operation, reads first.
-std::vector<TileAccess> accesses_of(const Call& call) {
+/// Calls `f` on the tile accesses of the statement itself, reads first.
+void for_each_own_access(const Evaluate& n, AccessVisitor f) {
+  const Call* call = matrix_operation(n.value);
+  if (!call) return;
   const auto access = [&](std::size_t arg, std::size_t index, bool is_write) {
-    return TileAccess{Var::of(call.args[arg]), call.args[index], is_write};
+    f(Var::of(call->args[arg]), call->args[index], is_write);
   };
-  if (call.is(Intrin::tvm_mma_sync))
-    return {access(2, 3, false), access(4, 5, false), access(6, 7, false), access(0, 1, true)};
-  return {access(0, 4, !call.is(Intrin::tvm_store_matrix_sync))};
+  if (!call->is(Intrin::tvm_mma_sync))
+    return access(0, 4, !call->is(Intrin::tvm_store_matrix_sync));
+  for (const std::size_t arg : {2, 4, 6}) access(arg, arg + 1, false);
+  access(0, 1, true);
 }
 
-/// Calls `f` on every tile access in the statement, in order.
-void for_each_access(const Stmt& s, FunctionRef<void(const TileAccess&)> f) {
+/// Calls `f` on the fragment of every tile access in the statement, in order.
+void for_each_access(const Stmt& s, FunctionRef<void(const Var& data)> f) {
   walk(s, [&](const Evaluate& n) {
-    if (const Call* call = matrix_operation(n.value))
-      for (const TileAccess& access : accesses_of(*call)) f(access);
+    for_each_own_access(n, [&](const Var& data, const Expr&, bool) { f(data); });
   });
 }
 
@@ -131,8 +125,8 @@ bool is_among(const std::vector<Var>& list, const Var& data) {
 
 std::vector<Var> accessed_in(const Stmt& s) {
   std::vector<Var> found;
-  for_each_access(s, [&](const TileAccess& access) {
-    if (!is_among(found, access.data)) found.push_back(access.data);
+  for_each_access(s, [&](const Var& data) {
+    if (!is_among(found, data)) found.push_back(data);
   });
   return found;
 }
@@ -143,16 +137,13 @@ bool begins_with_writes(const Stmt& s, const Var& data) {
   std::vector<std::int64_t> written;
   bool holds = true;
   const std::function<void(const Stmt&, bool)> visit = [&](const Stmt& child, bool is_certain) {
-    if (const Evaluate* n = child.as<Evaluate>()) {
-      if (const Call* call = matrix_operation(n->value))
-        for (const TileAccess& access : accesses_of(*call)) {
-          const auto tile = constant_int(access.index);
-          if (!tile || !access.data.same_as(data)) continue;
-          if (!access.is_write && std::ranges::find(written, *tile) == written.end()) holds = false;
-          if (access.is_write && is_certain) written.push_back(*tile);
-        }
-      return;
-    }
+    if (const Evaluate* n = child.as<Evaluate>())
+      return for_each_own_access(*n, [&](const Var& other, const Expr& index, bool is_write) {
+        const auto tile = constant_int(index);
+        if (!tile || !other.same_as(data)) return;
+        if (!is_write && std::ranges::find(written, *tile) == written.end()) holds = false;
+        if (is_write && is_certain) written.push_back(*tile);
+      });
     const bool is_choice = child.as<If>() || child.as<While>();
     for_each_child(
         child, [](const Expr&) {}, [&](const Stmt& s) { visit(s, is_certain && !is_choice); });
@@ -164,7 +155,7 @@ bool begins_with_writes(const Stmt& s, const Var& data) {
 }  // namespace
 
 Fragments::Fragments(const Stmt& body) {
-  for_each_access(body, [&](const TileAccess& access) { ++uses_[&access.data.node()].accesses; });
+  for_each_access(body, [&](const Var& data) { ++uses_[&data.node()].accesses; });
   if (uses_.empty()) return;
   walk(body, [&](const Allocate& n) {
     if (const auto found = uses_.find(&n.data.node()); found != uses_.end())
@@ -199,7 +190,7 @@ std::vector<std::span<const Stmt>> lives_of_fragments(std::span<const Stmt> stmt
 
 TileRegisters::TileRegisters(const Stmt& s, const Fragments& fragments) : fragments_(fragments) {
   std::unordered_map<const ExprNode*, int> accesses;
-  for_each_access(s, [&](const TileAccess& access) { ++accesses[&access.data.node()]; });
+  for_each_access(s, [&](const Var& data) { ++accesses[&data.node()]; });
   if (accesses.empty()) return;
   const Pointers all = accessed_in(s);
   for (const Var& data : all) {
@@ -309,8 +300,9 @@ void FunctionEmitter::with_tiles(const TileRegisters& tiles, const Stmt& s) {
   } configuration;
   static_assert(sizeof configuration == 64);
   for (std::size_t r = 0; r < TileRegisters::kCount; ++r) {
-    configuration.row_bytes[r] = static_cast<std::uint16_t>(tiles.shapes()[r].row_bytes);
-    configuration.rows[r] = static_cast<std::uint8_t>(tiles.shapes()[r].rows);
+    const auto [rows, row_bytes] = tiles.shapes()[r];
+    configuration.row_bytes[r] = static_cast<std::uint16_t>(row_bytes);
+    configuration.rows[r] = static_cast<std::uint8_t>(rows);
   }
   llvm::Constant* bytes = llvm::ConstantDataArray::getRaw(
       llvm::StringRef(reinterpret_cast<const char*>(&configuration), sizeof configuration),
@@ -396,6 +388,7 @@ void FunctionEmitter::matrix_operation(Intrin intrin, const Call& n) {
 void FunctionEmitter::store_turned_tile(llvm::Value* tile, llvm::Value* address, llvm::Value* pitch,
                                         const ProductShape& shape) {
   constexpr int kSide = kMaxRows;
+  const auto [m, n, k] = shape;
   llvm::Type* row_type = llvm::FixedVectorType::get(builder_.getInt32Ty(), kSide);
   llvm::Value* square =
       entry_alloca(row_type, int64(kSide), static_cast<int>(kRowBytes), "turned_tile");
@@ -421,12 +414,12 @@ void FunctionEmitter::store_turned_tile(llvm::Value* tile, llvm::Value* address,
       upper = first;
     }
   std::vector<llvm::Constant*> mask(static_cast<std::size_t>(kSide), builder_.getFalse());
-  std::fill_n(mask.begin(), shape.m, builder_.getTrue());
-  for (std::int64_t column = 0; column < shape.n; ++column) {
+  std::fill_n(mask.begin(), m, builder_.getTrue());
+  for (std::int64_t column = 0; column < n; ++column) {
     llvm::Value* row =
         builder_.CreateGEP(builder_.getInt8Ty(), address, builder_.CreateMul(pitch, int64(column)));
     llvm::Value* values = rows[static_cast<std::size_t>(column)];
-    if (shape.m == kSide)
+    if (m == kSide)
       builder_.CreateAlignedStore(values, row, llvm::Align(kSumBytes));
     else
       builder_.CreateMaskedStore(values, row, llvm::Align(kSumBytes),

@@ -240,7 +240,7 @@ class FunctionEmitter {
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
   /// Compute on values of `type`, which is float32, float64 or a vector of them.
   llvm::Value* math_on(tir::Intrin intrin, const std::vector<llvm::Value*>& args, DataType type);
-  llvm::Value* exactly(const MathFunction& function, const std::vector<llvm::Value*>& args);
+  llvm::Value* exactly(const tir::Expr& e);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
   llvm::Value* library_function(tir::Intrin intrin, std::vector<llvm::Value*> args);
   llvm::Value* call_libm_by_lanes(const std::string& name, const std::vector<llvm::Value*>& args,
@@ -276,9 +276,9 @@ class FunctionEmitter {
   /// The mask of lanes that take the enclosing per-lane branches, and may therefore be stored; null
   /// if all lanes do.
   llvm::Value* stored_lanes_ = nullptr;
-  /// The plan of temporaries on the stack. Called parts have the same plan, because their
+  /// The data pointers of temporaries on the stack. Called parts have the same set, because their
   /// temporaries are on the stack as well.
-  std::shared_ptr<const StackPlan> stack_;
+  std::shared_ptr<const VarSet> stack_;
   WorkspaceScopes workspaces_;
   llvm::Value* device_id_ = nullptr;
   /// Whether this function is a part of a long sequence outside of loops. Its loops are not

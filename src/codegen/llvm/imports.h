@@ -6,20 +6,17 @@
 
 #include <string>
 
-#include "tenon/codegen/imports.h"
-#include "tenon/tir/target.h"
+#include "codegen/llvm/llvm_artifact.h"
 
 namespace tenon::codegen {
-
-/// Returns the target in the form that C compilers use.
-CTarget c_target_of(const tir::TargetFacts& target);
 
 /// Links LLVM IR (a text, or the path of a .ll or .bc file) into the module; its definitions become
 /// the module's own. Throws RuntimeError with LLVM's message and line.
 void import_llvm(llvm::Module& module, const std::string& source);
 
-/// Links bitcode that clang compiled from C into the module. Returns false, and leaves the module
-/// unchanged, if the bitcode was written by a newer version of LLVM.
-bool import_c_bitcode(llvm::Module& module, const std::string& bitcode);
+/// Imports C source (a text, or the path of a .c file), which the C compiler compiles for the
+/// common target of `code`. If clang compiles it to IR of this version of LLVM, the IR is linked
+/// into the module, where it can be inlined; otherwise the source becomes an object of `code`.
+void import_c(llvm::Module& module, const std::string& source, LlvmCode& code);
 
 }  // namespace tenon::codegen

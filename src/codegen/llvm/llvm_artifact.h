@@ -28,7 +28,6 @@ class LlvmArtifact : public ArtifactImpl, public std::enable_shared_from_this<Ll
  public:
   explicit LlvmArtifact(LlvmCode code) : code_(std::move(code)) {}
 
-  const LlvmCode& code() const { return code_; }
   const std::vector<runtime::FunctionSpec>& functions() const override { return code_.functions; }
   std::vector<std::string> source_kinds() const override;
   std::string source(std::string_view kind) const override;

@@ -26,8 +26,8 @@
 #include "tenon/codegen/c_compiler.h"
 #include "tenon/codegen/imports.h"
 #include "tenon/codegen/llvm/processor.h"
+#include "tenon/codegen/loaded_artifact.h"
 #include "tenon/codegen/symbol_names.h"
-#include "tenon/runtime/module_impl.h"
 #include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
 
@@ -86,7 +86,11 @@ class Linker {
   }
   Linker(const Linker&) = delete;
   Linker& operator=(const Linker&) = delete;
-  ~Linker() { llvm::consumeError(session_.endSession()); }
+  ~Linker() {
+    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
+      tenon_release_kernels(*kernels);
+    llvm::consumeError(session_.endSession());
+  }
 
   void add_object(std::unique_ptr<llvm::MemoryBuffer> object) {
     check(layer_.add(symbols_, std::move(object)));
@@ -124,6 +128,9 @@ class Linker {
     check(found.takeError());
     return found->getAddress().toPtr<T*>();
   }
+
+  /// Finds the kernels of the objects. The destructor releases them.
+  void find_kernels() { kernels_ = address_of<TenonKernels* const>(kKernelsSymbol); }
 
  private:
   /// In ELF, the symbol of a C function is its C name without a prefix.
@@ -182,59 +189,32 @@ class Linker {
   llvm::orc::ExecutionSession session_;
   llvm::orc::JITDylib& symbols_;
   llvm::orc::ObjectLinkingLayer layer_;
-};
-
-class CompiledModule : public runtime::ModuleImpl {
- public:
-  explicit CompiledModule(std::shared_ptr<const LlvmArtifact> artifact)
-      : artifact_(std::move(artifact)) {
-    const LlvmCode& code = artifact_->code();
-    for (const tir::TargetFacts& target : code.targets) check_processor(target);
-    for (const std::filesystem::path& path : code.options.link)
-      if (!is_llvm_ir(path)) linker_.add_library(path);
-    linker_.add_process();
-    for (const std::string& object : code.imported_objects)
-      linker_.add_object(buffer_of(object, "imported"));
-    linker_.add_object(buffer_of(code.object, "functions"));
-    for (const runtime::FunctionSpec& function : code.functions)
-      entries_[function.symbol] =
-          linker_.address_of<std::remove_pointer_t<TenonPackedFunction>>(function.symbol);
-    if (!code.kernels.empty()) kernels_ = linker_.address_of<TenonKernels* const>(kKernelsSymbol);
-  }
-
-  ~CompiledModule() override {
-    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
-      tenon_release_kernels(*kernels);
-  }
-
-  std::string kind() const override { return "llvm"; }
-  const std::vector<runtime::FunctionSpec>& functions() const override {
-    return artifact_->functions();
-  }
-  runtime::Function::PackedCall lookup(const runtime::FunctionSpec& function) override {
-    return entries_.at(function.symbol);
-  }
-  std::vector<std::string> source_kinds() const override { return artifact_->source_kinds(); }
-  std::string source(std::string_view kind) const override { return artifact_->source(kind); }
-  void save(const std::string& path, const runtime::SaveOptions& options) const override {
-    artifact_->save(path, options);
-  }
-  std::shared_ptr<runtime::Profiler> profiler() const override {
-    const auto& profiling = artifact_->code().options.profiling;
-    return profiling ? profiling->profiler : nullptr;
-  }
-
- private:
-  std::shared_ptr<const LlvmArtifact> artifact_;
-  Linker linker_;
-  std::map<std::string, TenonPackedFunction> entries_;
+  /// The kernels, followed by null. Null if the code launches no kernels.
   TenonKernels* const* kernels_ = nullptr;
 };
 
 }  // namespace
 
 std::shared_ptr<runtime::ModuleImpl> LlvmArtifact::load() const {
-  return std::make_shared<CompiledModule>(shared_from_this());
+  for (const tir::TargetFacts& target : code_.targets) check_processor(target);
+  const auto linker = std::make_shared<Linker>();
+  for (const std::filesystem::path& path : code_.options.link)
+    if (!is_llvm_ir(path)) linker->add_library(path);
+  linker->add_process();
+  for (const std::string& object : code_.imported_objects)
+    linker->add_object(buffer_of(object, "imported"));
+  linker->add_object(buffer_of(code_.object, "functions"));
+  std::map<std::string, TenonPackedFunction> entries;
+  for (const runtime::FunctionSpec& function : code_.functions)
+    entries[function.symbol] =
+        linker->address_of<std::remove_pointer_t<TenonPackedFunction>>(function.symbol);
+  if (!code_.kernels.empty()) linker->find_kernels();
+  return std::make_shared<LoadedArtifact>(
+      "llvm", shared_from_this(),
+      [linker, entries](const runtime::FunctionSpec& function) {
+        return runtime::PackedCall(entries.at(function.symbol));
+      },
+      code_.options.profiler);
 }
 
 }  // namespace tenon::codegen

@@ -171,7 +171,7 @@ llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_
 }
 
 llvm::FunctionCallee ModuleEmitter::runtime_function(std::string_view name) const {
-  if (options_.profiling)
+  if (options_.profiler)
     for (const auto& [plain, profiled] : kProfiled)
       if (name == plain) return declare_runtime_function(module_, profiled);
   return declare_runtime_function(module_, name);

@@ -82,114 +82,124 @@ auto move_out_of_loops() {
       /*UseMemorySSA=*/true);
 }
 
+/// A pass that calls a function of this file on each function.
+template <llvm::PreservedAnalyses (*kRun)(llvm::Function&, llvm::FunctionAnalysisManager&)>
+struct FunctionPass : llvm::PassInfoMixin<FunctionPass<kRun>> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    return kRun(function, analyses);
+  }
+};
+
 /// Runs GVN only where it is worth its time. GVN splits edges one at a time and renumbers all
 /// blocks of the function after each split, whatever its options are: 561 copies of an iteration
 /// with conditions took half a minute. In functions of more than kMaxBlocks blocks, only values
 /// that are available on all paths are replaced.
-struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-    if (function.size() > kMaxBlocks)
-      return llvm::EarlyCSEPass(/*UseMemorySSA=*/true).run(function, analyses);
-    return llvm::GVNPass().run(function, analyses);
-  }
-};
+llvm::PreservedAnalyses replace_redundant(llvm::Function& function,
+                                          llvm::FunctionAnalysisManager& analyses) {
+  if (function.size() > kMaxBlocks)
+    return llvm::EarlyCSEPass(/*UseMemorySSA=*/true).run(function, analyses);
+  return llvm::GVNPass().run(function, analyses);
+}
+
+/// A store of a vector, and its offset in the array.
+using Part = std::pair<llvm::StoreInst*, std::int64_t>;
+
+bool move_behind(llvm::StoreInst& store, llvm::StoreInst& last, llvm::AAResults& aliases) {
+  const llvm::MemoryLocation memory = llvm::MemoryLocation::get(&store);
+  for (llvm::Instruction* at = store.getNextNode(); at != last.getNextNode();
+       at = at->getNextNode())
+    if (llvm::isModOrRefSet(aliases.getModRefInfo(at, memory))) return false;
+  store.moveAfter(&last);
+  return true;
+}
 
 /// Sorts stores of vectors to an array by their offsets. SROA joins vectors that are loaded as one
 /// vector. It does so before the store with the largest offset, where the values of stores that
 /// follow it are not yet available (llvm_faults.md).
-struct OrderParts : llvm::PassInfoMixin<OrderParts> {
-  /// A store and its offset in the array.
-  using Part = std::pair<llvm::StoreInst*, std::int64_t>;
-  static bool move_behind(llvm::StoreInst& store, llvm::StoreInst& last, llvm::AAResults& aliases) {
-    const llvm::MemoryLocation memory = llvm::MemoryLocation::get(&store);
-    for (llvm::Instruction* at = store.getNextNode(); at != last.getNextNode();
-         at = at->getNextNode())
-      if (llvm::isModOrRefSet(aliases.getModRefInfo(at, memory))) return false;
-    store.moveAfter(&last);
-    return true;
-  }
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-    const llvm::DataLayout& layout = function.getParent()->getDataLayout();
-    llvm::AAResults& aliases = analyses.getResult<llvm::AAManager>(function);
-    bool changes = false;
-    for (llvm::BasicBlock& block : function) {
-      // The vector stores to each array, in program order.
-      llvm::MapVector<llvm::AllocaInst*, llvm::SmallVector<Part, 4>> parts;
-      for (llvm::Instruction& each : block) {
-        auto* store = llvm::dyn_cast<llvm::StoreInst>(&each);
-        if (!store || !store->getValueOperand()->getType()->isVectorTy()) continue;
-        llvm::Value* pointer = store->getPointerOperand();
-        llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
-        auto* array = llvm::dyn_cast<llvm::AllocaInst>(
-            pointer->stripAndAccumulateConstantOffsets(layout, offset, true));
-        if (array) parts[array].emplace_back(store, offset.getSExtValue());
-      }
-      for (auto& [array, stores] : parts) {
-        std::vector<Part> ascending;
-        for (const Part& part : llvm::reverse(stores)) {
-          const auto place = std::ranges::lower_bound(ascending, part.second, {}, &Part::second);
-          if (place != ascending.begin()) {
-            if (!move_behind(*part.first, *std::prev(place)->first, aliases)) break;
-            changes = true;
-          }
-          ascending.insert(place, part);
+llvm::PreservedAnalyses order_parts(llvm::Function& function,
+                                    llvm::FunctionAnalysisManager& analyses) {
+  const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+  llvm::AAResults& aliases = analyses.getResult<llvm::AAManager>(function);
+  bool changes = false;
+  for (llvm::BasicBlock& block : function) {
+    // The vector stores to each array, in program order.
+    llvm::MapVector<llvm::AllocaInst*, llvm::SmallVector<Part, 4>> parts;
+    for (llvm::Instruction& each : block) {
+      auto* store = llvm::dyn_cast<llvm::StoreInst>(&each);
+      if (!store || !store->getValueOperand()->getType()->isVectorTy()) continue;
+      llvm::Value* pointer = store->getPointerOperand();
+      llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+      auto* array = llvm::dyn_cast<llvm::AllocaInst>(
+          pointer->stripAndAccumulateConstantOffsets(layout, offset, true));
+      if (array) parts[array].emplace_back(store, offset.getSExtValue());
+    }
+    for (auto& [array, stores] : parts) {
+      std::vector<Part> ascending;
+      for (const Part& part : llvm::reverse(stores)) {
+        const auto place = std::ranges::lower_bound(ascending, part.second, {}, &Part::second);
+        if (place != ascending.begin()) {
+          if (!move_behind(*part.first, *std::prev(place)->first, aliases)) break;
+          changes = true;
         }
+        ascending.insert(place, part);
       }
     }
-    return preserved_after(changes);
   }
-};
+  return preserved_after(changes);
+}
+
+llvm::IntrinsicInst* as_extremum(llvm::Value* value) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  const bool is_extremum = call && (call->getIntrinsicID() == llvm::Intrinsic::minimum ||
+                                    call->getIntrinsicID() == llvm::Intrinsic::maximum);
+  return is_extremum && call->hasNoSignedZeros() ? call : nullptr;
+}
+
+/// Returns one step of the minimum or maximum. The result is `so_far` if an operand is NaN.
+llvm::Value* step(llvm::IRBuilder<>& builder, const llvm::IntrinsicInst& call, llvm::Value* x,
+                  llvm::Value* so_far) {
+  const bool is_min = call.getIntrinsicID() == llvm::Intrinsic::minimum;
+  return builder.CreateSelect(
+      builder.CreateFCmp(is_min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT, x, so_far), x,
+      so_far);
+}
+
+bool combine(llvm::IntrinsicInst& second) {
+  for (const unsigned inner : {1U, 0U}) {
+    llvm::IntrinsicInst* first = as_extremum(second.getArgOperand(inner));
+    if (!first || first->getIntrinsicID() != second.getIntrinsicID() || !first->hasOneUse() ||
+        first->getParent() != second.getParent())
+      continue;
+    llvm::Value *x = first->getArgOperand(0), *y = second.getArgOperand(1 - inner);
+    // A step with a constant operand has no NaN check that could be shared.
+    if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y) ||
+        llvm::isa<llvm::Constant>(first->getArgOperand(1)))
+      continue;
+    llvm::IRBuilder<> builder(first);
+    llvm::Value* so_far = step(builder, *first, x, first->getArgOperand(1));
+    builder.SetInsertPoint(&second);
+    so_far = step(builder, second, y, so_far);
+    llvm::Value* result = builder.CreateSelect(builder.CreateFCmpORD(x, y), so_far,
+                                               llvm::ConstantFP::getNaN(second.getType()));
+    second.replaceAllUsesWith(result);
+    second.eraseFromParent();
+    first->eraseFromParent();
+    return true;
+  }
+  return false;
+}
 
 /// Shares one NaN check between two steps of a minimum or maximum: maximum(y, maximum(x, so_far))
 /// becomes two instructions that keep `so_far` for a NaN, and one comparison that detects a NaN in
 /// x or y. Loops over vectors in the cache are bound by the number of instructions.
-struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
-  static llvm::IntrinsicInst* as_extremum(llvm::Value* value) {
-    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
-    const bool is_extremum = call && (call->getIntrinsicID() == llvm::Intrinsic::minimum ||
-                                      call->getIntrinsicID() == llvm::Intrinsic::maximum);
-    return is_extremum && call->hasNoSignedZeros() ? call : nullptr;
-  }
-  /// Returns one step of the minimum or maximum. The result is `so_far` if an operand is NaN.
-  static llvm::Value* step(llvm::IRBuilder<>& builder, const llvm::IntrinsicInst& call,
-                           llvm::Value* x, llvm::Value* so_far) {
-    const bool is_min = call.getIntrinsicID() == llvm::Intrinsic::minimum;
-    return builder.CreateSelect(
-        builder.CreateFCmp(is_min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT, x, so_far),
-        x, so_far);
-  }
-  static bool combine(llvm::IntrinsicInst& second) {
-    for (const unsigned inner : {1U, 0U}) {
-      llvm::IntrinsicInst* first = as_extremum(second.getArgOperand(inner));
-      if (!first || first->getIntrinsicID() != second.getIntrinsicID() || !first->hasOneUse() ||
-          first->getParent() != second.getParent())
-        continue;
-      llvm::Value *x = first->getArgOperand(0), *y = second.getArgOperand(1 - inner);
-      // A step with a constant operand has no NaN check that could be shared.
-      if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y) ||
-          llvm::isa<llvm::Constant>(first->getArgOperand(1)))
-        continue;
-      llvm::IRBuilder<> builder(first);
-      llvm::Value* so_far = step(builder, *first, x, first->getArgOperand(1));
-      builder.SetInsertPoint(&second);
-      so_far = step(builder, second, y, so_far);
-      llvm::Value* result = builder.CreateSelect(builder.CreateFCmpORD(x, y), so_far,
-                                                 llvm::ConstantFP::getNaN(second.getType()));
-      second.replaceAllUsesWith(result);
-      second.eraseFromParent();
-      first->eraseFromParent();
-      return true;
-    }
-    return false;
-  }
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    bool changes = false;
-    for (llvm::BasicBlock& block : function)
-      for (llvm::Instruction& each : llvm::make_early_inc_range(block))
-        if (llvm::IntrinsicInst* call = as_extremum(&each)) changes |= combine(*call);
-    return preserved_after(changes);
-  }
-};
+llvm::PreservedAnalyses share_checks_for_nan(llvm::Function& function,
+                                             llvm::FunctionAnalysisManager&) {
+  bool changes = false;
+  for (llvm::BasicBlock& block : function)
+    for (llvm::Instruction& each : llvm::make_early_inc_range(block))
+      if (llvm::IntrinsicInst* call = as_extremum(&each)) changes |= combine(*call);
+  return preserved_after(changes);
+}
 
 /// Returns the passes that the emitted IR needs, each once or twice. LLVM's pipeline for C++
 /// repeats passes and handles constructs that do not occur here (recursion, exceptions, inlining,
@@ -198,7 +208,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
 llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
   using namespace llvm;
   FunctionPassManager passes;
-  passes.addPass(OrderParts());
+  passes.addPass(FunctionPass<order_parts>());
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(SimplifyCFGPass());
@@ -211,16 +221,16 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
     loops.addPass(LoopFullUnrollPass(opt_level));
     passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
   }
-  passes.addPass(OrderParts());
+  passes.addPass(FunctionPass<order_parts>());
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(ReplaceRedundant());
+  passes.addPass(FunctionPass<replace_redundant>());
   passes.addPass(InstCombinePass());
   passes.addPass(DSEPass());
   passes.addPass(move_out_of_loops());
   passes.addPass(SimplifyCFGPass());
   // Peeling a loop that unrolling has already peeled breaks its phis (llvm_faults.md).
   if (counts_loops) passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level).setPeeling(false)));
-  passes.addPass(ShareChecksForNan());
+  passes.addPass(FunctionPass<share_checks_for_nan>());
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   return passes;

@@ -105,7 +105,7 @@ std::string header_text(const LlvmCode& code, const std::filesystem::path& path,
 
 void LlvmArtifact::save(const std::string& file, const runtime::SaveOptions& options) const {
   const std::filesystem::path path = file;
-  if (code_.options.profiling)
+  if (code_.options.profiler)
     throw RuntimeError(
         "cannot save `" + path.string() +
         "`: code that is profiled reports to this process; build it without profile");

@@ -21,12 +21,7 @@ namespace {
 /// combiner compares the stores of a list pairwise, and again for every store that it removes. A
 /// list of 1,100 stores, from an unrolled nest, took minutes. Lists of 64 take seconds and give the
 /// same code.
-void bound_store_chains() {
-  constexpr const char* kName = "combiner-tokenfactor-inline-limit";
-  const auto& options = llvm::cl::getRegisteredOptions();
-  if (const auto found = options.find(kName); found != options.end())
-    found->second->addOccurrence(0, kName, "64");
-}
+void bound_store_chains() { set_llvm_option("combiner-tokenfactor-inline-limit", "64"); }
 
 /// The handler of fatal LLVM errors throws instead of ending the process. LLVM's functions do not
 /// clean up when the exception leaves them, so they leak memory.
@@ -86,6 +81,12 @@ llvm::CodeGenOptLevel codegen_level(int opt_level) {
 }
 
 }  // namespace
+
+void set_llvm_option(const char* name, const char* value) {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  if (const auto found = options.find(name); found != options.end())
+    found->second->addOccurrence(0, name, value);
+}
 
 llvm::Triple triple_of(const std::string& triple) {
   return llvm::Triple(

@@ -14,6 +14,9 @@
 
 namespace tenon::codegen {
 
+/// Sets an option of LLVM's command line. Does nothing if this version of LLVM does not have it.
+void set_llvm_option(const char* name, const char* value);
+
 /// Returns the triple; an empty one stands for this host's.
 llvm::Triple triple_of(const std::string& triple);
 

@@ -8,21 +8,19 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
 
-/// The m x n x k shape of the matrix product that uses a fragment.
-struct ProductShape {
-  std::int64_t m, n, k;
-  friend bool operator==(const ProductShape&, const ProductShape&) = default;
-};
+/// The m x n x k shape of the matrix product that uses a fragment: {m, n, k}.
+using ProductShape = std::array<std::int64_t, 3>;
 
 /// A fragment that matrix operations access.
 struct FragmentUse {
   /// The shape in the first operation that uses the fragment.
-  ProductShape shape;
+  ProductShape shape = {};
   /// The size of the fragment's allocation; nullopt if it is not constant.
   std::optional<std::int64_t> bytes;
   /// The number of accesses of the fragment in the computation.
@@ -47,11 +45,8 @@ class Fragments {
 /// Divides a sequence into groups of statements such that no two groups access the same fragment.
 std::vector<std::span<const tir::Stmt>> lives_of_fragments(std::span<const tir::Stmt> stmts);
 
-/// The configuration of a tile register.
-struct TileShape {
-  int rows = 0, row_bytes = 0;
-  friend bool operator==(const TileShape&, const TileShape&) = default;
-};
+/// The configuration of a tile register: the number of rows, and the bytes per row.
+using TileShape = std::pair<int, int>;
 
 /// Assigns tile registers to the fragments that a statement accesses. Fragments of one shape may
 /// use the same register one after the other.

@@ -15,16 +15,14 @@ using namespace tir;
 
 namespace {
 
-/// A constant or a polynomial, in a version for each format. Coefficients start with the highest
-/// power.
-struct Constant {
-  float single;
-  double wide;
-  constexpr Constant operator-() const { return {-single, -wide}; }
+/// The versions of a constant or a polynomial for float32 and for float64.
+template <class T>
+struct Versions {
+  T single, wide;
 };
-struct Polynomial {
-  std::initializer_list<double> single, wide;
-};
+using Constant = Versions<double>;
+/// The coefficients, starting with the highest power.
+using Polynomial = Versions<std::initializer_list<double>>;
 
 /// log(2) and log10(2), each split into two parts. The product of an exponent and the first part is
 /// exact.
@@ -188,7 +186,11 @@ class Functions {
 
   bool is_single() const { return floats_.bits == 32; }
   Expr number(double value) const { return make_float(floats_, value); }
-  Expr number(Constant c) const { return make_float(floats_, is_single() ? c.single : c.wide); }
+  template <class T>
+  T version(const Versions<T>& of) const {
+    return is_single() ? of.single : of.wide;
+  }
+  Expr number(Constant c) const { return number(version(c)); }
   Expr negative_infinity() const { return number(-std::numeric_limits<double>::infinity()); }
   Expr not_a_number() const { return number(std::numeric_limits<double>::quiet_NaN()); }
   Expr integer(std::int64_t value) const { return make_int(ints_, value); }
@@ -220,9 +222,7 @@ class Functions {
       sum = multiply_add(sum, x, number(*c));
     return let(sum);
   }
-  Expr horner(const Expr& x, const Polynomial& p) {
-    return horner(x, is_single() ? p.single : p.wide);
-  }
+  Expr horner(const Expr& x, const Polynomial& p) { return horner(x, version(p)); }
   /// Returns x limited to [low, high]; NaN remains NaN.
   Expr clamped(const Expr& x, double low, double high) {
     const Expr above = let(select(x < number(low), number(low), x));
@@ -248,8 +248,8 @@ class Functions {
     const Expr shifted = let(multiply_add(x, number(per_unit), rounder()));
     const Expr whole = let(shifted - rounder());
     const Expr exponent = let(bits(shifted) - bits(rounder()));
-    const Expr rest = multiply_add(whole, number(-high), x);
-    return {exponent, whole, let(multiply_add(whole, number(-low), rest))};
+    const Expr rest = multiply_add(whole, number(-version(high)), x);
+    return {exponent, whole, let(multiply_add(whole, number(-version(low)), rest))};
   }
   /// Returns x = exponent + rest.
   Reduced reduce(const Expr& argument) {
@@ -673,28 +673,27 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
 
 }  // namespace
 
-std::optional<MathFunction> expand_math(Intrin function, DataType type,
-                                        const MathInstructions& instructions) {
+std::optional<Expr> expand_math(Intrin function, const std::vector<Var>& params,
+                                const MathInstructions& instructions) {
   using Function = Expr (Functions::*)(const Expr&);
   constexpr std::pair<Intrin, Function> kFunctions[] = {
       {Intrin::exp, &Functions::exp},     {Intrin::exp2, &Functions::exp2},
       {Intrin::exp10, &Functions::exp10}, {Intrin::log, &Functions::log},
       {Intrin::log2, &Functions::log2},   {Intrin::log10, &Functions::log10},
       {Intrin::tanh, &Functions::tanh},   {Intrin::erf, &Functions::erf}};
-  const Var x("x", type), y("y", type);
+  const Var& x = params[0];
+  const DataType type = x.dtype();
   for (const auto& [intrin, value_of] : kFunctions) {
     if (intrin != function) continue;
     Functions functions(type, instructions);
-    return MathFunction{{x}, functions.with_definitions((functions.*value_of)(x))};
+    return functions.with_definitions((functions.*value_of)(x));
   }
-  const auto in_more_digits = [&](auto functions) -> std::optional<MathFunction> {
-    const auto result = [&](std::vector<Var> params, const Expr& value) {
-      return MathFunction{std::move(params), functions.with_definitions(value)};
-    };
-    if (function == Intrin::sin) return result({x}, functions.sin(x));
-    if (function == Intrin::cos) return result({x}, functions.cos(x));
-    if (function == Intrin::tan) return result({x}, functions.tan(x));
-    if (function == Intrin::pow) return result({x, y}, functions.pow(x, y));
+  const auto in_more_digits = [&](auto functions) -> std::optional<Expr> {
+    const auto result = [&](const Expr& value) { return functions.with_definitions(value); };
+    if (function == Intrin::sin) return result(functions.sin(x));
+    if (function == Intrin::cos) return result(functions.cos(x));
+    if (function == Intrin::tan) return result(functions.tan(x));
+    if (function == Intrin::pow) return result(functions.pow(x, params[1]));
     return std::nullopt;
   };
   return type.bits == 32 ? in_more_digits(Float32InDouble(type, instructions))

@@ -30,20 +30,15 @@ struct MathInstructions {
   bool scaling = false;
 };
 
-/// A mathematical function as an expression of its parameters. Every operation must be rounded
-/// separately: contraction or reassociation would change how the expression rounds to integers.
-struct MathFunction {
-  std::vector<tir::Var> params;
-  tir::Expr body;
-};
-
 /// The magnitude from which the results of sin, cos and tan are unspecified, because range
 /// reduction fails for larger angles.
 inline constexpr float kMaxAngle = 0x1p20f;
 
-/// Returns the expression of the function on float32, float64 or vectors of them. Nullopt if the
-/// function has no expansion.
-std::optional<MathFunction> expand_math(tir::Intrin function, DataType type,
-                                        const MathInstructions& instructions);
+/// Returns the function of the parameters as an expression. The parameters are of type float32,
+/// float64 or vectors of them. Every operation must be rounded separately: contraction or
+/// reassociation would change how the expression rounds to integers. Nullopt if the function has no
+/// expansion.
+std::optional<tir::Expr> expand_math(tir::Intrin function, const std::vector<tir::Var>& params,
+                                     const MathInstructions& instructions);
 
 }  // namespace tenon::codegen
