@@ -51,11 +51,8 @@ struct Move {
   std::optional<InstanceSet> instances() const { return instances_of(program, block, top()); }
 };
 
-struct Solved {
-  std::size_t iter;
-  /// Nullopt if any value may be required.
-  std::optional<Interval> values;
-};
+/// The index of an iterator, and its values; nullopt if any value may be required.
+using Solved = std::pair<std::size_t, std::optional<Interval>>;
 
 /// Whether the threads of the loop share memory of this scope. The block must then cover what all
 /// threads require.
@@ -217,8 +214,9 @@ std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& r
       const auto needed = solve(move, provided.region[d], box[d], facts);
       const auto allowed = solve(move, provided.region[d], whole, facts);
       if (!needed || !allowed) continue;
-      add(domains[needed->iter].needed, needed->values, facts);
-      add(domains[needed->iter].allowed, allowed->values, facts);
+      IterDomain& domain = domains[needed->first];
+      add(domain.needed, needed->second, facts);
+      add(domain.allowed, allowed->second, facts);
     }
   }
   for (std::size_t i = 0; i < domains.size(); ++i)
