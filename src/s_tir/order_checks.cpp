@@ -291,7 +291,7 @@ std::vector<Stmt> parts_between(const Program& program, int top, int first, int 
 // ---- reductions ---------------------------------------------------------------------------------
 
 bool writes_same_again(const Program& program, int block, int loop) {
-  const auto block_class = classify(program, block).block_class;
+  const auto block_class = classify(program, block).first;
   if (block_class != BlockClass::Complete && block_class != BlockClass::Reduction) return false;
   if (depends_on(program, block, loop)) return false;
   for (const int other : program.child_blocks(loop))
@@ -431,12 +431,11 @@ void require_no_conflict_between_instances(const Caller& caller, const Program& 
 void require_free_order(const Program& program, int block, const Caller& caller,
                         const std::string& step) {
   const std::string what = step + ": " + describe(program, block);
-  const Classified classified = classify(program, block);
-  if (!classified.block_class)
-    refuse(caller, what + " is neither complete nor a reduction: " + classified.reason);
+  const auto [block_class, reason] = classify(program, block);
+  if (!block_class) refuse(caller, what + " is neither complete nor a reduction: " + reason);
   require_no_conflict_between_instances(caller, program, block, step + ": ");
-  const bool adds = classified.block_class == BlockClass::Reduction ||
-                    classified.block_class == BlockClass::ReductionUpdate;
+  const bool adds =
+      block_class == BlockClass::Reduction || block_class == BlockClass::ReductionUpdate;
   if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))
     refuse(caller,
            what +
@@ -487,7 +486,7 @@ bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
     const Block& block = program.block(n);
     if (!reads_own_values(program, buffer, loop, n)) return false;
     if (!mentions(block.writes, buffer)) continue;
-    if (classify(program, n).block_class != BlockClass::Complete) return false;
+    if (classify(program, n).first != BlockClass::Complete) return false;
     if (conflict_between_instances(program, n)) return false;
   }
   return true;

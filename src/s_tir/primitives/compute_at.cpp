@@ -270,13 +270,12 @@ void require_single_instances(const Move& move, const Program& program, int n, i
 
 void check(const Move& move) {
   const Program& program = move.program;
-  const Classified classified = classify(program, move.block);
-  if (classified.block_class != BlockClass::Complete &&
-      classified.block_class != BlockClass::Reduction)
+  const auto [block_class, reason] = classify(program, move.block);
+  if (block_class != BlockClass::Complete && block_class != BlockClass::Reduction)
     refuse(move.caller,
-           move.what() + (classified.reason.empty()
+           move.what() + (reason.empty()
                               ? "'s init is a separate block; move the block before decomposing it"
-                              : " cannot be moved: " + classified.reason));
+                              : " cannot be moved: " + reason));
   if (program.scope(move.block) != program.scope(move.loop))
     refuse(move.caller, move.what() + " and " + describe(program, move.loop) +
                             " are in the scopes of different blocks");

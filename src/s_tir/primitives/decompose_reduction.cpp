@@ -189,7 +189,7 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
 
 PrimFunc merge_reduction(const Program& program, int init, int update, SourceLocation where) {
   const Caller caller{"merge_reduction", where};
-  if (classify(program, init).block_class != BlockClass::ReductionInit ||
+  if (classify(program, init).first != BlockClass::ReductionInit ||
       other_half(program, init) != update)
     refuse(caller, describe(program, init) + " and " + describe(program, update) +
                        " are not the init and the update of one reduction");

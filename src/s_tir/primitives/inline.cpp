@@ -23,11 +23,10 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
   if (block.init)
     refuse(caller, describe(program, n) +
                        " has an init, and a reduction cannot be inlined as one expression");
-  const Classified classified = classify(program, n);
-  if (classified.block_class != BlockClass::Complete)
-    refuse(caller,
-           describe(program, n) + " is not complete: " +
-               (classified.reason.empty() ? "it is half of a reduction" : classified.reason));
+  const auto [block_class, reason] = classify(program, n);
+  if (block_class != BlockClass::Complete)
+    refuse(caller, describe(program, n) + " is not complete: " +
+                       (reason.empty() ? "it is half of a reduction" : reason));
   require_outer_buffers(caller, program, n);
   const Store* store = block.body.as<Store>();
   if (!store)
@@ -298,7 +297,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   const int producer = writers.front();
   require_own_domains(caller, program, n, *program.scope(n));
   require_own_domains(caller, program, producer, *program.scope(n));
-  if (classify(program, producer).block_class != BlockClass::Complete)
+  if (classify(program, producer).first != BlockClass::Complete)
     refuse(caller, describe(program, producer) +
                        " is not complete: its value is final only when all of it has run");
   const Store* source = program.block(producer).body.as<Store>();
