@@ -460,22 +460,22 @@ void require_order(const Move& move, const Program& after, int n) {
                  *conflict);
   };
   const bool runs_later = move.block < move.loop;
-  PassingOptions from{.excepts_repeated_readers = !runs_later,
+  PassingOptions from{.passes_later = runs_later,
+                      .excepts_repeated_readers = !runs_later,
                       .over = parts_between(program, move.top(), move.block, move.loop)};
   if (runs_later)
     from.is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); };
-  refuse_on(find_passing_conflict(program, move.block, move.top(),
-                                  runs_later ? Side::After : Side::Before, from));
-  const auto refuse_after = [&](Side side, const PassingOptions& options) {
-    refuse_on(find_passing_conflict(after, n, top_after, side, options));
+  refuse_on(find_passing_conflict(program, move.block, move.top(), from));
+  const auto refuse_after = [&](const PassingOptions& options) {
+    refuse_on(find_passing_conflict(after, n, top_after, options));
   };
-  if (runs_later) return refuse_after(Side::Before, {.compared = Compared::WithWrites});
+  if (runs_later) return refuse_after({.compared = Compared::WithWrites});
   // A loop may repeat all instances of a block. All inputs exist in the last iteration of such a
   // loop.
-  refuse_after(Side::After, {.is_excepted = [&](int other, int loop) {
-                 return runs_after_last(after, n, other, loop);
-               }});
-  refuse_after(Side::After, {.compared = Compared::WritesWithReads});
+  refuse_after({.passes_later = true, .is_excepted = [&](int other, int loop) {
+                  return runs_after_last(after, n, other, loop);
+                }});
+  refuse_after({.passes_later = true, .compared = Compared::WritesWithReads});
 }
 
 void check_after(const Move& move, const Program& after) {

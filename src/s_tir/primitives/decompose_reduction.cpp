@@ -228,7 +228,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
                        describe(program, init) + " and accumulated by " +
                        describe(program, update) + " in the same iteration");
   if (const auto conflict = find_passing_conflict(
-          program, init, top, Side::After, {.over = parts_between(program, top, init, update)}))
+          program, init, top,
+          {.passes_later = true, .over = parts_between(program, top, init, update)}))
     refuse(caller,
            describe(program, init) + " would move past an access to its output: it " + *conflict);
   Block merged = *second.block;

@@ -146,8 +146,9 @@ void require_same_value(const Caller& caller, const Program& program, int produc
                          describe(program, consumer) + " reads it: it " + *conflict);
   };
   refuse_on(find_passing_conflict(
-      program, producer, top, Side::After,
-      {.compared = Compared::ReadsWithWrites,
+      program, producer, top,
+      {.passes_later = true,
+       .compared = Compared::ReadsWithWrites,
        .is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); },
        .over = parts_between(program, top, producer, consumer)}));
   std::vector<Stmt> reads;
@@ -163,7 +164,7 @@ void require_same_value(const Caller& caller, const Program& program, int produc
   // A block that consists of one store reads before it writes. Otherwise, its own writes count too.
   if (const Block& block = program.block(consumer); block.init || !block.body.as<Store>())
     at_consumer.over = {program.stmt(consumer)};
-  refuse_on(find_passing_conflict(program, consumer, top, Side::Before, at_consumer));
+  refuse_on(find_passing_conflict(program, consumer, top, at_consumer));
 }
 
 }  // namespace
@@ -267,17 +268,17 @@ void require_earlier(const Caller& caller, const Program& program, int consumer,
                         std::nullopt});
   };
   const int top = program.common(producer, consumer);
-  refuse_on(find_passing_conflict(program, consumer, top, Side::Before,
+  refuse_on(find_passing_conflict(program, consumer, top,
                                   {.own = bound(consumer, own.first),
                                    .over = parts_between(program, top, producer, consumer)}));
-  refuse_on(find_passing_conflict(program, producer, top, Side::After,
-                                  {.own = bound(producer, own.second)}));
+  refuse_on(find_passing_conflict(program, producer, top,
+                                  {.passes_later = true, .own = bound(producer, own.second)}));
   const int merged = *after.find_block(program.block(producer).id);
   const std::vector<int> loops = after.loops_of(merged);
   if (loops.empty()) return;
-  refuse_on(
-      find_passing_conflict(after, merged, *after.parent(loops.front()), Side::After,
-                            {.compared = Compared::WritesWithReads, .only_own_instances = true}));
+  refuse_on(find_passing_conflict(
+      after, merged, *after.parent(loops.front()),
+      {.passes_later = true, .compared = Compared::WritesWithReads, .only_own_instances = true}));
 }
 
 }  // namespace
