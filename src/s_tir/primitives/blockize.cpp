@@ -355,10 +355,9 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   for (BufferRegion& region : arith::find_block_access(outer).reads)
     outer.reads.push_back(std::move(region));
   if (own.init) {
-    SeparateInit parts = separate_init(caller, program, b.block, /*is_before=*/false, inner,
-                                       inner_values, conjuncts(divided.inner_predicate), b.inner);
-    outer.init = std::move(parts.nest);
-    inner = std::move(parts.update);
+    std::tie(outer.init, std::ignore, inner) =
+        separate_init(caller, program, b.block, /*is_before=*/false, inner, inner_values,
+                      conjuncts(divided.inner_predicate), b.inner);
   }
   outer.body = nest(inner);
   return {program.with(loop, make_block(outer_values, divided.outer_predicate, outer)), outer.id};
