@@ -16,14 +16,13 @@ namespace tenon::s_tir {
 /// The target of a random variable: a block, a loop or a number. Rewrites preserve the ids of
 /// blocks and the variables of loops. A loop variable may also be a result of
 /// sample_compute_location that is not a loop: the root (the block stays) or inlining.
-struct BlockHandle {
+template <class Id>
+struct InFunction {
   std::string function;
-  BlockId id;
+  Id id;
 };
-struct LoopHandle {
-  std::string function;
-  tir::Var var;
-};
+using BlockHandle = InFunction<BlockId>;
+using LoopHandle = InFunction<tir::Var>;
 enum class NoLoop : unsigned char { Root, Inline };
 using Meaning = std::variant<BlockHandle, LoopHandle, NoLoop, std::int64_t>;
 
