@@ -110,14 +110,6 @@ bool read_until(int pipe, Clock::time_point limit, std::string& text) {
   }
 }
 
-/// Returns the measurement that a text of the worker program describes.
-Measurement answered(const std::string& text) {
-  const Answer answer = parse_answer(text);
-  if (const std::optional<Outcome> outcome = parse_outcome(answer.outcome))
-    return {*outcome, answer.seconds, answer.reason};
-  return {Outcome::Crashed, {}, "its answer is `" + answer.outcome + "`"};
-}
-
 /// Runs the worker program, and kills it at the time limit. Throws RuntimeError if it cannot be
 /// started.
 Measurement run_worker(const std::vector<std::string>& command, double limit_s) {
@@ -142,7 +134,7 @@ Measurement run_worker(const std::vector<std::string>& command, double limit_s) 
     return {Outcome::Crashed,
             {},
             "it ended with " + std::to_string(WEXITSTATUS(state)) + ", without an answer"};
-  return answered(answer);
+  return parse_answer(answer);
 }
 
 /// Returns whether a program reads and writes a parameter. In textual order of the blocks, only
