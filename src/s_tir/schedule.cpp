@@ -281,20 +281,6 @@ void Schedule::enter_postproc() {
 
 // ---- state --------------------------------------------------------------------------------------
 
-std::uint64_t Rng::next() {
-  // The SplitMix64 generator (Steele, Lea, Flood 2014).
-  std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ull);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
-}
-
-std::uint64_t Rng::below(std::uint64_t n) {
-  const std::uint64_t limit = ~std::uint64_t{0} / n * n;
-  for (;;)
-    if (const std::uint64_t drawn = next(); drawn < limit) return drawn % n;
-}
-
 namespace {
 
 /// Whether the blocks inside block `n` read only elements of the buffer that the same instance of
@@ -362,7 +348,7 @@ Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
     require_declared_inputs({"Schedule", where}, Program(func));
   }
   state_->mod = std::move(mod);
-  state_->dice = Rng(options.seed);
+  state_->dice = Random::with_state(options.seed * 0x9E3779B97F4A7C15ull + 0x123456789ull);
 }
 
 const IRModule& Schedule::mod() const { return state().mod; }
@@ -486,10 +472,10 @@ std::vector<std::int64_t> prime_factors(std::int64_t number) {
 }
 
 /// Draws a list of `factors` numbers whose product is the extent. The last one is at most
-/// `max_last`. All such lists are equally likely. Nullopt if there is none. The lists are counted
-/// without enumeration, because their number grows polynomially with `factors`.
+/// `max_last`. All such lists are equally likely. Nullopt if there are no such lists. The lists are
+/// counted without enumeration, because their number grows polynomially with `factors`.
 std::optional<std::vector<std::int64_t>> drawn_tile(std::int64_t extent, int factors,
-                                                    std::int64_t max_last, Rng& dice) {
+                                                    std::int64_t max_last, Random& dice) {
   const std::vector<std::int64_t> all_divisors = divisors(extent), primes = prime_factors(extent);
   // Returns the number of lists of n factors of the number whose last factor does not exceed the
   // limit. It is exact up to 2^53.

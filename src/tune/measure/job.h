@@ -45,8 +45,8 @@ struct Job {
 
 std::string to_text(const Job& job);
 std::string to_text(const Measurement& answer);
-/// Parse the text. Throw RuntimeError if it is malformed. An answer with an unknown outcome counts as
-/// a crash.
+/// Parse the text. Throw RuntimeError if it is malformed. An answer with an unknown outcome counts
+/// as a crash.
 Job parse_job(const std::string& text);
 Measurement parse_answer(const std::string& text);
 
