@@ -22,11 +22,8 @@ using namespace tir;
 
 namespace {
 
-struct Registered {
-  int arity;
-  CombineTuples combine;
-  IdentityOfTypes identity;
-};
+/// A reducer: its arity, its combiner, and its identity.
+using Registered = std::tuple<int, CombineTuples, IdentityOfTypes>;
 
 /// Returns a reducer of (index, value) pairs: it selects x if `first` holds for the values of x and
 /// y, otherwise y.
@@ -57,16 +54,18 @@ std::tuple<std::unique_lock<std::mutex>, Reducers&, Laws&> locked_reducers() {
   return {std::unique_lock(mutex), reducers, laws};
 }
 
+/// Returns the reducer for values of these types. Throws TypeError if it does not support them.
 CommReducer made(const std::string& name, const Registered& reducer,
                  const std::vector<DataType>& types) {
+  const auto& [arity, combine, identity] = reducer;
   CommReducerNode node;
   node.name = name;
   for (std::size_t n = 0; n < types.size(); ++n) {
     node.lhs.emplace_back("x" + std::to_string(n), types[n]);
     node.rhs.emplace_back("y" + std::to_string(n), types[n]);
   }
-  node.result = reducer.combine(node.lhs, node.rhs);
-  node.identity = reducer.identity(types);
+  node.result = combine(node.lhs, node.rhs);
+  node.identity = identity(types);
   return std::make_shared<const CommReducerNode>(std::move(node));
 }
 
@@ -75,7 +74,7 @@ std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
   const Reducers all = std::get<Reducers&>(locked_reducers());
   std::vector<CommReducer> result;
   for (const auto& [name, reducer] : all) {
-    if (reducer.arity != static_cast<int>(types.size())) continue;
+    if (std::get<int>(reducer) != static_cast<int>(types.size())) continue;
     try {
       result.push_back(made(name, reducer, types));
     } catch (const TypeError&) {
