@@ -46,6 +46,7 @@ std::optional<std::string> reduced_index(const Block& block) {
   return std::nullopt;
 }
 
+using Classified = std::pair<std::optional<BlockClass>, std::string>;
 Classified reason(std::string text) { return {std::nullopt, std::move(text)}; }
 
 /// Classifies block `n`, whose buffers are also written by the blocks `others`. It can be the init
@@ -78,7 +79,7 @@ std::string describe(const Program& program, int n) {
   return text;
 }
 
-Classified classify(const Program& program, int n) {
+std::pair<std::optional<BlockClass>, std::string> classify(const Program& program, int n) {
   const Block& block = program.block(n);
   if (!program.scope(n)) return reason("it is the root of the function");
   if (const std::optional<std::string> alias = find_alias(program, n)) return reason(*alias);
@@ -145,7 +146,7 @@ std::vector<int> dependence_targets(const Program& program, int block) {
 }
 
 std::optional<int> other_half(const Program& program, int block) {
-  const std::optional<BlockClass> block_class = classify(program, block).block_class;
+  const std::optional<BlockClass> block_class = classify(program, block).first;
   if (block_class != BlockClass::ReductionInit && block_class != BlockClass::ReductionUpdate)
     return std::nullopt;
   for (const Buffer& buffer : buffers_of(program.block(block).writes))

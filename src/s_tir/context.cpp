@@ -180,10 +180,10 @@ std::optional<Expr> condition_below(const Program& program, int n, int top) {
 }
 
 void require_reduction(const Caller& caller, const Program& program, int block) {
-  const Classified classified = classify(program, block);
-  if (classified.block_class != BlockClass::Reduction)
-    refuse(caller, describe(program, block) + " is not a reduction: " +
-                       (classified.reason.empty() ? "it has no init" : classified.reason));
+  const auto [block_class, reason] = classify(program, block);
+  if (block_class != BlockClass::Reduction)
+    refuse(caller, describe(program, block) +
+                       " is not a reduction: " + (reason.empty() ? "it has no init" : reason));
 }
 
 void require_affine_bindings(const Caller& caller, const Program& program, int block) {

@@ -12,17 +12,12 @@ namespace tenon::s_tir {
 using namespace tir;
 
 struct FuncBuilder::State {
-  struct Open {
-    Block block;
-    std::vector<Expr> values;
-    Expr predicate = make_true();
-  };
-
   PrimFunc func{{}, {}, make_nop()};
   IRBuilder ir;
   /// Buffers that the root block allocates.
   std::vector<Buffer> allocated;
-  std::vector<Open> open;
+  /// The enclosing blocks with their predicates, innermost last.
+  std::vector<std::pair<Block, Expr>> open;
   std::unordered_map<const void*, Range> loops;
   std::unordered_set<std::string> names;
 
@@ -37,7 +32,7 @@ struct FuncBuilder::State {
     return name;
   }
 
-  Open& innermost(const char* what, const SourceLocation& where) {
+  std::pair<Block, Expr>& innermost(const char* what, const SourceLocation& where) {
     if (open.empty())
       throw LowerError(std::string("FuncBuilder: ") + what + " belongs in a block", where);
     return open.back();
@@ -46,8 +41,8 @@ struct FuncBuilder::State {
   std::vector<Buffer> visible() const {
     std::vector<Buffer> result = allocated;
     for (const BufferParam& b : func.buffers) result.push_back(b.declared);
-    for (const Open& o : open)
-      result.insert(result.end(), o.block.alloc_buffers.begin(), o.block.alloc_buffers.end());
+    for (const auto& [block, predicate] : open)
+      result.insert(result.end(), block.alloc_buffers.begin(), block.alloc_buffers.end());
     return result;
   }
 };
@@ -93,7 +88,7 @@ BufferRef FuncBuilder::alloc(std::vector<Expr> shape, Name name, DataType dtype,
   const Buffer buffer = decl_buffer(std::move(shape), dtype,
                                     {.name = state_->unique("buffer ", name), .scope = scope});
   std::vector<Buffer>& all =
-      state_->open.empty() ? state_->allocated : state_->open.back().block.alloc_buffers;
+      state_->open.empty() ? state_->allocated : state_->open.back().first.alloc_buffers;
   all.push_back(buffer);
   return state_->ir.buffer_ptr(buffer);
 }
@@ -178,14 +173,15 @@ std::vector<BlockAxis> FuncBuilder::remap(std::string_view kinds, const std::vec
 void FuncBuilder::block(Name name, const std::vector<BlockAxis>& axes, const BodyOfVars& body,
                         SourceLocation where) {
   check_count("FuncBuilder: block `" + name + "`", axes.size(), body, where);
-  State::Open opened{plain_block(state_->unique("block ", name), make_nop()), {}};
+  Block opened = plain_block(state_->unique("block ", name), make_nop());
+  std::vector<Expr> values;
   std::vector<Var> vars;
   for (const BlockAxis& axis : axes) {
     vars.emplace_back(axis.name, axis.dom.extent.dtype());
-    opened.block.iters.emplace_back(axis.dom, vars.back(), axis.kind);
-    opened.values.push_back(cast(vars.back().dtype(), axis.value));
+    opened.iters.emplace_back(axis.dom, vars.back(), axis.kind);
+    values.push_back(cast(vars.back().dtype(), axis.value));
   }
-  state_->open.push_back(std::move(opened));
+  state_->open.emplace_back(std::move(opened), make_true());
   Stmt inner = make_nop();
   try {
     inner = state_->ir.nested([&] { body(vars); }, vars);
@@ -193,38 +189,38 @@ void FuncBuilder::block(Name name, const std::vector<BlockAxis>& axes, const Bod
     state_->open.pop_back();
     throw;
   }
-  State::Open done = std::move(state_->open.back());
+  auto [block, predicate] = std::move(state_->open.back());
   state_->open.pop_back();
-  done.block.body = std::move(inner);
+  block.body = std::move(inner);
   const std::vector<Buffer> visible = state_->visible();
-  state_->ir.emit(make_block(std::move(done.values), std::move(done.predicate),
-                             arith::with_found_access(std::move(done.block), visible)));
+  state_->ir.emit(make_block(std::move(values), std::move(predicate),
+                             arith::with_found_access(std::move(block), visible)));
 }
 
 void FuncBuilder::init(const std::function<void()>& body, SourceLocation where) {
-  State::Open& open = state_->innermost("init", where);
-  if (open.block.init)
-    throw LowerError("FuncBuilder: block `" + open.block.name + "` has an init already", where);
+  const Block& block = state_->innermost("init", where).first;
+  if (block.init)
+    throw LowerError("FuncBuilder: block `" + block.name + "` has an init already", where);
   const Stmt init = state_->ir.nested(body);
-  state_->innermost("init", where).block.init = init;
+  state_->innermost("init", where).first.init = init;
 }
 
 void FuncBuilder::where(const Expr& predicate, SourceLocation where) {
-  State::Open& open = state_->innermost("where", where);
+  auto& [block, condition] = state_->innermost("where", where);
   if (predicate.dtype() != Bool())
-    throw TypeError("FuncBuilder: the predicate of block `" + open.block.name +
-                        "` must be bool, got " + predicate.dtype().str(),
+    throw TypeError("FuncBuilder: the predicate of block `" + block.name + "` must be bool, got " +
+                        predicate.dtype().str(),
                     where);
-  open.predicate = is_true(open.predicate) ? predicate : open.predicate && predicate;
+  condition = is_true(condition) ? predicate : condition && predicate;
 }
 
 void FuncBuilder::annotate(Name key, Annotation value, SourceLocation where) {
-  state_->innermost("annotate", where).block.annotations.insert_or_assign(key, std::move(value));
+  state_->innermost("annotate", where).first.annotations.insert_or_assign(key, std::move(value));
 }
 
 BufferRef FuncBuilder::match(const BufferRef& buffer, std::vector<Range> region, Name name,
                              SourceLocation where) {
-  State::Open& open = state_->innermost("match", where);
+  Block& block = state_->innermost("match", where).first;
   const Buffer& source = buffer.buffer();
   if (region.size() != source->shape.size())
     throw TypeError("FuncBuilder: buffer `" + source->name + "` has " +
@@ -237,7 +233,7 @@ BufferRef FuncBuilder::match(const BufferRef& buffer, std::vector<Range> region,
                                   {.name = state_->unique("buffer ", name),
                                    .scope = std::string(to_string(source->scope())),
                                    .offset_factor = 1});
-  open.block.match_buffers.push_back({view, {source, std::move(region)}});
+  block.match_buffers.push_back({view, {source, std::move(region)}});
   return state_->ir.buffer_ptr(view);
 }
 

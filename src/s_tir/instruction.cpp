@@ -144,7 +144,10 @@ const InstructionInfo* find_json_instruction(std::string_view name) {
   return find_row(name, &InstructionInfo::json_name);
 }
 
-bool gives_list(Gives gives) {
+std::string_view name_of(InstructionKind kind) { return info_of(kind).name; }
+
+bool gives_list(InstructionKind kind) {
+  const Gives gives = info_of(kind).gives;
   return gives == Gives::Blocks || gives == Gives::Loops || gives == Gives::Exprs;
 }
 
@@ -183,7 +186,7 @@ std::optional<std::string> complete(Instruction& step, const std::vector<bool>& 
       }
     }
   }
-  const bool gives_one = info.gives != Gives::Nothing && !gives_list(info.gives);
+  const bool gives_one = info.gives != Gives::Nothing && !gives_list(step.kind);
   if (info.gives == Gives::Nothing ? !step.outputs.empty() : gives_one && step.outputs.size() != 1)
     return name + " gives " + (gives_one ? "one thing" : "nothing") + ", and " +
            std::to_string(step.outputs.size()) + " are named";

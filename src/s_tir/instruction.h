@@ -49,8 +49,6 @@ const InstructionInfo& info_of(InstructionKind kind);
 const InstructionInfo* find_instruction(std::string_view name);
 const InstructionInfo* find_json_instruction(std::string_view name);
 
-/// Whether the result is a list, which Python unpacks with a comma even if it has one element.
-bool gives_list(Gives gives);
 RV::Kind kind_given(Gives gives);
 
 /// Returns the position of a parameter. InternalError if it does not exist.

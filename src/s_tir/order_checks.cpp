@@ -122,7 +122,7 @@ std::optional<int> outermost_reduction_loop(const Program& program, int block) {
 // ---- a block that passes others -----------------------------------------------------------------
 
 std::optional<std::string> find_passing_conflict(const Program& program, int block, int top,
-                                                 Side side, const PassingOptions& options) {
+                                                 const PassingOptions& options) {
   int standing = block;
   while (*program.parent(standing) != top) standing = *program.parent(standing);
   std::vector<Stmt> whole = options.over;
@@ -139,7 +139,7 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
       Relation relation = Relation::same_iteration();
       if (later)
         relation = std::move(relation).with(
-            *later, side == Side::Before ? Relation::Step::Earlier : Relation::Step::Later);
+            *later, options.passes_later ? Relation::Step::Later : Relation::Step::Earlier);
       found = arith::find_conflict(a, b, relation, facts);
     };
     using arith::AccessKind;
@@ -159,7 +159,7 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
       for (const Stmt& part : seq->stmts) {
         if (part.same_as(program.stmt(at)))
           is_before = false;
-        else if (is_before == (side == Side::Before) && !options.only_own_instances)
+        else if (is_before != options.passes_later && !options.only_own_instances)
           compare(own, part, nullptr, parent, options.compared);
       }
     } else if (program.is_loop(parent)) {
@@ -291,7 +291,7 @@ std::vector<Stmt> parts_between(const Program& program, int top, int first, int 
 // ---- reductions ---------------------------------------------------------------------------------
 
 bool writes_same_again(const Program& program, int block, int loop) {
-  const auto block_class = classify(program, block).block_class;
+  const auto block_class = classify(program, block).first;
   if (block_class != BlockClass::Complete && block_class != BlockClass::Reduction) return false;
   if (depends_on(program, block, loop)) return false;
   for (const int other : program.child_blocks(loop))
@@ -359,7 +359,7 @@ std::optional<std::string> why_not_begun(const Program& program, int n) {
   const std::optional<int> loop = outermost_reduction_loop(program, n);
   if (!loop || !block.init || reduces_upwards(program, n)) return std::nullopt;
   const auto conflict =
-      find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
+      find_passing_conflict(program, n, *program.parent(*loop),
                             {.own = init_of(program.realize(n)), .only_own_instances = true});
   if (!conflict) return std::nullopt;
   return "the init of " + describe(program, n) + " does not provably precede its updates: it " +
@@ -372,7 +372,7 @@ void require_begun(const Caller& caller, const Program& program, int n) {
 
 void require_init_passes(const Caller& caller, const Program& program, int n, int loop) {
   const auto conflict =
-      find_passing_conflict(program, n, *program.parent(loop), Side::Before,
+      find_passing_conflict(program, n, *program.parent(loop),
                             {.own = init_of(program.realize(n)), .with_own_instances = true});
   if (conflict)
     refuse(caller, "in front of " + describe(program, loop) + ", the init of " +
@@ -431,12 +431,11 @@ void require_no_conflict_between_instances(const Caller& caller, const Program& 
 void require_free_order(const Program& program, int block, const Caller& caller,
                         const std::string& step) {
   const std::string what = step + ": " + describe(program, block);
-  const Classified classified = classify(program, block);
-  if (!classified.block_class)
-    refuse(caller, what + " is neither complete nor a reduction: " + classified.reason);
+  const auto [block_class, reason] = classify(program, block);
+  if (!block_class) refuse(caller, what + " is neither complete nor a reduction: " + reason);
   require_no_conflict_between_instances(caller, program, block, step + ": ");
-  const bool adds = classified.block_class == BlockClass::Reduction ||
-                    classified.block_class == BlockClass::ReductionUpdate;
+  const bool adds =
+      block_class == BlockClass::Reduction || block_class == BlockClass::ReductionUpdate;
   if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))
     refuse(caller,
            what +
@@ -487,7 +486,7 @@ bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
     const Block& block = program.block(n);
     if (!reads_own_values(program, buffer, loop, n)) return false;
     if (!mentions(block.writes, buffer)) continue;
-    if (classify(program, n).block_class != BlockClass::Complete) return false;
+    if (classify(program, n).first != BlockClass::Complete) return false;
     if (conflict_between_instances(program, n)) return false;
   }
   return true;

@@ -24,11 +24,10 @@ enum class Compared : unsigned char {
   WritesWithReads,
 };
 
-/// Whether a moved block passes the statements that run before it or those that run after it.
-enum class Side : unsigned char { Before, After };
-
 /// The options of find_passing_conflict.
 struct PassingOptions {
+  /// Whether the block passes the statements that run after it, instead of those that run before.
+  bool passes_later = false;
   /// A statement whose accesses replace those of the block. For example, it contains only the
   /// block's init, or only its reads of one buffer.
   std::optional<tir::Stmt> own = std::nullopt;
@@ -45,12 +44,12 @@ struct PassingOptions {
   std::vector<tir::Stmt> over = {};
 };
 
-/// Checks the move of a block past everything that runs before (after) it in one iteration of the
-/// loops outside `top`, inside the direct child of `top` that contains the block. Returns a phrase
-/// about the first conflict: "reads A[i], and block `W` writes A[j]". Nullopt if there is provably
-/// no conflict.
+/// Checks the move of a block past everything that runs before it (or after it) in one iteration of
+/// the loops outside `top`, inside the direct child of `top` that contains the block. Returns a
+/// phrase about the first conflict: "reads A[i], and block `W` writes A[j]". Nullopt if there is
+/// provably no conflict.
 std::optional<std::string> find_passing_conflict(const Program& program, int block, int top,
-                                                 Side side, const PassingOptions& options = {});
+                                                 const PassingOptions& options = {});
 
 /// Returns the accesses of one instance of a block, in terms of the enclosing loops' variables.
 std::vector<arith::Access> accesses_of(const Program& program, int block);

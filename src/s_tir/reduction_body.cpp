@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include "s_tir/context.h"
 #include "tenon/arith/simplify.h"
@@ -21,11 +22,8 @@ using namespace tir;
 
 namespace {
 
-struct Registered {
-  int arity;
-  CombineTuples combine;
-  IdentityOfTypes identity;
-};
+/// A reducer: its arity, its combiner, and its identity.
+using Registered = std::tuple<int, CombineTuples, IdentityOfTypes>;
 
 /// Returns a reducer of (index, value) pairs: it selects x if `first` holds for the values of x and
 /// y, otherwise y.
@@ -40,44 +38,43 @@ Registered best_of(Expr (*first)(const Expr& x, const Expr& y), bool is_max) {
           }};
 }
 
-struct ReducerRegistry {
-  std::mutex mutex;
-  /// The memoized results of broken_law, by reducer, types and change.
-  std::map<std::string, std::optional<std::string>> laws = {};
-  std::map<std::string, Registered> reducers = {
+using Reducers = std::map<std::string, Registered>;
+/// The memoized results of broken_law, by reducer, types and change.
+using Laws = std::map<std::string, std::optional<std::string>>;
+
+/// Returns the registered reducers and their laws, locked for as long as the result exists.
+std::tuple<std::unique_lock<std::mutex>, Reducers&, Laws&> locked_reducers() {
+  static std::mutex mutex;
+  static Reducers reducers = {
       {"argmax", best_of([](const Expr& x, const Expr& y) { return x >= y; }, true)},
       {"argmax of the later", best_of([](const Expr& x, const Expr& y) { return x > y; }, true)},
       {"argmin", best_of([](const Expr& x, const Expr& y) { return x <= y; }, false)},
       {"argmin of the later", best_of([](const Expr& x, const Expr& y) { return x < y; }, false)}};
-};
-
-ReducerRegistry& reducer_registry() {
-  static ReducerRegistry own;
-  return own;
+  static Laws laws;
+  return {std::unique_lock(mutex), reducers, laws};
 }
 
+/// Returns the reducer for values of these types. Throws TypeError if it does not support them.
 CommReducer made(const std::string& name, const Registered& reducer,
                  const std::vector<DataType>& types) {
+  const auto& [arity, combine, identity] = reducer;
   CommReducerNode node;
   node.name = name;
   for (std::size_t n = 0; n < types.size(); ++n) {
     node.lhs.emplace_back("x" + std::to_string(n), types[n]);
     node.rhs.emplace_back("y" + std::to_string(n), types[n]);
   }
-  node.result = reducer.combine(node.lhs, node.rhs);
-  node.identity = reducer.identity(types);
+  node.result = combine(node.lhs, node.rhs);
+  node.identity = identity(types);
   return std::make_shared<const CommReducerNode>(std::move(node));
 }
 
 std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
-  std::map<std::string, Registered> all;
-  {
-    const std::scoped_lock lock(reducer_registry().mutex);
-    all = reducer_registry().reducers;
-  }
+  // A copy, because the functions of a reducer run without the lock.
+  const Reducers all = std::get<Reducers&>(locked_reducers());
   std::vector<CommReducer> result;
   for (const auto& [name, reducer] : all) {
-    if (reducer.arity != static_cast<int>(types.size())) continue;
+    if (std::get<int>(reducer) != static_cast<int>(types.size())) continue;
     try {
       result.push_back(made(name, reducer, types));
     } catch (const TypeError&) {
@@ -237,14 +234,12 @@ std::optional<std::string> broken_law(const ReductionBody& body, arith::Reductio
       reducer.name + (change.regroups ? " regroups" : "") + (change.reorders ? " reorders" : "");
   for (const Var& operand : reducer.lhs) key += " " + operand.dtype().str();
   {
-    const std::scoped_lock lock(reducer_registry().mutex);
-    if (const auto known = reducer_registry().laws.find(key);
-        known != reducer_registry().laws.end())
-      return known->second;
+    const auto [lock, reducers, laws] = locked_reducers();
+    if (const auto known = laws.find(key); known != laws.end()) return known->second;
   }
   auto found = arith::find_counterexample(reducer, body.values, false, change);
-  const std::scoped_lock lock(reducer_registry().mutex);
-  return reducer_registry().laws.insert_or_assign(key, std::move(found)).first->second;
+  const auto [lock, reducers, laws] = locked_reducers();
+  return laws.insert_or_assign(key, std::move(found)).first->second;
 }
 
 Stmt stores_to(const std::vector<Store>& elements, const std::vector<Expr>& values) {
@@ -280,10 +275,9 @@ void register_reducer(const Name& name, int arity, CombineTuples combine, Identi
             "` needs at least one value, a combining function and a function that returns the "
             "identity",
         where);
-  const std::scoped_lock lock(reducer_registry().mutex);
-  reducer_registry().laws.clear();
-  reducer_registry().reducers.insert_or_assign(
-      name, Registered{arity, std::move(combine), std::move(identity)});
+  const auto [lock, reducers, laws] = locked_reducers();
+  laws.clear();
+  reducers.insert_or_assign(name, Registered{arity, std::move(combine), std::move(identity)});
 }
 
 }  // namespace tenon::s_tir

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "s_tir/context.h"
 #include "s_tir/order_checks.h"
@@ -286,20 +287,6 @@ void Schedule::enter_postproc() {
 
 // ---- state --------------------------------------------------------------------------------------
 
-std::uint64_t Rng::next() {
-  // The SplitMix64 generator (Steele, Lea, Flood 2014).
-  std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ull);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
-}
-
-std::uint64_t Rng::below(std::uint64_t n) {
-  const std::uint64_t limit = ~std::uint64_t{0} / n * n;
-  for (;;)
-    if (const std::uint64_t drawn = next(); drawn < limit) return drawn % n;
-}
-
 namespace {
 
 /// Whether the blocks inside block `n` read only elements of the buffer that the same instance of
@@ -367,7 +354,7 @@ Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
     require_declared_inputs({"Schedule", where}, Program(func));
   }
   state_->mod = std::move(mod);
-  state_->dice = Rng(options.seed);
+  state_->dice = Random::with_state(options.seed * 0x9E3779B97F4A7C15ull + 0x123456789ull);
 }
 
 const IRModule& Schedule::mod() const { return state().mod; }
@@ -479,74 +466,66 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
 constexpr std::int64_t kMaxTiledExtent = std::int64_t{1} << 40;
 constexpr int kMaxTileFactors = 64;
 
-/// The set of all lists of n factors of an extent whose last factor does not exceed a limit. The
-/// lists are counted without enumeration, because their number grows polynomially with n.
-class Tilings {
- public:
-  Tilings(std::int64_t extent, int n, std::int64_t limit)
-      : extent_(extent), n_(n), limit_(limit), divisors_(divisors(extent)) {
-    for (std::int64_t rest = extent, d = 2; rest > 1; ++d) {
-      if (d > rest / d) d = rest;
-      if (rest % d == 0) primes_.push_back(d);
-      while (rest % d == 0) rest /= d;
-    }
+/// Returns the prime factors in ascending order, each once.
+std::vector<std::int64_t> prime_factors(std::int64_t number) {
+  std::vector<std::int64_t> primes;
+  for (std::int64_t d = 2; number > 1; ++d) {
+    if (d > number / d) d = number;
+    if (number % d == 0) primes.push_back(d);
+    while (number % d == 0) number /= d;
   }
+  return primes;
+}
 
-  /// Exact for counts up to 2^53.
-  double count() const { return count_of(extent_, n_, limit_); }
-
-  /// Draws a list with uniform probability. The set must not be empty.
-  std::vector<std::int64_t> drawn(Rng& dice) const {
-    constexpr double kExact = 9007199254740992;
-    const double all = count();
-    const bool is_exact = all < kExact;
-    double point = is_exact ? static_cast<double>(dice.below(static_cast<std::uint64_t>(all))) : 0;
-    std::vector<std::int64_t> tile(static_cast<std::size_t>(n_), 1);
-    std::int64_t rest = extent_, limit = limit_;
-    for (int n = n_; n > 1; --n) {
-      if (!is_exact) point = dice.unit() * count_of(rest, n, limit);
-      std::int64_t& factor = tile[static_cast<std::size_t>(n - 1)];
-      for (const std::int64_t d : divisors_) {
-        if (rest % d != 0 || d > limit) continue;
-        factor = d;
-        const double lists = count_of(rest / d, n - 1, rest);
-        if (point < lists) break;
-        point -= lists;
-      }
-      rest /= factor;
-      limit = rest;
-    }
-    tile.front() = rest;
-    return tile;
-  }
-
- private:
-  /// Returns the number of lists of n factors of the number whose last factor does not exceed the
-  /// limit.
-  double count_of(std::int64_t number, int n, std::int64_t limit) const {
+/// Draws a list of `factors` numbers whose product is the extent. The last one is at most
+/// `max_last`. All such lists are equally likely. Nullopt if there are no such lists. The lists are
+/// counted without enumeration, because their number grows polynomially with `factors`.
+std::optional<std::vector<std::int64_t>> drawn_tile(std::int64_t extent, int factors,
+                                                    std::int64_t max_last, Random& dice) {
+  const std::vector<std::int64_t> all_divisors = divisors(extent), primes = prime_factors(extent);
+  // Returns the number of lists of n factors of the number whose last factor does not exceed the
+  // limit. It is exact up to 2^53.
+  const std::function<double(std::int64_t, int, std::int64_t)> count_of =
+      [&](std::int64_t number, int n, std::int64_t limit) -> double {
     if (n == 1) return number <= limit ? 1 : 0;
     if (number > limit) {
       double sum = 0;
-      for (const std::int64_t d : divisors_)
+      for (const std::int64_t d : all_divisors)
         if (d <= limit && number % d == 0) sum += count_of(number / d, n - 1, number);
       return sum;
     }
     // Each prime's exponent is distributed over the n factors independently.
     double result = 1;
-    for (const std::int64_t prime : primes_) {
+    for (const std::int64_t prime : primes) {
       int exponent = 0;
       for (std::int64_t rest = number; rest % prime == 0; rest /= prime) ++exponent;
       for (int k = 1; k <= exponent; ++k) result = result * (n - 1 + k) / k;
     }
     return result;
+  };
+  constexpr double kExact = 9007199254740992;
+  const double all = count_of(extent, factors, max_last);
+  if (all == 0) return std::nullopt;
+  const bool is_exact = all < kExact;
+  double point = is_exact ? static_cast<double>(dice.below(static_cast<std::uint64_t>(all))) : 0;
+  std::vector<std::int64_t> tile(static_cast<std::size_t>(factors), 1);
+  std::int64_t rest = extent, limit = max_last;
+  for (int n = factors; n > 1; --n) {
+    if (!is_exact) point = dice.unit() * count_of(rest, n, limit);
+    std::int64_t& factor = tile[static_cast<std::size_t>(n - 1)];
+    for (const std::int64_t d : all_divisors) {
+      if (rest % d != 0 || d > limit) continue;
+      factor = d;
+      const double lists = count_of(rest / d, n - 1, rest);
+      if (point < lists) break;
+      point -= lists;
+    }
+    rest /= factor;
+    limit = rest;
   }
-
-  std::int64_t extent_;
-  int n_;
-  std::int64_t limit_;
-  std::vector<std::int64_t> divisors_;
-  std::vector<std::int64_t> primes_ = {};
-};
+  tile.front() = rest;
+  return tile;
+}
 
 /// Adapts a decision that was made for another extent. Processes factors from the innermost
 /// outwards, and replaces those that do not divide the extent by the nearest divisor. The outermost
@@ -592,11 +571,11 @@ std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTile
   } else if (options.decision) {
     tile = repaired(*options.decision, *extent);
   } else {
-    const Tilings all(*extent, options.n, options.max_innermost_factor);
-    if (all.count() == 0)
+    const auto drawn = drawn_tile(*extent, options.n, options.max_innermost_factor, step.dice());
+    if (!drawn)
       refuse(step.caller(), describe(place.program, place.n) + " cannot be tiled with one factor " +
                                 "of at most " + std::to_string(options.max_innermost_factor));
-    tile = all.drawn(step.dice());
+    tile = *drawn;
   }
   TraceValue::List decision;
   std::vector<ExprRV> result;

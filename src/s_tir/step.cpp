@@ -42,11 +42,11 @@ Step::Place Step::loop(LoopRV rv) const {
   const auto* handle = std::get_if<LoopHandle>(&own);
   if (!handle) refuse(caller_, "`" + rv_name(rv) + "` is not a loop");
   const Program& of = program(handle->function);
-  const std::optional<int> n = of.find_loop(handle->var);
+  const std::optional<int> n = of.find_loop(handle->id);
   if (!n)
     refuse(
         caller_,
-        "loop `" + handle->var.name() + "` (" + rv_name(rv) + ") is no longer in function `" +
+        "loop `" + handle->id.name() + "` (" + rv_name(rv) + ") is no longer in function `" +
             handle->function +
             "`: an earlier step has split, fused or moved it; get_loops returns the current loops");
   return {handle->function, of, *n};

@@ -8,6 +8,7 @@
 #include "s_tir/instruction.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/s_tir/program.h"
+#include "tenon/s_tir/random.h"
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/trace_steps.h"
 
@@ -16,36 +17,21 @@ namespace tenon::s_tir {
 /// The target of a random variable: a block, a loop or a number. Rewrites preserve the ids of
 /// blocks and the variables of loops. A loop variable may also be a result of
 /// sample_compute_location that is not a loop: the root (the block stays) or inlining.
-struct BlockHandle {
+template <class Id>
+struct InFunction {
   std::string function;
-  BlockId id;
+  Id id;
 };
-struct LoopHandle {
-  std::string function;
-  tir::Var var;
-};
+using BlockHandle = InFunction<BlockId>;
+using LoopHandle = InFunction<tir::Var>;
 enum class NoLoop : unsigned char { Root, Inline };
 using Meaning = std::variant<BlockHandle, LoopHandle, NoLoop, std::int64_t>;
-
-/// A random generator that gives the same results on every platform.
-class Rng {
- public:
-  explicit Rng(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 0x123456789ull) {}
-  /// Returns a uniformly distributed number in [0, n).
-  std::uint64_t below(std::uint64_t n);
-  /// Returns a uniformly distributed number in [0, 1).
-  double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-
- private:
-  std::uint64_t next();
-  std::uint64_t state_;
-};
 
 struct Schedule::State {
   tir::IRModule mod;
   Trace trace;
   std::vector<Meaning> meanings;
-  Rng dice{0};
+  Random dice{0};
   /// The analyzed functions, created on demand. Copies of the schedule share them.
   std::map<std::string, std::shared_ptr<const Program>> programs;
 };
@@ -90,7 +76,7 @@ class Step {
   /// function. Throws unless all loops are in one function.
   Place loops(const std::vector<LoopRV>& rvs, std::vector<int>& found) const;
   std::int64_t number(ExprRV rv) const;
-  Rng& dice() { return state_.dice; }
+  Random& dice() { return state_.dice; }
 
   // ---- results ----
 

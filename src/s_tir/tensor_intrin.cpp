@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "tenon/support/error.h"
 #include "tenon/tir/block.h"
@@ -12,14 +13,11 @@ using namespace tir;
 
 namespace {
 
-struct IntrinRegistry {
-  std::mutex mutex;
-  std::map<std::string, TensorIntrin> intrins;
-};
-
-IntrinRegistry& intrin_registry() {
-  static IntrinRegistry own;
-  return own;
+/// Returns the registered intrinsics, locked for as long as the result exists.
+std::pair<std::unique_lock<std::mutex>, std::map<std::string, TensorIntrin>&> locked_intrins() {
+  static std::mutex mutex;
+  static std::map<std::string, TensorIntrin> intrins;
+  return {std::unique_lock(mutex), intrins};
 }
 
 std::string shape_text(const Buffer& buffer) {
@@ -56,23 +54,21 @@ void register_tensor_intrin(const Name& name, PrimFunc description, PrimFunc imp
             ", in the description, and `" + second->name + "`, " + shape_text(second) +
             ", in the implementation");
   }
-  const std::scoped_lock lock(intrin_registry().mutex);
-  auto& intrins = intrin_registry().intrins;
+  const auto [lock, intrins] = locked_intrins();
   if (!options.override_existing && intrins.contains(name)) wrong("the name is taken");
   intrins.insert_or_assign(name, TensorIntrin{std::move(description), std::move(implementation)});
 }
 
 std::optional<TensorIntrin> find_tensor_intrin(const std::string& name) {
-  const std::scoped_lock lock(intrin_registry().mutex);
-  const auto entry = intrin_registry().intrins.find(name);
-  return entry == intrin_registry().intrins.end() ? std::nullopt
-                                                  : std::optional<TensorIntrin>(entry->second);
+  const auto [lock, intrins] = locked_intrins();
+  const auto entry = intrins.find(name);
+  return entry == intrins.end() ? std::nullopt : std::optional<TensorIntrin>(entry->second);
 }
 
 std::vector<std::string> tensor_intrin_names() {
-  const std::scoped_lock lock(intrin_registry().mutex);
+  const auto [lock, intrins] = locked_intrins();
   std::vector<std::string> names;
-  for (const auto& [name, intrin] : intrin_registry().intrins) names.push_back(name);
+  for (const auto& [name, intrin] : intrins) names.push_back(name);
   return names;
 }
 

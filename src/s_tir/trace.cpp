@@ -44,23 +44,19 @@ std::string rv_name(RV rv) {
 
 namespace {
 
-/// Names of random variables, numbered by their first occurrence as outputs: b0, l1, v2.
-class RVNames {
- public:
-  std::string define(RV rv) {
-    const auto [entry, is_new] = numbers_.try_emplace(rv.number, static_cast<int>(numbers_.size()));
-    return rv_name({rv.kind, entry->second});
-  }
-  /// Throws InternalError for a variable that no earlier step has defined.
-  std::string use(RV rv) const {
-    const auto entry = numbers_.find(rv.number);
-    internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
-    return rv_name({rv.kind, entry->second});
-  }
+/// The numbers of random variables in text, in the order of their definitions: b0, l1, v2.
+using RVNumbers = std::map<int, int>;
 
- private:
-  std::map<int, int> numbers_;
-};
+std::string define(RV rv, RVNumbers& numbers) {
+  const auto [entry, is_new] = numbers.try_emplace(rv.number, static_cast<int>(numbers.size()));
+  return rv_name({rv.kind, entry->second});
+}
+/// Throws InternalError for a variable that no earlier step has defined.
+std::string name_of(RV rv, const RVNumbers& numbers) {
+  const auto entry = numbers.find(rv.number);
+  internal_check(entry != numbers.end(), "a trace uses what none of its steps gives");
+  return rv_name({rv.kind, entry->second});
+}
 
 /// Maximum nesting of lists in a parsed value. Valid arguments have at most two levels.
 constexpr int kMaxNestedLists = 16;
@@ -86,29 +82,29 @@ std::string trace_string(const std::string& text) {
   return result + "\"";
 }
 
-std::string value_text(const TraceValue& value, const RVNames& names);
+std::string value_text(const TraceValue& value, const RVNumbers& numbers);
 
-std::string list_text(const TraceValue::List& list, const RVNames& names) {
+std::string list_text(const TraceValue::List& list, const RVNumbers& numbers) {
   std::string result;
   for (const TraceValue& value : list)
-    result += (result.empty() ? "" : ", ") + value_text(value, names);
+    result += (result.empty() ? "" : ", ") + value_text(value, numbers);
   return result;
 }
 
 /// Returns the value in Python syntax.
-std::string value_text(const TraceValue& value, const RVNames& names) {
+std::string value_text(const TraceValue& value, const RVNumbers& numbers) {
   return match(
       value.value, [](std::monostate) { return std::string("None"); },
       [](bool flag) { return std::string(flag ? "True" : "False"); },
       [](std::int64_t number) { return std::to_string(number); },
       [](double number) { return number_text(number); },
       [](const std::string& text) { return trace_string(text); },
-      [&](const RV& rv) { return names.use(rv); },
-      [&](const TraceValue::List& list) { return "[" + list_text(list, names) + "]"; });
+      [&](const RV& rv) { return name_of(rv, numbers); },
+      [&](const TraceValue::List& list) { return "[" + list_text(list, numbers) + "]"; });
 }
 
-std::string call_text(const Instruction& step, const InstructionInfo& info, const RVNames& names,
-                      TraceStyle style) {
+std::string call_text(const Instruction& step, const InstructionInfo& info,
+                      const RVNumbers& numbers, TraceStyle style) {
   std::string text = "sch." + std::string(info.name) + "(";
   const char* separator = "";
   const auto add = [&](const std::string& argument) {
@@ -125,26 +121,26 @@ std::string call_text(const Instruction& step, const InstructionInfo& info, cons
     if (const auto* map = std::get_if<std::string>(&value.value); map && parameter.is_index_map) {
       add(std::string(parameter.name) + "=" + IndexMap::parse(*map).text(!is_v09));
     } else if (parameter.positional && list) {
-      add(list_text(*list, names));
+      add(list_text(*list, numbers));
     } else if (parameter.positional) {
-      add(value_text(value, names));
+      add(value_text(value, numbers));
     } else {
       const bool has_later_name = !is_v09 && !parameter.later_name.empty();
       add(std::string(has_later_name ? parameter.later_name : parameter.name) + "=" +
-          value_text(value, names));
+          value_text(value, numbers));
     }
   }
-  if (step.decision) add("decision=" + value_text(*step.decision, names));
+  if (step.decision) add("decision=" + value_text(*step.decision, numbers));
   return text + ")";
 }
 
-std::string line_text(const Instruction& step, RVNames& names, TraceStyle style) {
+std::string line_text(const Instruction& step, RVNumbers& numbers, TraceStyle style) {
   const InstructionInfo& info = info_of(step.kind);
-  const std::string call = call_text(step, info, names, style);
+  const std::string call = call_text(step, info, numbers, style);
   std::string left;
-  for (const RV& rv : step.outputs) left += (left.empty() ? "" : ", ") + names.define(rv);
+  for (const RV& rv : step.outputs) left += (left.empty() ? "" : ", ") + define(rv, numbers);
   if (left.empty()) return call;
-  const bool is_list_of_one = gives_list(info.gives) && step.outputs.size() == 1;
+  const bool is_list_of_one = gives_list(step.kind) && step.outputs.size() == 1;
   return left + (is_list_of_one ? ", = " : " = ") + call;
 }
 
@@ -163,8 +159,8 @@ std::string Trace::text(TraceStyle style) const {
     text = "# from tvm import tir\ndef apply_trace(sch: tir.Schedule) -> None:\n";
   const std::string indent = style == TraceStyle::V17 ? "  " : "";
   if (steps.empty()) return text + (style == TraceStyle::V17 ? "  pass" : "");
-  RVNames names;
-  for (const Instruction& step : steps) text += indent + line_text(step, names, style) + "\n";
+  RVNumbers numbers;
+  for (const Instruction& step : steps) text += indent + line_text(step, numbers, style) + "\n";
   text.pop_back();
   return text;
 }
@@ -367,16 +363,16 @@ using Json = nlohmann::json;
 
 // ---- writing ------------------------------------------------------------------------------------
 
-Json json_of(const TraceValue& value, const RVNames& names) {
+Json json_of(const TraceValue& value, const RVNumbers& numbers) {
   return match(
       value.value, [](std::monostate) { return Json("None"); },
       [](bool flag) { return Json(flag ? 1 : 0); },
       [](std::int64_t number) { return Json(number); }, [](double number) { return Json(number); },
       [](const std::string& text) { return Json(text); },
-      [&](const RV& rv) { return Json(names.use(rv)); },
+      [&](const RV& rv) { return Json(name_of(rv, numbers)); },
       [&](const TraceValue::List& list) {
         Json items = Json::array();
-        for (const TraceValue& item : list) items.push_back(json_of(item, names));
+        for (const TraceValue& item : list) items.push_back(json_of(item, numbers));
         return items;
       });
 }
@@ -397,9 +393,9 @@ std::string text_of(const Json& value) {
 }
 
 void add_argument(Json& inputs, Json& attributes, const Parameter& parameter,
-                  const TraceValue& value, const RVNames& names) {
+                  const TraceValue& value, const RVNumbers& numbers) {
   if (parameter.is_attribute) {
-    attributes.push_back(json_of(value, names));
+    attributes.push_back(json_of(value, numbers));
   } else if (const auto* text = std::get_if<std::string>(&value.value)) {
     // An unquoted input is the name of a variable, so a string gets an additional pair of quotes.
     inputs.push_back(plain(Json(*text)));
@@ -408,9 +404,9 @@ void add_argument(Json& inputs, Json& attributes, const Parameter& parameter,
     // keep their type.
     inputs.push_back(*flag);
   } else if (const auto* list = std::get_if<TraceValue::List>(&value.value)) {
-    for (const TraceValue& item : *list) inputs.push_back(json_of(item, names));
+    for (const TraceValue& item : *list) inputs.push_back(json_of(item, numbers));
   } else {
-    inputs.push_back(json_of(value, names));
+    inputs.push_back(json_of(value, numbers));
   }
 }
 
@@ -551,7 +547,7 @@ Trace parse_json_trace(std::string_view text) {
 }  // namespace
 
 std::string Trace::json() const {
-  RVNames names;
+  RVNumbers numbers;
   Json instructions = Json::array(), decisions = Json::array();
   for (std::size_t at = 0; at < steps.size(); ++at) {
     const Instruction& step = steps[at];
@@ -560,11 +556,11 @@ std::string Trace::json() const {
     for (std::size_t n = 0; n < info.parameters.size(); ++n) {
       const Parameter& parameter = info.parameters[n];
       if (step.arguments[n] == absent_value(parameter)) continue;
-      add_argument(inputs, attributes, parameter, step.arguments[n], names);
+      add_argument(inputs, attributes, parameter, step.arguments[n], numbers);
     }
-    for (const RV& rv : step.outputs) outputs.push_back(names.define(rv));
+    for (const RV& rv : step.outputs) outputs.push_back(define(rv, numbers));
     instructions.push_back(Json::array({std::string(info.json_name), inputs, attributes, outputs}));
-    if (step.decision) decisions.push_back(Json::array({at, json_of(*step.decision, names)}));
+    if (step.decision) decisions.push_back(Json::array({at, json_of(*step.decision, numbers)}));
   }
   return text_of(Json::array({instructions, decisions}));
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "tenon/s_tir/program.h"
 
@@ -18,14 +19,9 @@ namespace tenon::s_tir {
 /// The kind of computation that a block performs.
 enum class BlockClass : unsigned char { Complete, Reduction, ReductionInit, ReductionUpdate };
 
-/// The class of a block within its scope, or the reason why it has none.
-struct Classified {
-  std::optional<BlockClass> block_class;
-  /// A phrase about the block: "reads `C`, which it writes".
-  std::string reason;
-};
-/// Returns the class of the block at node `block`.
-Classified classify(const Program& program, int block);
+/// Returns the class of the block at node `block` within its scope. If it has none, returns nullopt
+/// and the reason as a phrase about the block: "reads `C`, which it writes".
+std::pair<std::optional<BlockClass>, std::string> classify(const Program& program, int block);
 
 /// Returns the preceding blocks in the same scope that write buffers read by `block`, in textual
 /// order.

@@ -74,6 +74,11 @@ enum class InstructionKind : unsigned char {
   EnterPostproc,
 };
 
+/// Returns the name of the method in C++ and Python: "compute_at".
+std::string_view name_of(InstructionKind kind);
+/// Whether the result is a list, which Python unpacks with a comma even if it has one element.
+bool gives_list(InstructionKind kind);
+
 /// A step. Arguments are in the order of the instruction table (instruction.h); a list of loops or
 /// factors is one argument.
 struct Instruction {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 
 #include "s_tir/context.h"
 #include "s_tir/instances.h"
@@ -11,7 +12,6 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
-#include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 
@@ -45,124 +45,110 @@ struct DividedValues {
   tir::Expr outer_predicate, inner_predicate;
 };
 
-/// Divides each value of an iteration map into digits of outer loops and digits of inner loops (see
-/// iter_map.h).
-class Divider {
- public:
-  /// The first `outer_loops` sources of the map are outer loops.
-  Divider(const IterMap& map, std::size_t outer_loops) : map_(map), outer_loops_(outer_loops) {}
+/// Returns the division of a digit; nullopt if it cannot be divided. The first `outer_loops`
+/// sources of the map are outer loops. Adds the bounds of numbers to the predicates of `divided`.
+std::optional<Division> divide_digit(const IterMap& map, std::size_t outer_loops,
+                                     const Digit& digit, DividedValues& divided);
 
-  /// Returns nullopt if a value cannot be divided.
-  std::optional<DividedValues> run() {
-    for (const DigitSum& value : map_.values) {
-      const std::optional<Division> division = divide(value);
-      if (!division) return std::nullopt;
-      result_.values.push_back(*division);
-    }
-    return std::move(result_);
+/// Divides a number (see iter_map.h). Its outer digits must be more significant than its inner
+/// digits.
+std::optional<Division> divide_number(const IterMap& map, std::size_t outer_loops,
+                                      const DigitSum& sum, std::int64_t number_extent,
+                                      DividedValues& divided) {
+  std::vector<Division> parts;
+  for (const Digit& digit : sum.digits) {
+    const std::optional<Division> part = divide_digit(map, outer_loops, digit, divided);
+    if (!part) return std::nullopt;
+    parts.push_back(*part);
   }
-
- private:
-  std::optional<Division> divide(const DigitSum& sum) {
-    if (sum.digits.empty()) {
-      Division result;
-      result.outer = sum.base;
-      return result;
-    }
-    if (sum.digits.size() > 1 || sum.digits.front().scale != 1) return std::nullopt;
-    std::optional<Division> result = divide(sum.digits.front());
-    if (!result || is_zero(sum.base)) return result;
-    Expr& part = result->is_all_outer() ? result->outer : result->base;
-    part = part + sum.base;
-    return result;
-  }
-
-  std::optional<Division> divide(const Digit& digit) {
-    const Mark& mark = map_.marks[digit.mark];
-    bool is_inner = false;
-    if (const DigitSum* sum = std::get_if<DigitSum>(&mark.source)) {
-      const bool counts_down = sum->digits.front().scale < 0;
-      const bool is_whole = digit.lower == 1 && digit.extent == mark.extent && !counts_down;
-      const std::optional<Division> whole =
-          counts_down ? divide(sum->digits.front()) : divide_number(*sum, mark.extent);
-      if (!whole || is_whole) return whole;
-      // If the value uses only a digit of the number, or counts the number down, the number must
-      // consist only of outer or only of inner loops.
-      is_inner = !whole->is_all_outer();
-      if (is_inner && !whole->is_all_inner()) return std::nullopt;
+  Division result;
+  bool is_inner_run = true;
+  std::int64_t inner = 1, outer = 1;
+  std::vector<std::pair<Expr, std::int64_t>> inner_terms, outer_terms;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (part->is_all_inner() && (is_inner_run || !part->is_all_outer())) {
+      if (!is_inner_run) return std::nullopt;
+      inner_terms.emplace_back(part->inner, inner);
+      inner *= constant_int(part->inner_extent).value_or(0);
+    } else if (part->is_all_outer()) {
+      is_inner_run = false;
+      outer_terms.emplace_back(part->outer, outer);
+      outer *= constant_int(part->outer_extent).value_or(0);
     } else {
-      if (digit.extent == kUnknownExtent) return std::nullopt;
-      is_inner = static_cast<std::size_t>(digit.mark) >= outer_loops_;
+      return std::nullopt;
     }
-    Digit plain = digit;
-    plain.scale = 1;
-    Division result;
-    (is_inner ? result.inner : result.outer) = to_expr(map_, plain);
-    (is_inner ? result.inner_extent : result.outer_extent) =
-        digit.extent == kUnknownExtent ? Expr(0) : Expr(digit.extent);
-    return result;
   }
-
-  /// Divides a number (see iter_map.h). Its outer digits must be more significant than its inner
-  /// digits.
-  std::optional<Division> divide_number(const DigitSum& sum, std::int64_t number_extent) {
-    std::vector<Division> parts;
-    for (const Digit& digit : sum.digits) {
-      const std::optional<Division> part = divide(digit);
-      if (!part) return std::nullopt;
-      parts.push_back(*part);
+  const auto total = [](const std::vector<std::pair<Expr, std::int64_t>>& terms) {
+    std::optional<Expr> sum_of_terms;
+    for (const auto& [term, weight] : std::views::reverse(terms)) {
+      const Expr e = fold(BinaryOp::Mul, term, make_int(term.dtype(), weight));
+      sum_of_terms = sum_of_terms ? *sum_of_terms + e : e;
     }
-    Division result;
-    bool is_inner_run = true;
-    std::int64_t inner = 1, outer = 1;
-    std::vector<std::pair<Expr, std::int64_t>> inner_terms, outer_terms;
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      if (part->is_all_inner() && (is_inner_run || !part->is_all_outer())) {
-        if (!is_inner_run) return std::nullopt;
-        inner_terms.emplace_back(part->inner, inner);
-        inner *= constant_int(part->inner_extent).value_or(0);
-      } else if (part->is_all_outer()) {
-        is_inner_run = false;
-        outer_terms.emplace_back(part->outer, outer);
-        outer *= constant_int(part->outer_extent).value_or(0);
-      } else {
-        return std::nullopt;
-      }
+    return sum_of_terms.value_or(Expr(0));
+  };
+  result.inner = total(inner_terms);
+  result.outer = total(outer_terms);
+  result.inner_extent = inner;
+  result.outer_extent = outer;
+  if (inner * outer == number_extent) return result;
+  // A bounded number must consist only of outer or only of inner loops. Its bound becomes part of
+  // the predicate of the outer or the inner block.
+  const bool is_outer = inner_terms.empty();
+  if (!is_outer && !outer_terms.empty()) return std::nullopt;
+  Expr& predicate = is_outer ? divided.outer_predicate : divided.inner_predicate;
+  const Expr bound = (is_outer ? result.outer : result.inner) < Expr(number_extent);
+  if (!has_equal(conjuncts(predicate), bound)) predicate = both(predicate, bound);
+  (is_outer ? result.outer_extent : result.inner_extent) = number_extent;
+  return result;
+}
+
+std::optional<Division> divide_digit(const IterMap& map, std::size_t outer_loops,
+                                     const Digit& digit, DividedValues& divided) {
+  const Mark& mark = map.marks[digit.mark];
+  bool is_inner = false;
+  if (const DigitSum* sum = std::get_if<DigitSum>(&mark.source)) {
+    const bool counts_down = sum->digits.front().scale < 0;
+    const bool is_whole = digit.lower == 1 && digit.extent == mark.extent && !counts_down;
+    const std::optional<Division> whole =
+        counts_down ? divide_digit(map, outer_loops, sum->digits.front(), divided)
+                    : divide_number(map, outer_loops, *sum, mark.extent, divided);
+    if (!whole || is_whole) return whole;
+    // If the value uses only a digit of the number, or counts the number down, the number must
+    // consist only of outer or only of inner loops.
+    is_inner = !whole->is_all_outer();
+    if (is_inner && !whole->is_all_inner()) return std::nullopt;
+  } else {
+    if (digit.extent == kUnknownExtent) return std::nullopt;
+    is_inner = static_cast<std::size_t>(digit.mark) >= outer_loops;
+  }
+  Digit plain = digit;
+  plain.scale = 1;
+  Division result;
+  (is_inner ? result.inner : result.outer) = to_expr(map, plain);
+  (is_inner ? result.inner_extent : result.outer_extent) =
+      digit.extent == kUnknownExtent ? Expr(0) : Expr(digit.extent);
+  return result;
+}
+
+/// Divides each value of an iteration map into digits of outer loops and digits of inner loops (see
+/// iter_map.h). Returns nullopt if a value cannot be divided.
+std::optional<DividedValues> divide_values(const IterMap& map, std::size_t outer_loops) {
+  DividedValues result{{}, make_true(), make_true()};
+  for (const DigitSum& value : map.values) {
+    Division& division = result.values.emplace_back();
+    if (value.digits.empty()) {
+      division.outer = value.base;
+      continue;
     }
-    const auto total = [](const std::vector<std::pair<Expr, std::int64_t>>& terms) {
-      std::optional<Expr> sum_of_terms;
-      for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
-        const Expr e =
-            fold(BinaryOp::Mul, term->first, make_int(term->first.dtype(), term->second));
-        sum_of_terms = sum_of_terms ? *sum_of_terms + e : e;
-      }
-      return sum_of_terms.value_or(Expr(0));
-    };
-    result.inner = total(inner_terms);
-    result.outer = total(outer_terms);
-    result.inner_extent = inner;
-    result.outer_extent = outer;
-    if (inner * outer == number_extent) return result;
-    // A bounded number must consist only of outer or only of inner loops. Its bound becomes part of
-    // the predicate of the outer or the inner block.
-    const bool is_outer = inner_terms.empty();
-    if (!is_outer && !outer_terms.empty()) return std::nullopt;
-    Expr& predicate = is_outer ? result_.outer_predicate : result_.inner_predicate;
-    predicate = and_also(predicate, (is_outer ? result.outer : result.inner) < Expr(number_extent));
-    (is_outer ? result.outer_extent : result.inner_extent) = number_extent;
-    return result;
+    if (value.digits.size() > 1 || value.digits.front().scale != 1) return std::nullopt;
+    const auto digits = divide_digit(map, outer_loops, value.digits.front(), result);
+    if (!digits) return std::nullopt;
+    division = *digits;
+    Expr& part = division.is_all_outer() ? division.outer : division.base;
+    if (!is_zero(value.base)) part = part + value.base;
   }
-
-  static Expr and_also(const Expr& condition, const Expr& other) {
-    for (const Expr& part : conjuncts(condition))
-      if (structural_equal(part, other)) return condition;
-    return both(condition, other);
-  }
-
-  const IterMap& map_;
-  std::size_t outer_loops_;
-  DividedValues result_{{}, make_true(), make_true()};
-};
+  return result;
+}
 
 // ---- the primitive ------------------------------------------------------------------------------
 
@@ -239,7 +225,7 @@ DividedValues divide(const Blockizing& b) {
     const auto map = find_iter_map(b.realize().values, domains_of(b.program, loops),
                                    b.realize().predicate, form);
     if (!map) return std::nullopt;
-    auto divided = Divider(*map, b.outer.size()).run();
+    auto divided = divide_values(*map, b.outer.size());
     if (divided) keep_conditions(b, loops, *map, *divided);
     return divided;
   };
@@ -369,10 +355,9 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   for (BufferRegion& region : arith::find_block_access(outer).reads)
     outer.reads.push_back(std::move(region));
   if (own.init) {
-    SeparateInit parts = separate_init(caller, program, b.block, /*is_before=*/false, inner,
-                                       inner_values, conjuncts(divided.inner_predicate), b.inner);
-    outer.init = std::move(parts.nest);
-    inner = std::move(parts.update);
+    std::tie(outer.init, std::ignore, inner) =
+        separate_init(caller, program, b.block, /*is_before=*/false, inner, inner_values,
+                      conjuncts(divided.inner_predicate), b.inner);
   }
   outer.body = nest(inner);
   return {program.with(loop, make_block(outer_values, divided.outer_predicate, outer)), outer.id};

@@ -22,11 +22,9 @@ namespace {
 // Computes the domains of the iterators of a block that is moved below a loop around its consumers
 // or producers.
 
-/// `needed`: the values that an iterator must take to cover the accessed box of a buffer.
-/// `allowed`: the values that it may take.
-struct IterDomain {
-  std::optional<arith::Interval> needed, allowed;
-};
+/// The values that an iterator must take to cover the accessed box of a buffer (`needed`), and the
+/// values that it may take (`allowed`).
+using IterDomain = std::pair<std::optional<Interval>, std::optional<Interval>>;
 
 /// The block to move, and its destination.
 struct Move {
@@ -51,11 +49,8 @@ struct Move {
   std::optional<InstanceSet> instances() const { return instances_of(program, block, top()); }
 };
 
-struct Solved {
-  std::size_t iter;
-  /// Nullopt if any value may be required.
-  std::optional<Interval> values;
-};
+/// The index of an iterator, and its values; nullopt if any value may be required.
+using Solved = std::pair<std::size_t, std::optional<Interval>>;
 
 /// Whether the threads of the loop share memory of this scope. The block must then cover what all
 /// threads require.
@@ -180,22 +175,22 @@ bool same_ends(const Interval& a, const Interval& b, const arith::Facts& facts) 
 /// Intersects the required values with the allowed values. Removes `allowed` if it does not
 /// restrict the required values.
 void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
+  auto& [needed, allowed] = domain;
   const Interval own = Interval::from_range(whole);
-  domain.allowed = domain.allowed ? arith::intersect(*domain.allowed, own, facts) : own;
-  if (!domain.needed) {
-    domain.needed = simplified(*domain.allowed, facts);
-    domain.allowed = std::nullopt;
+  allowed = allowed ? arith::intersect(*allowed, own, facts) : own;
+  if (!needed) {
+    needed = simplified(*allowed, facts);
+    allowed = std::nullopt;
     return;
   }
-  domain.needed = simplified(*domain.needed, facts);
-  domain.allowed = simplified(*domain.allowed, facts);
-  const Interval common =
-      simplified(arith::intersect(*domain.needed, *domain.allowed, facts), facts);
-  if (same_ends(*domain.needed, common, facts)) {
-    domain.allowed = std::nullopt;
-  } else if (same_ends(*domain.allowed, common, facts)) {
-    domain.needed = domain.allowed;
-    domain.allowed = std::nullopt;
+  needed = simplified(*needed, facts);
+  allowed = simplified(*allowed, facts);
+  const Interval common = simplified(arith::intersect(*needed, *allowed, facts), facts);
+  if (same_ends(*needed, common, facts)) {
+    allowed = std::nullopt;
+  } else if (same_ends(*allowed, common, facts)) {
+    needed = allowed;
+    allowed = std::nullopt;
   }
 }
 
@@ -217,8 +212,8 @@ std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& r
       const auto needed = solve(move, provided.region[d], box[d], facts);
       const auto allowed = solve(move, provided.region[d], whole, facts);
       if (!needed || !allowed) continue;
-      add(domains[needed->iter].needed, needed->values, facts);
-      add(domains[needed->iter].allowed, allowed->values, facts);
+      add(domains[needed->first].first, needed->second, facts);
+      add(domains[needed->first].second, allowed->second, facts);
     }
   }
   for (std::size_t i = 0; i < domains.size(); ++i)
@@ -272,13 +267,12 @@ void require_single_instances(const Move& move, const Program& program, int n, i
 
 void check(const Move& move) {
   const Program& program = move.program;
-  const Classified classified = classify(program, move.block);
-  if (classified.block_class != BlockClass::Complete &&
-      classified.block_class != BlockClass::Reduction)
+  const auto [block_class, reason] = classify(program, move.block);
+  if (block_class != BlockClass::Complete && block_class != BlockClass::Reduction)
     refuse(move.caller,
-           move.what() + (classified.reason.empty()
+           move.what() + (reason.empty()
                               ? "'s init is a separate block; move the block before decomposing it"
-                              : " cannot be moved: " + classified.reason));
+                              : " cannot be moved: " + reason));
   if (program.scope(move.block) != program.scope(move.loop))
     refuse(move.caller, move.what() + " and " + describe(program, move.loop) +
                             " are in the scopes of different blocks");
@@ -371,8 +365,9 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
   for (std::size_t i = 0; i < domains.size(); ++i) {
     const IterVar& iter = move.own().iters[i];
     const DataType type = iter.var().dtype();
-    const Range needed = domains[i].needed->to_range(*iter.dom(), facts);
-    const Range range = Range::from_min_extent(cast(type, needed.min), cast(type, needed.extent));
+    const auto& [needed, allowed] = domains[i];
+    const Range whole = needed->to_range(*iter.dom(), facts);
+    const Range range = Range::from_min_extent(cast(type, whole.min), cast(type, whole.extent));
     if (move.options.preserve_unit_loops || !is_one(range.extent)) {
       const Var var("ax" + std::to_string(loops.size()), type);
       loops.push_back({var, make_int(type, 0), range.extent});
@@ -381,11 +376,9 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
     } else {
       values.push_back(range.min);
     }
-    if (!domains[i].allowed) continue;
-    if (const auto& low = domains[i].allowed->min())
-      predicate = both(predicate, values.back() >= *low);
-    if (const auto& high = domains[i].allowed->max())
-      predicate = both(predicate, values.back() < *high + 1);
+    if (!allowed) continue;
+    if (const auto& low = allowed->min()) predicate = both(predicate, values.back() >= *low);
+    if (const auto& high = allowed->max()) predicate = both(predicate, values.back() < *high + 1);
   }
   predicate = with_instances(move, values, predicate, facts);
   return in_loops(loops, make_stmt(BlockRealize{values, arith::simplify(predicate, facts),
@@ -463,22 +456,22 @@ void require_order(const Move& move, const Program& after, int n) {
                  *conflict);
   };
   const bool runs_later = move.block < move.loop;
-  PassingOptions from{.excepts_repeated_readers = !runs_later,
+  PassingOptions from{.passes_later = runs_later,
+                      .excepts_repeated_readers = !runs_later,
                       .over = parts_between(program, move.top(), move.block, move.loop)};
   if (runs_later)
     from.is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); };
-  refuse_on(find_passing_conflict(program, move.block, move.top(),
-                                  runs_later ? Side::After : Side::Before, from));
-  const auto refuse_after = [&](Side side, const PassingOptions& options) {
-    refuse_on(find_passing_conflict(after, n, top_after, side, options));
+  refuse_on(find_passing_conflict(program, move.block, move.top(), from));
+  const auto refuse_after = [&](const PassingOptions& options) {
+    refuse_on(find_passing_conflict(after, n, top_after, options));
   };
-  if (runs_later) return refuse_after(Side::Before, {.compared = Compared::WithWrites});
+  if (runs_later) return refuse_after({.compared = Compared::WithWrites});
   // A loop may repeat all instances of a block. All inputs exist in the last iteration of such a
   // loop.
-  refuse_after(Side::After, {.is_excepted = [&](int other, int loop) {
-                 return runs_after_last(after, n, other, loop);
-               }});
-  refuse_after(Side::After, {.compared = Compared::WritesWithReads});
+  refuse_after({.passes_later = true, .is_excepted = [&](int other, int loop) {
+                  return runs_after_last(after, n, other, loop);
+                }});
+  refuse_after({.passes_later = true, .compared = Compared::WritesWithReads});
 }
 
 void check_after(const Move& move, const Program& after) {

@@ -87,9 +87,11 @@ Block update_of(const Block& block, const std::vector<BufferRegion>& init_reads)
 
 }  // namespace
 
-SeparateInit separate_init(const Caller& caller, const Program& program, int n, bool is_before,
-                           const Block& block, const std::vector<Expr>& values,
-                           const std::vector<Expr>& conditions, const std::vector<int>& loops) {
+std::tuple<Stmt, BlockId, Block> separate_init(const Caller& caller, const Program& program, int n,
+                                               bool is_before, const Block& block,
+                                               const std::vector<Expr>& values,
+                                               const std::vector<Expr>& conditions,
+                                               const std::vector<int>& loops) {
   Block init = plain_block(block.name + "_init", *block.init);
   init.writes = block.writes;
   if (is_before) init.annotations = block.annotations;
@@ -138,9 +140,9 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
     set(loop_map, var, var.fresh(var.name() + (is_before ? "_init" : "")));
   }
   for (Expr& value : own_values) value = substitute(value, loop_map);
-  SeparateInit result{make_nop(), init.id, update_of(block, init.reads)};
-  Stmt& nest = result.nest;
-  nest = make_block(std::move(own_values), substitute(predicate, loop_map), std::move(init));
+  const BlockId id = init.id;
+  Block update = update_of(block, init.reads);
+  Stmt nest = make_block(std::move(own_values), substitute(predicate, loop_map), std::move(init));
   for (std::size_t i = kept.size(); i-- > 0;) {
     For own = program.loop(kept[i]);
     own.var = Var::of(loop_map.at(&own.var.node()));
@@ -149,7 +151,7 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
     if (is_before) traits.annotations.clear();
     nest = make_stmt(with_traits(std::move(own), std::move(traits)));
   }
-  return result;
+  return {std::move(nest), id, std::move(update)};
 }
 
 NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLocation where) {
@@ -171,25 +173,26 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   // TVM prints the last condition first.
   std::vector<Expr> conditions = conjuncts(realize.predicate);
   std::ranges::reverse(conditions);
-  SeparateInit parts = separate_init(caller, program, n, /*is_before=*/true, block, realize.values,
-                                     conditions, loops);
-  parts.update.name = block.name + "_update";
-  const Stmt update = make_block(realize.values, realize.predicate, std::move(parts.update));
-  const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n), update);
-  PrimFunc func = program.with(loop, make_seq({parts.nest, rest}));
+  auto [nest, init, update] = separate_init(caller, program, n, /*is_before=*/true, block,
+                                            realize.values, conditions, loops);
+  update.name = block.name + "_update";
+  const Stmt rest =
+      replace_inside(program.stmt(loop), program.stmt(n),
+                     make_block(realize.values, realize.predicate, std::move(update)));
+  PrimFunc func = program.with(loop, make_seq({nest, rest}));
   const Program after(func);
-  const std::optional<int> at = after.find_block(parts.id);
+  const std::optional<int> at = after.find_block(init);
   if (!at || !begins_same_sums(after, *at, program, n, *program.parent(loop)))
     refuse(caller, describe(program, loop) + ": outside of it, the init would not run for " +
                        "provably the same elements of " + describe(program, n) +
                        ", which runs only a part of its domain");
   require_init_passes(caller, program, n, loop);
-  return {std::move(func), parts.id};
+  return {std::move(func), init};
 }
 
 PrimFunc merge_reduction(const Program& program, int init, int update, SourceLocation where) {
   const Caller caller{"merge_reduction", where};
-  if (classify(program, init).block_class != BlockClass::ReductionInit ||
+  if (classify(program, init).first != BlockClass::ReductionInit ||
       other_half(program, init) != update)
     refuse(caller, describe(program, init) + " and " + describe(program, update) +
                        " are not the init and the update of one reduction");
@@ -228,7 +231,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
                        describe(program, init) + " and accumulated by " +
                        describe(program, update) + " in the same iteration");
   if (const auto conflict = find_passing_conflict(
-          program, init, top, Side::After, {.over = parts_between(program, top, init, update)}))
+          program, init, top,
+          {.passes_later = true, .over = parts_between(program, top, init, update)}))
     refuse(caller,
            describe(program, init) + " would move past an access to its output: it " + *conflict);
   Block merged = *second.block;

@@ -23,11 +23,10 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
   if (block.init)
     refuse(caller, describe(program, n) +
                        " has an init, and a reduction cannot be inlined as one expression");
-  const Classified classified = classify(program, n);
-  if (classified.block_class != BlockClass::Complete)
-    refuse(caller,
-           describe(program, n) + " is not complete: " +
-               (classified.reason.empty() ? "it is half of a reduction" : classified.reason));
+  const auto [block_class, reason] = classify(program, n);
+  if (block_class != BlockClass::Complete)
+    refuse(caller, describe(program, n) + " is not complete: " +
+                       (reason.empty() ? "it is half of a reduction" : reason));
   require_outer_buffers(caller, program, n);
   const Store* store = block.body.as<Store>();
   if (!store)
@@ -68,36 +67,36 @@ Stmt with_replaced_loads(const Stmt& s, const Buffer& buffer, ExprMap load) {
   return make_block(realize->values, realize->predicate, arith::with_found_access(*realize->block));
 }
 
-/// The block to inline. Its store's value replaces reads of its buffer.
-struct Inlining {
-  const Program& program;
-  const Caller& caller;
-  int producer;
-  const Store& store;
-  /// The iterators that are the indices of the store.
-  const std::vector<Var>& vars;
+// The block to inline is one store whose indices are iterators of the block. The stored value
+// replaces reads of the buffer.
 
-  VarMap at(const std::vector<Expr>& indices) const {
-    VarMap map;
-    for (std::size_t d = 0; d < vars.size(); ++d) set_converted(map, vars[d], indices[d]);
-    return map;
-  }
-};
+const Store& store_of(const Program& program, int producer) {
+  return *program.block(producer).body.as<Store>();
+}
+
+/// Returns the values of the iterators for which the store writes the element at `indices`.
+VarMap iterators_for(const Store& store, const std::vector<Expr>& indices) {
+  VarMap map;
+  for (std::size_t d = 0; d < store.indices.size(); ++d)
+    set_converted(map, Var::of(store.indices[d]), indices[d]);
+  return map;
+}
 
 /// Returns the facts that the indices of the inlined store are in bounds.
-arith::Facts facts_of_shape(const Inlining& i) {
+arith::Facts facts_of_shape(const Store& store) {
   arith::Facts facts;
-  for (std::size_t d = 0; d < i.vars.size(); ++d)
-    facts.bind(i.vars[d], Range::from_extent(i.store.buffer->shape[d]), true);
+  for (std::size_t d = 0; d < store.indices.size(); ++d)
+    facts.bind(Var::of(store.indices[d]), Range::from_extent(store.buffer->shape[d]), true);
   return facts;
 }
 
 /// Throws if an element is read that no instance of the inlined block has written.
-void require_written(const Inlining& i, int consumer, const arith::Access& access) {
-  const int top = *i.program.scope(i.producer);
-  const std::optional<InstanceSet> instances = instances_of(i.program, i.producer, top);
+void require_written(const Caller& caller, const Program& program, int producer, int consumer,
+                     const arith::Access& access) {
+  const Store& store = store_of(program, producer);
+  const auto instances = instances_of(program, producer, *program.scope(producer));
   arith::Facts facts;
-  bind_domains(facts, domains_around(i.program, consumer));
+  bind_domains(facts, domains_around(program, consumer));
   std::vector<arith::Facts::Scope> known;
   for (const arith::FreeVar& inner : access.inner)
     if (inner.range) facts.bind(inner.var, *inner.range, true);
@@ -105,58 +104,58 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
   // Reads are assumed to be in bounds.
   for (std::size_t d = 0; d < access.indices.size(); ++d)
     known.push_back(
-        facts.assume(access.indices[d] >= 0 && access.indices[d] < i.store.buffer->shape[d]));
-  const arith::Facts shape = facts_of_shape(i);
-  const VarMap values = i.at(access.indices);
+        facts.assume(access.indices[d] >= 0 && access.indices[d] < store.buffer->shape[d]));
+  const arith::Facts shape = facts_of_shape(store);
+  const VarMap values = iterators_for(store, access.indices);
   const bool is_written =
       instances && access.is_known && std::ranges::all_of(*instances, [&](const Expr& part) {
         return arith::can_prove(part, shape) || arith::can_prove(substitute(part, values), facts);
       });
   if (!is_written)
-    refuse(i.caller, describe(i.program, i.producer) + " provably writes not all elements of `" +
-                         i.store.buffer->name + "` that " + describe(i.program, consumer) +
-                         " reads");
+    refuse(caller, describe(program, producer) + " provably writes not all elements of `" +
+                       store.buffer->name + "` that " + describe(program, consumer) + " reads");
 }
 
 /// Whether the value of the inlined block is the same at any position: the block writes its whole
 /// buffer, and no block in its scope writes an input of the value.
-bool has_same_value_anywhere(const Inlining& i) {
-  const int scope = *i.program.scope(i.producer);
-  for (const int other : i.program.child_blocks(scope))
-    for (const Buffer& buffer : buffers_of(i.program.block(other).writes))
-      if (mentions(i.program.block(i.producer).reads, buffer)) return false;
-  const std::optional<InstanceSet> instances = instances_of(i.program, i.producer, scope);
-  const arith::Facts shape = facts_of_shape(i);
+bool has_same_value_anywhere(const Program& program, int producer) {
+  const int scope = *program.scope(producer);
+  for (const int other : program.child_blocks(scope))
+    for (const Buffer& buffer : buffers_of(program.block(other).writes))
+      if (mentions(program.block(producer).reads, buffer)) return false;
+  const std::optional<InstanceSet> instances = instances_of(program, producer, scope);
+  const arith::Facts shape = facts_of_shape(store_of(program, producer));
   return instances && std::ranges::all_of(*instances, [&](const Expr& part) {
            return arith::can_prove(part, shape);
          });
 }
 
 /// Throws if an input of the value may be written between the inlined block and the consumer.
-void require_same_value(const Inlining& i, int consumer) {
-  const Program& program = i.program;
-  int top = program.common(i.producer, consumer);
-  const bool is_covered = covers_reads(program, i.producer, consumer, i.store.buffer);
+void require_same_value(const Caller& caller, const Program& program, int producer, int consumer) {
+  const Store& store = store_of(program, producer);
+  int top = program.common(producer, consumer);
+  const bool is_covered = covers_reads(program, producer, consumer, store.buffer);
   // The consumer may read a value that an earlier iteration of a common loop wrote, so writes in
   // all iterations of these loops count.
   const int outermost =
-      program.loops_of(i.producer).empty() ? i.producer : program.loops_of(i.producer).front();
+      program.loops_of(producer).empty() ? producer : program.loops_of(producer).front();
   if (outermost <= top && !is_covered) top = *program.parent(outermost);
   const auto refuse_on = [&](const std::optional<std::string>& conflict) {
     if (conflict)
-      refuse(i.caller, "the value of " + describe(program, i.producer) + " differs where " +
-                           describe(program, consumer) + " reads it: it " + *conflict);
+      refuse(caller, "the value of " + describe(program, producer) + " differs where " +
+                         describe(program, consumer) + " reads it: it " + *conflict);
   };
   refuse_on(find_passing_conflict(
-      program, i.producer, top, Side::After,
-      {.compared = Compared::ReadsWithWrites,
+      program, producer, top,
+      {.passes_later = true,
+       .compared = Compared::ReadsWithWrites,
        .is_excepted = [&](int other, int loop) { return writes_same_again(program, other, loop); },
-       .over = parts_between(program, top, i.producer, consumer)}));
+       .over = parts_between(program, top, producer, consumer)}));
   std::vector<Stmt> reads;
   for (const arith::Access& access : accesses_of(program, consumer)) {
-    if (access.is_write() || !access.buffer.same_as(i.store.buffer)) continue;
-    if (!is_covered) require_written(i, consumer, access);
-    const Expr value = substitute(i.store.value, i.at(access.indices));
+    if (access.is_write() || !access.buffer.same_as(store.buffer)) continue;
+    if (!is_covered) require_written(caller, program, producer, consumer, access);
+    const Expr value = substitute(store.value, iterators_for(store, access.indices));
     reads.push_back(in_context_of(access, make_stmt(Evaluate{value})));
   }
   PassingOptions at_consumer{.own = make_seq(std::move(reads)),
@@ -165,7 +164,7 @@ void require_same_value(const Inlining& i, int consumer) {
   // A block that consists of one store reads before it writes. Otherwise, its own writes count too.
   if (const Block& block = program.block(consumer); block.init || !block.body.as<Store>())
     at_consumer.over = {program.stmt(consumer)};
-  refuse_on(find_passing_conflict(program, consumer, top, Side::Before, at_consumer));
+  refuse_on(find_passing_conflict(program, consumer, top, at_consumer));
 }
 
 }  // namespace
@@ -176,24 +175,23 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   const Buffer buffer = store.buffer;
   require_inlinable(caller, program, n, buffer);
   require_element_accesses(caller, program.func().body, buffer);
-  std::vector<Var> vars;
+  std::vector<Expr> seen;
   for (const Expr& index : store.indices) {
-    if (!index.as<VarNode>() || has_same(vars, Var::of(index)))
+    if (!index.as<VarNode>() || has_same(seen, index))
       refuse(caller,
              describe(program, n) + " writes `" + buffer->name + "` at " + print_expr(index) +
                  ": its value can be substituted only if each index is a distinct iterator");
-    vars.push_back(Var::of(index));
+    seen.push_back(index);
   }
   for (const IterVar& iter : program.block(n).iters)
-    if (uses_var(store.value, iter.var()) && !has_same(vars, iter.var()))
+    if (uses_var(store.value, iter.var()) && !has_same(store.indices, iter.var()))
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
                          "`, which is not an index of `" + buffer->name + "`");
-  const Inlining inlining{program, caller, n, store, vars};
-  if (!has_same_value_anywhere(inlining))
+  if (!has_same_value_anywhere(program, n))
     require_read_by_blocks(caller, program, n, *program.scope(n));
-  for (const int consumer : consumers(program, n)) require_same_value(inlining, consumer);
+  for (const int consumer : consumers(program, n)) require_same_value(caller, program, n, consumer);
   const auto value = [&](const std::vector<Expr>& indices) {
-    return substitute(store.value, inlining.at(indices));
+    return substitute(store.value, iterators_for(store, indices));
   };
   const Stmt inlined = with_replaced_loads(without(program, n), buffer, [&](const Expr& e) {
     return replace_loads(e, buffer, value, program.func().body);
@@ -270,17 +268,17 @@ void require_earlier(const Caller& caller, const Program& program, int consumer,
                         std::nullopt});
   };
   const int top = program.common(producer, consumer);
-  refuse_on(find_passing_conflict(program, consumer, top, Side::Before,
+  refuse_on(find_passing_conflict(program, consumer, top,
                                   {.own = bound(consumer, own.first),
                                    .over = parts_between(program, top, producer, consumer)}));
-  refuse_on(find_passing_conflict(program, producer, top, Side::After,
-                                  {.own = bound(producer, own.second)}));
+  refuse_on(find_passing_conflict(program, producer, top,
+                                  {.passes_later = true, .own = bound(producer, own.second)}));
   const int merged = *after.find_block(program.block(producer).id);
   const std::vector<int> loops = after.loops_of(merged);
   if (loops.empty()) return;
-  refuse_on(
-      find_passing_conflict(after, merged, *after.parent(loops.front()), Side::After,
-                            {.compared = Compared::WritesWithReads, .only_own_instances = true}));
+  refuse_on(find_passing_conflict(
+      after, merged, *after.parent(loops.front()),
+      {.passes_later = true, .compared = Compared::WritesWithReads, .only_own_instances = true}));
 }
 
 }  // namespace
@@ -298,7 +296,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   const int producer = writers.front();
   require_own_domains(caller, program, n, *program.scope(n));
   require_own_domains(caller, program, producer, *program.scope(n));
-  if (classify(program, producer).block_class != BlockClass::Complete)
+  if (classify(program, producer).first != BlockClass::Complete)
     refuse(caller, describe(program, producer) +
                        " is not complete: its value is final only when all of it has run");
   const Store* source = program.block(producer).body.as<Store>();

@@ -442,7 +442,7 @@ int top_of(const Program& program, int at) {
 /// if there is provably no such write.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           std::size_t part, const Buffer& buffer) {
-  return find_passing_conflict(program, reader, top_of(program, place.at), Side::Before,
+  return find_passing_conflict(program, reader, top_of(program, place.at),
                                {.own = accesses_as_stmt(program, reader, buffer, AccessKind::Read),
                                 .compared = Compared::ReadsWithWrites,
                                 .over = parts_in(program, place.at, place.position, part)});
@@ -614,7 +614,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     // buffer before.
     if (const auto loop = outermost_reduction_loop(program, n))
       if (const auto conflict =
-              find_passing_conflict(program, n, *program.parent(*loop), Side::Before,
+              find_passing_conflict(program, n, *program.parent(*loop),
                                     {.own = accesses_as_stmt(program, n, buffer, AccessKind::Read),
                                      .compared = Compared::ReadsWithWrites}))
         refuse(caller,
@@ -624,8 +624,9 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   }
   const std::size_t own = *part_of(program, place.at, n);
   if (const auto conflict =
-          find_passing_conflict(program, n, top_of(program, place.at), Side::After,
-                                {.own = accesses_as_stmt(program, n, buffer, AccessKind::Write),
+          find_passing_conflict(program, n, top_of(program, place.at),
+                                {.passes_later = true,
+                                 .own = accesses_as_stmt(program, n, buffer, AccessKind::Write),
                                  .with_own_instances = is_update,
                                  .over = parts_in(program, place.at, own + 1, place.position)}))
     refuse(caller,
@@ -883,10 +884,11 @@ NewBlock reindex(const Program& program, int n, int index, AccessKind kind, Sour
   const Place place{scope, is_read ? part : part + 1};
   if (!is_read)
     require_unchanged_control(caller, program, n, parts_of(body_of(program, scope))[part], copy);
-  if (const auto conflict = find_passing_conflict(
-          program, n, top_of(program, scope), is_read ? Side::Before : Side::After,
-          {.own = accesses_as_stmt(program, n, buffer, kind),
-           .compared = is_read ? Compared::ReadsWithWrites : Compared::All}))
+  if (const auto conflict =
+          find_passing_conflict(program, n, top_of(program, scope),
+                                {.passes_later = !is_read,
+                                 .own = accesses_as_stmt(program, n, buffer, kind),
+                                 .compared = is_read ? Compared::ReadsWithWrites : Compared::All}))
     refuse(caller, describe(program, n) + " would " + (is_read ? "read" : "write") + " `" +
                        buffer->name + "` too " + (is_read ? "early" : "late") + ": it " +
                        *conflict);

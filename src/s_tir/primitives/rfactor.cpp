@@ -106,7 +106,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   // The partial results are computed before the other statements below the loops, so these must not
   // write what the reduction reads.
   if (const auto conflict =
-          find_passing_conflict(program, f.block, *program.parent(f.loops.front()), Side::Before,
+          find_passing_conflict(program, f.block, *program.parent(f.loops.front()),
                                 {.compared = Compared::ReadsWithWrites}))
     refuse(caller,
            "the partial results of " + what + " would be computed too early: it " + *conflict);

@@ -33,14 +33,6 @@ struct OpenBlock {
   bool has_reads = false, has_writes = false;
 };
 
-/// The head of a function whose body has not been parsed yet.
-struct Head {
-  PrimFunc func{{}, {}, make_nop()};
-  std::map<std::string, Var> handles;
-  std::unordered_set<std::string> param_names;
-  bool is_flat = false;
-};
-
 /// Parser for scripts. A let, an allocation or an attribute applies to the rest of its suite, so
 /// the remaining statements become its body.
 class Parser : public AccessParser {
@@ -70,7 +62,12 @@ class Parser : public AccessParser {
   }
 
  private:
-  Head head_;
+  /// The function that is being parsed, its handles by name, and the names of its parameters.
+  PrimFunc func_{{}, {}, make_nop()};
+  std::map<std::string, Var> handles_;
+  std::unordered_set<std::string> param_names_;
+  /// Whether the parameters of the function are flattened.
+  bool is_flat_ = false;
   /// The enclosing blocks, innermost last; the first is the root.
   std::vector<OpenBlock*> blocks_;
   std::unordered_map<const void*, Range> loops_;
@@ -106,19 +103,22 @@ class Parser : public AccessParser {
   void function(IRModule& result) {
     in_.expect_name("def");
     const Token& name = in_.expect_plain_name("the function's name");
-    head_ = Head();
-    head_.func.attrs = {.global_symbol = is_modern_ ? name.text : "",
-                        .noalias = false,
-                        .from_legacy_te_schedule = false};
+    func_ = {{}, {}, make_nop()};
+    handles_.clear();
+    param_names_.clear();
+    is_flat_ = false;
+    func_.attrs = {.global_symbol = is_modern_ ? name.text : "",
+                   .noalias = false,
+                   .from_legacy_te_schedule = false};
     scopes_ = Scopes();
     in_.expect("(");
     in_.items(")", [&] { param(); });
     if (in_.accept("->") && !in_.accept_name("None"))
       in_.unexpected("`None`, which is what functions return");
     expect_suite();
-    head_.func.body = function_body();
-    order_buffers(head_.func);
-    if (!result.functions.emplace(name.text, std::move(head_.func)).second)
+    func_.body = function_body();
+    order_buffers(func_);
+    if (!result.functions.emplace(name.text, std::move(func_)).second)
       syntax_error(name, "there are two functions `" + name.text + "`");
   }
 
@@ -131,7 +131,7 @@ class Parser : public AccessParser {
 
   void param() {
     const Token& name = in_.expect_plain_name("a parameter");
-    if (!head_.param_names.insert(name.text).second)
+    if (!param_names_.insert(name.text).second)
       syntax_error(name, "the function has a parameter `" + name.text + "` already");
     in_.expect(":");
     if (in_.accept_name("T.Buffer")) return buffer_param(name);
@@ -139,9 +139,9 @@ class Parser : public AccessParser {
     const Token& type = in_.expect(Token::Kind::Name, "the parameter's type");
     skip_arguments();
     const Var var(name.text, type_of(type, type.text.substr(2)));
-    head_.func.params.push_back(var);
+    func_.params.push_back(var);
     scopes_.define(name.text, var);
-    if (var.dtype().is_handle()) head_.handles.emplace(name.text, var);
+    if (var.dtype().is_handle()) handles_.emplace(name.text, var);
   }
 
   /// Parses `A: T.Buffer[(128, 128), "float32"]`, or with parentheses.
@@ -150,8 +150,8 @@ class Parser : public AccessParser {
     const Buffer buffer = details(name, list(), close);
     // TVM's name for the handle of the argument. It does not occur in scripts.
     const Var handle("var_" + name.text, Handle());
-    head_.func.params.push_back(handle);
-    head_.func.buffers.push_back({handle, buffer, buffer});
+    func_.params.push_back(handle);
+    func_.buffers.push_back({handle, buffer, buffer});
   }
 
   /// Parses the rest of a buffer's declaration, up to `close`: `, dtype="float32", scope="local"`.
@@ -205,15 +205,14 @@ class Parser : public AccessParser {
     const Token& at = in_.peek();
     Stmt body = suite(&root);
     blocks_.clear();
-    if (head_.is_flat) {
+    if (is_flat_) {
       if (!root.block.alloc_buffers.empty())
         syntax_error(at, "a function with flattened parameters allocates with T.allocate");
-      PrimFunc& func = head_.func;
-      func.body = body;
-      func.form = verify(func, Form::Lowered).empty() ? Form::Lowered : Form::Flat;
+      func_.body = body;
+      func_.form = verify(func_, Form::Lowered).empty() ? Form::Lowered : Form::Flat;
       return body;
     }
-    head_.func.form = Form::Blocks;
+    func_.form = Form::Blocks;
     // If the script has an explicit root block, no other root is added.
     if (const BlockRealize* only = body.as<BlockRealize>(); only && only->block->iters.empty() &&
                                                             root.block.alloc_buffers.empty() &&
@@ -296,15 +295,15 @@ class Parser : public AccessParser {
       attributes(annotations());
       in_.expect(")");
     } else if (is_assignment_of("T.match_buffer") && in_.peek(4).kind == Token::Kind::Name &&
-               head_.handles.contains(in_.peek(4).text)) {
+               handles_.contains(in_.peek(4).text)) {
       const Token& name = assigned();
       const Token& handle = in_.take();
-      const Var param = head_.handles.at(handle.text);
-      if (head_.func.buffer_of(param))
+      const Var param = handles_.at(handle.text);
+      if (func_.buffer_of(param))
         syntax_error(handle, "the parameter `" + handle.text + "` has a buffer already");
       in_.expect(",");
       const Buffer buffer = details(name, list());
-      head_.func.buffers.push_back({param, buffer, buffer});
+      func_.buffers.push_back({param, buffer, buffer});
     } else if (in_.accept_name("T.preflattened_buffer")) {
       preflattened();
     } else if (is_assignment_of("T.var")) {
@@ -325,7 +324,7 @@ class Parser : public AccessParser {
   }
 
   void attributes(Annotations all) {
-    PrimFunc::Attrs& attrs = head_.func.attrs;
+    PrimFunc::Attrs& attrs = func_.attrs;
     if (const auto found = all.find("global_symbol"); found != all.end())
       attrs.global_symbol = annotation_text(found->second).value_or("");
     auto flag = [&](const char* key) {
@@ -347,9 +346,9 @@ class Parser : public AccessParser {
     in_.expect(",");
     const Buffer declared = details(name, list());
     scopes_.define(name.text, flat);
-    for (BufferParam& b : head_.func.buffers)
+    for (BufferParam& b : func_.buffers)
       if (b.buffer.same_as(flat)) b.declared = declared;
-    head_.is_flat = true;
+    is_flat_ = true;
   }
 
   // ---- lines of blocks ----

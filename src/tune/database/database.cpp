@@ -16,6 +16,7 @@
 
 #include "tenon/codegen/files.h"
 #include "tune/database/record_json.h"
+#include "tune/measure/file_descriptor.h"
 #include "tune/search/structural_hash.h"
 
 namespace tenon::tune {
@@ -24,22 +25,7 @@ namespace {
 
 // ---- files of lines -----------------------------------------------------------------------------
 
-// An append-only file of lines that several processes write.
-
-class File {
- public:
-  explicit File(const std::filesystem::path& path)
-      : descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);  // also unlocks it
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
+// Append-only files of lines that several processes write.
 
 std::string reason() { return std::strerror(errno); }
 
@@ -64,7 +50,8 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
 /// a newline is added first. Returns an empty string on success. Otherwise returns the error, and
 /// the file is unchanged.
 std::string append_line(const std::filesystem::path& path, const std::string& line) {
-  const File file(path);
+  // Closing the file also unlocks it.
+  const FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (file.get() < 0) return reason();
   while (flock(file.get(), LOCK_EX) != 0)
     if (errno != EINTR) return reason();

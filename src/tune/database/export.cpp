@@ -28,8 +28,10 @@ class Writer {
   std::string text;
 
   void step(const Instruction& step) {
-    const std::string call = call_of(step);
-    if (call.empty()) return;
+    if (step.kind == InstructionKind::SamplePerfectTile ||
+        step.kind == InstructionKind::SampleCategorical)
+      return note_decision(step);
+    const std::string call = std::string(s_tir::name_of(step.kind)) + arguments_of(step);
     text += "  " + (step.outputs.empty() ? "" : "const auto " + named(step) + " = ") + "sch." +
             call + ";\n";
   }
@@ -40,16 +42,10 @@ class Writer {
   std::string named(const Instruction& step) {
     const RV first = step.outputs.front();
     const std::string name = (first.kind == RV::Kind::Block ? "b" : "l") + std::to_string(count_++);
-    const bool is_list = gives_list(step.kind);
+    const bool is_list = s_tir::gives_list(step.kind);
     for (std::size_t n = 0; n < step.outputs.size(); ++n)
       names_[step.outputs[n].number] = is_list ? name + "[" + std::to_string(n) + "]" : name;
     return name;
-  }
-
-  static bool gives_list(InstructionKind kind) {
-    return kind == InstructionKind::GetLoops || kind == InstructionKind::GetChildBlocks ||
-           kind == InstructionKind::GetProducers || kind == InstructionKind::GetConsumers ||
-           kind == InstructionKind::Split;
   }
 
   std::string value(const TraceValue& own) const {
@@ -100,7 +96,7 @@ class Writer {
     std::vector<std::string> options;
     if (is(step, 2, false)) options.emplace_back(".preserve_unit_iters = false");
     if (is(step, 3, true)) options.emplace_back(".disable_predication = true");
-    return "split" + arguments(step, 2, options);
+    return arguments(step, 2, options);
   }
   std::string annotate(const Instruction& step) const {
     // Writes the integer type explicitly, because an int could also be converted to bool.
@@ -108,7 +104,7 @@ class Writer {
                            std::holds_alternative<RV>(step.arguments[2].value);
     const bool is_text = std::holds_alternative<std::string>(step.arguments[2].value);
     const std::string own = argument(step, 2);
-    return "annotate(" + argument(step, 0) + ", " + argument(step, 1) + ", " +
+    return "(" + argument(step, 0) + ", " + argument(step, 1) + ", " +
            (is_number ? "std::int64_t{" + own + "}"
             : is_text ? "std::string(" + own + ")"
                       : own) +
@@ -135,88 +131,39 @@ class Writer {
       names_[step.outputs[n].number] = value((*factors)[n]);
   }
 
-  std::string call_of(const Instruction& step) {
+  /// Returns the arguments in parentheses, with optional arguments as an options aggregate.
+  std::string arguments_of(const Instruction& step) const {
     using Kind = InstructionKind;
     switch (step.kind) {
-      case Kind::SamplePerfectTile:
-      case Kind::SampleCategorical:
-        note_decision(step);
-        return "";
-      case Kind::EnterPostproc:
-        return "enter_postproc()";
       case Kind::SampleComputeLocation:
-        return "sample_compute_location(" + argument(step, 0) +
+        return "(" + argument(step, 0) +
                (step.decision ? ", {.decision = " + value(*step.decision) + "}" : "") + ")";
-      case Kind::GetBlock:
-        return "get_block" + arguments(step, 2);
-      case Kind::GetLoops:
-        return "get_loops" + arguments(step, 1);
-      case Kind::GetChildBlocks:
-        return "get_child_blocks" + arguments(step, 1);
-      case Kind::GetProducers:
-        return "get_producers" + arguments(step, 1);
-      case Kind::GetConsumers:
-        return "get_consumers" + arguments(step, 1);
       case Kind::Fuse:
-        return "fuse(" + argument(step, 0) +
+        return "(" + argument(step, 0) +
                (is(step, 1, false) ? ", {.preserve_unit_iters = false}" : "") + ")";
       case Kind::Split:
         return split(step);
-      case Kind::Reorder:
-        return "reorder" + arguments(step, 1);
-      case Kind::AddUnitLoop:
-        return "add_unit_loop" + arguments(step, 1);
-      case Kind::Parallel:
-        return "parallel" + arguments(step, 1);
-      case Kind::Vectorize:
-        return "vectorize" + arguments(step, 1);
-      case Kind::Unroll:
-        return "unroll" + arguments(step, 1);
-      case Kind::Bind:
-        return "bind" + arguments(step, 2);
-      case Kind::CacheRead:
-        return "cache_read" + arguments(step, 3);
-      case Kind::CacheWrite:
-        return "cache_write" + arguments(step, 3);
-      case Kind::Reindex:
-        return "reindex" + arguments(step, 3);
       case Kind::ComputeAt:
-        return "compute_at" + compute_at(step);
       case Kind::ReverseComputeAt:
-        return "reverse_compute_at" + compute_at(step);
-      case Kind::ComputeInline:
-        return "compute_inline" + arguments(step, 1);
-      case Kind::ReverseComputeInline:
-        return "reverse_compute_inline" + arguments(step, 1);
-      case Kind::DecomposeReduction:
-        return "decompose_reduction" + arguments(step, 2);
-      case Kind::MergeReduction:
-        return "merge_reduction" + arguments(step, 2);
-      case Kind::RFactor:
-        return "rfactor" + arguments(step, 2);
+        return compute_at(step);
       case Kind::StorageAlign:
-        return "storage_align" +
-               arguments(step, 1,
+        return arguments(step, 1,
                          {".buffer_index = " + argument(step, 1), ".axis = " + argument(step, 2),
                           ".factor = " + argument(step, 3), ".offset = " + argument(step, 4)});
-      case Kind::SetScope:
-        return "set_scope" + arguments(step, 3);
       case Kind::Blockize:
-        return "blockize" + arguments(step, 1);
       case Kind::Tensorize:
-        return "tensorize" + arguments(step, 2);
+        // The last argument, preserve_unit_iters, is not one of the C++ method.
+        return arguments(step, step.arguments.size() - 1);
       case Kind::TransformLayout:
-        return "transform_layout(" + argument(step, 0) + ", " + argument(step, 1) + ", " +
-               argument(step, 2) + ", s_tir::IndexMap::parse(" + argument(step, 3) + "))";
+        return "(" + argument(step, 0) + ", " + argument(step, 1) + ", " + argument(step, 2) +
+               ", s_tir::IndexMap::parse(" + argument(step, 3) + "))";
       case Kind::TransformBlockLayout:
-        return "transform_block_layout(" + argument(step, 0) + ", s_tir::IndexMap::parse(" +
-               argument(step, 1) + "))";
+        return "(" + argument(step, 0) + ", s_tir::IndexMap::parse(" + argument(step, 1) + "))";
       case Kind::Annotate:
         return annotate(step);
-      case Kind::Unannotate:
-        return "unannotate" + arguments(step, 2);
+      default:
+        return arguments(step, step.arguments.size());
     }
-    internal_error("unknown kind of instruction");
   }
 
   std::map<int, std::string> names_;

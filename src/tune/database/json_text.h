@@ -5,8 +5,13 @@
 #include <string>
 
 #include "tenon/support/error.h"
+#include "tenon/tune/measure.h"
 
 namespace tenon::tune {
+
+/// Convert a measurement. Its outcome is written as by to_string.
+void to_json(nlohmann::json& json, const Measurement& measurement);
+void from_json(const nlohmann::json& json, Measurement& measurement);
 
 /// Serializes the value. Invalid UTF-8 is replaced, because error messages may contain it.
 template <class T>

@@ -391,89 +391,87 @@ double cpu_seconds() {
   return seconds;
 }
 
-/// A worker process. It has one measurer per task, and keeps the builds that are not yet run, by
-/// ticket.
-class Server {
- public:
-  Report done(const Order& order) {
-    switch (order.kind) {
-      case Order::Kind::Task:
-        return begun(order);
-      case Order::Kind::Build:
-        return built(order);
-      case Order::Kind::Run:
-        return ran(order);
-      case Order::Kind::Drop:
-        drop(order.ticket);
-        return {};
-      case Order::Kind::Alive:
-      case Order::Kind::End:
-        return {};
-    }
-    internal_error("unknown order");
-  }
+// The execution of orders in a worker process. A worker has one measurer per task, and keeps the
+// builds that are not yet run, by ticket.
 
- private:
-  Report begun(const Order& order) {
-    try {
-      const Target target(order.target);
-      MeasureOptions options = order.options;
-      options.build_workers = 1;
-      measurers_[order.task] =
-          std::make_unique<Measurer>(s_tir::parse_script(order.script), target, options);
-      return {.kind = Report::Kind::Ready,
-              .task = order.task,
-              .host = host_name(),
-              .processor = Conditions::of(target).processor};
-    } catch (const std::exception& error) {
-      return {.kind = Report::Kind::Unable,
-              .task = order.task,
-              .host = host_name(),
-              .error = error.what()};
-    }
-  }
+using Measurers = std::map<int, std::unique_ptr<Measurer>>;
+using Builds = std::map<int, Build>;
 
-  Report built(const Order& order) {
-    Report report{.kind = Report::Kind::Built, .task = order.task, .ticket = order.ticket};
-    const double before = cpu_seconds();
-    try {
-      const tir::IRModule candidate = s_tir::parse_script(order.script);
-      if (structural_hash(candidate) != order.hash)
-        throw RuntimeError("the script of the candidate parses to a different program");
-      const Build build = measurers_.at(order.task)->build({candidate}).front();
-      report.error = build.error;
-      if (build.is_fine()) builds_[order.ticket] = build;
-    } catch (const std::exception& error) {
-      report.error = error.what();
-    }
-    report.cpu_seconds = cpu_seconds() - before;
-    return report;
-  }
-
-  void drop(int ticket) {
-    const auto build = builds_.extract(ticket);
-    std::error_code ignored;
-    if (build) std::filesystem::remove(build.mapped().code, ignored);
-  }
-
-  Report ran(const Order& order) {
-    const auto build = builds_.extract(order.ticket);
-    internal_check(!build.empty(), "a candidate is run that was not compiled here");
-    return {.kind = Report::Kind::Ran,
+Report begun(const Order& order, Measurers& measurers) {
+  try {
+    const Target target(order.target);
+    MeasureOptions options = order.options;
+    options.build_workers = 1;
+    measurers[order.task] =
+        std::make_unique<Measurer>(s_tir::parse_script(order.script), target, options);
+    return {.kind = Report::Kind::Ready,
             .task = order.task,
-            .ticket = order.ticket,
-            .measurement = measurers_.at(order.task)->run({build.mapped()}).front()};
+            .host = host_name(),
+            .processor = Conditions::of(target).processor};
+  } catch (const std::exception& error) {
+    return {.kind = Report::Kind::Unable,
+            .task = order.task,
+            .host = host_name(),
+            .error = error.what()};
   }
+}
 
-  std::map<int, std::unique_ptr<Measurer>> measurers_ = {};
-  std::map<int, Build> builds_ = {};
-};
+Report built(const Order& order, Measurers& measurers, Builds& builds) {
+  Report report{.kind = Report::Kind::Built, .task = order.task, .ticket = order.ticket};
+  const double before = cpu_seconds();
+  try {
+    const tir::IRModule candidate = s_tir::parse_script(order.script);
+    if (structural_hash(candidate) != order.hash)
+      throw RuntimeError("the script of the candidate parses to a different program");
+    const Build build = measurers.at(order.task)->build({candidate}).front();
+    report.error = build.error;
+    if (build.is_fine()) builds[order.ticket] = build;
+  } catch (const std::exception& error) {
+    report.error = error.what();
+  }
+  report.cpu_seconds = cpu_seconds() - before;
+  return report;
+}
+
+Report ran(const Order& order, Measurers& measurers, Builds& builds) {
+  const auto build = builds.extract(order.ticket);
+  internal_check(!build.empty(), "a candidate is run that was not compiled here");
+  return {.kind = Report::Kind::Ran,
+          .task = order.task,
+          .ticket = order.ticket,
+          .measurement = measurers.at(order.task)->run({build.mapped()}).front()};
+}
+
+void drop(int ticket, Builds& builds) {
+  const auto build = builds.extract(ticket);
+  std::error_code ignored;
+  if (build) std::filesystem::remove(build.mapped().code, ignored);
+}
+
+Report done(const Order& order, Measurers& measurers, Builds& builds) {
+  switch (order.kind) {
+    case Order::Kind::Task:
+      return begun(order, measurers);
+    case Order::Kind::Build:
+      return built(order, measurers, builds);
+    case Order::Kind::Run:
+      return ran(order, measurers, builds);
+    case Order::Kind::Drop:
+      drop(order.ticket, builds);
+      return {};
+    case Order::Kind::Alive:
+    case Order::Kind::End:
+      return {};
+  }
+  internal_error("unknown order");
+}
 
 }  // namespace
 
 bool serve(Channel& channel) {
   using Clock = std::chrono::steady_clock;
-  Server server;
+  Measurers measurers;
+  Builds builds;
   const std::jthread beating = heartbeat(channel, 0, 1, to_text(Report{}));
   Clock::time_point last_word = Clock::now();
   while (Clock::now() - last_word < kPatience) {
@@ -484,7 +482,7 @@ bool serve(Channel& channel) {
     }
     const Order order = parse_order(message->text);
     if (order.kind == Order::Kind::End) return order.is_whole;
-    const Report report = server.done(order);
+    const Report report = done(order, measurers, builds);
     if (report.kind != Report::Kind::Alive) channel.send(0, to_text(report));
     // The time limit for a silent process 0 starts after the work. Messages may have arrived during
     // the work, but have not been read yet.

@@ -4,8 +4,7 @@
 
 namespace tenon::tune {
 
-// Enumerators are sent as numbers. Both processes run the same program, so the numbers agree.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measurement, outcome, seconds, reason)
+// Kinds are sent as numbers. Both processes run the same program, so the numbers agree.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureOptions, build_workers, number, repeat, min_repeat_ms,
                                    slow_factor, run_timeout_s, memory_limit_bytes,
                                    relative_tolerance, absolute_tolerance, seed, worker)

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tenon/tune/measure.h"
+
 namespace tenon::tune {
 
 /// An array argument.
@@ -41,18 +43,12 @@ struct Job {
   double relative_tolerance = 1e-4, absolute_tolerance = 1e-3;
 };
 
-struct Answer {
-  /// The result of to_string(Outcome).
-  std::string outcome;
-  std::vector<double> seconds = {};
-  std::string reason = {};
-};
-
 std::string to_text(const Job& job);
-std::string to_text(const Answer& answer);
-/// Parse the text. Throw RuntimeError if it is malformed.
+std::string to_text(const Measurement& answer);
+/// Parse the text. Throw RuntimeError if it is malformed. An answer with an unknown outcome counts
+/// as a crash.
 Job parse_job(const std::string& text);
-Answer parse_answer(const std::string& text);
+Measurement parse_answer(const std::string& text);
 
 /// The descriptor to which the worker writes its answer. Standard output is not used, because the
 /// candidate may write to it.

@@ -26,6 +26,7 @@
 #include "tenon/support/error.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
+#include "tune/measure/file_descriptor.h"
 #include "tune/measure/job.h"
 #include "tune/measure/parallel_for.h"
 #include "tune/measure/worker_program.h"
@@ -37,31 +38,6 @@ namespace {
 // Runs a program under a time limit. The program answers on a separate pipe.
 
 using Clock = std::chrono::steady_clock;
-
-/// A pipe. Both ends are closed on exec, so that programs started by other threads do not inherit
-/// them.
-class Pipe {
- public:
-  Pipe() {
-    if (pipe2(ends_, O_CLOEXEC) != 0)
-      throw RuntimeError(std::string("no pipe to the worker program: ") + std::strerror(errno));
-  }
-  ~Pipe() {
-    close(ends_[0]);
-    close_write_end();
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  int read_end() const { return ends_[0]; }
-  int write_end() const { return ends_[1]; }
-  void close_write_end() {
-    if (ends_[1] >= 0) close(ends_[1]);
-    ends_[1] = -1;
-  }
-
- private:
-  int ends_[2] = {-1, -1};
-};
 
 /// Starts the program at the path `command[0]`, which writes its answer to `answer_to`. The program
 /// gets its own process group, so that Ctrl-C in a terminal does not reach it. Throws RuntimeError
@@ -110,24 +86,21 @@ bool read_until(int pipe, Clock::time_point limit, std::string& text) {
   }
 }
 
-/// Returns the measurement that a text of the worker program describes.
-Measurement answered(const std::string& text) {
-  const Answer answer = parse_answer(text);
-  if (const std::optional<Outcome> outcome = parse_outcome(answer.outcome))
-    return {*outcome, answer.seconds, answer.reason};
-  return {Outcome::Crashed, {}, "its answer is `" + answer.outcome + "`"};
-}
-
 /// Runs the worker program, and kills it at the time limit. Throws RuntimeError if it cannot be
 /// started.
 Measurement run_worker(const std::vector<std::string>& command, double limit_s) {
   const auto limit = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(limit_s));
-  Pipe pipe;
-  const pid_t child = started(command, pipe.write_end());
-  pipe.close_write_end();
+  // Both ends are closed on exec, so that programs started by other threads do not inherit them.
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw RuntimeError(std::string("no pipe to the worker program: ") + std::strerror(errno));
+  const FileDescriptor read_end(ends[0]);
+  FileDescriptor write_end(ends[1]);
+  const pid_t child = started(command, write_end.get());
+  write_end.close();
   std::string answer;
-  const bool timed_out = !read_until(pipe.read_end(), limit, answer);
+  const bool timed_out = !read_until(read_end.get(), limit, answer);
   if (timed_out) kill(-child, SIGKILL);
   const int state = wait_for_end(child, command[0]);
   if (timed_out)
@@ -142,7 +115,7 @@ Measurement run_worker(const std::vector<std::string>& command, double limit_s) 
     return {Outcome::Crashed,
             {},
             "it ended with " + std::to_string(WEXITSTATUS(state)) + ", without an answer"};
-  return answered(answer);
+  return parse_answer(answer);
 }
 
 /// Returns whether a program reads and writes a parameter. In textual order of the blocks, only

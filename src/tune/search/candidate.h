@@ -4,10 +4,12 @@
 
 #include <optional>
 
+#include "tenon/s_tir/random.h"
 #include "tenon/tune/postprocessors.h"
-#include "tune/search/random.h"
 
 namespace tenon::tune {
+
+using s_tir::Random;
 
 struct Candidate {
   s_tir::Schedule schedule;

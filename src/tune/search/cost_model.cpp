@@ -1,6 +1,6 @@
 #include "tenon/tune/cost_model.h"
 
-#include "tune/search/random.h"
+#include "tenon/s_tir/random.h"
 
 namespace tenon::tune {
 
@@ -19,7 +19,7 @@ class RandomModel : public CostModel {
   }
 
  private:
-  Random random_;
+  s_tir::Random random_;
 };
 
 }  // namespace

@@ -386,13 +386,15 @@ constexpr std::size_t kOperations = 8, kLoopFacts = 13, kBuffers = 5, kBufferFac
 /// The position of the iteration count among the features of a loop.
 constexpr std::size_t kIterations = 11;
 
-enum Operation { kAdd, kMul, kDivide, kExtremum, kCompare, kLogic, kInteger, kCall };
+/// The kinds of operations, as indices of counts.
+constexpr std::size_t kAdd = 0, kMul = 1, kDivide = 2, kExtremum = 3, kCompare = 4, kLogic = 5,
+                      kInteger = 6, kCall = 7;
 
 float amount(double x) { return static_cast<float>(std::log2(1 + std::abs(x))); }
 
 void count_operations(const Expr& e, std::array<double, kOperations>& counts) {
   if (e.as<Load>()) return;
-  const auto operation = [&]() -> std::optional<Operation> {
+  const auto operation = [&]() -> std::optional<std::size_t> {
     if (e.as<Call>()) return kCall;
     if (e.as<Not>() || e.as<Select>()) return kLogic;
     const Binary* binary = e.as<Binary>();
@@ -420,7 +422,7 @@ void count_operations(const Expr& e, std::array<double, kOperations>& counts) {
         return kCompare;
     }
   }();
-  if (operation) ++counts[static_cast<std::size_t>(*operation)];
+  if (operation) ++counts[*operation];
   for_each_child(e, [&](const Expr& child) { count_operations(child, counts); });
 }
 

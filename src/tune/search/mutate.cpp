@@ -10,6 +10,7 @@ namespace {
 
 using s_tir::Instruction;
 using s_tir::InstructionKind;
+using s_tir::Random;
 using s_tir::Trace;
 using s_tir::TraceValue;
 
@@ -108,7 +109,7 @@ bool mutate(Instruction& step, Random& random) {
 
 }  // namespace
 
-std::optional<Trace> mutated(const Trace& trace, Random& random) {
+std::optional<Trace> mutated(const Trace& trace, s_tir::Random& random) {
   std::vector<std::vector<std::size_t>> places;
   std::vector<double> weights;
   double total = 0;

@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "tenon/s_tir/random.h"
 #include "tenon/s_tir/trace.h"
-#include "tune/search/random.h"
 
 namespace tenon::tune {
 
@@ -13,7 +13,7 @@ namespace tenon::tune {
 /// with these probabilities, among the applicable ones: a factor moves between levels of a tile
 /// (0.9), a compute location is resampled (0.05), the unroll limit changes (0.03), the number of
 /// parallel jobs changes (0.02).
-std::optional<s_tir::Trace> mutated(const s_tir::Trace& trace, Random& random);
+std::optional<s_tir::Trace> mutated(const s_tir::Trace& trace, s_tir::Random& random);
 
 /// The annotation key with which parallelize_vectorize_unroll requests a number of parallel jobs.
 inline constexpr const char* kParallelKey = "meta_schedule.parallel";

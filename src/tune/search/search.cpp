@@ -30,21 +30,21 @@ std::vector<double> likelihoods(const std::vector<Candidate>& population) {
   return result;
 }
 
-}  // namespace
-
-bool Search::Set::contains(const Candidate& candidate) const {
-  const auto entry = modules_.find(candidate.hash);
-  return entry != modules_.end() &&
-         std::ranges::any_of(entry->second, [&](const tir::IRModule& mod) {
+bool contains(const ModuleSet& set, const Candidate& candidate) {
+  const auto entry = set.find(candidate.hash);
+  return entry != set.end() && std::ranges::any_of(entry->second, [&](const tir::IRModule& mod) {
            return is_same_structure(mod, candidate.schedule.mod());
          });
 }
 
-bool Search::Set::insert(const Candidate& candidate) {
-  if (contains(candidate)) return false;
-  modules_[candidate.hash].push_back(candidate.schedule.mod());
+/// Returns false if the candidate is already in the set.
+bool insert(ModuleSet& set, const Candidate& candidate) {
+  if (contains(set, candidate)) return false;
+  set[candidate.hash].push_back(candidate.schedule.mod());
   return true;
 }
+
+}  // namespace
 
 Search::Search(const CandidateMaker& maker, std::vector<s_tir::Trace> designs,
                const SearchOptions& options, std::uint64_t seed)
@@ -55,9 +55,9 @@ Search::Search(const CandidateMaker& maker, std::vector<s_tir::Trace> designs,
 
 std::vector<Candidate> Search::distinct(std::vector<std::optional<Candidate>> made) {
   std::vector<Candidate> result;
-  Set seen;
+  ModuleSet seen;
   for (std::optional<Candidate>& candidate : made)
-    if (candidate && seen.insert(*candidate)) result.push_back(std::move(*candidate));
+    if (candidate && insert(seen, *candidate)) result.push_back(std::move(*candidate));
   return result;
 }
 
@@ -105,7 +105,7 @@ std::vector<Candidate> Search::neighbours(std::size_t count, CostModel& model) c
     if (trace) made[n] = maker_.replayed(*trace, random.next());
   });
   std::vector<Candidate> result = distinct(std::move(made));
-  std::erase_if(result, [&](const Candidate& candidate) { return given_.contains(candidate); });
+  std::erase_if(result, [&](const Candidate& candidate) { return contains(given_, candidate); });
   if (!result.empty()) predict(result, model);
   choose(result, count, 0);
   return result;
@@ -132,11 +132,11 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
   const auto near = static_cast<std::size_t>(std::llround(
       std::clamp(options_.share_of_neighbours, 0.0, 1.0) * static_cast<double>(count)));
   std::vector<Candidate> result = neighbours(near, model), unmeasured;
-  Set seen;
-  for (const Candidate& candidate : result) seen.insert(candidate);
+  ModuleSet seen;
+  for (const Candidate& candidate : result) insert(seen, candidate);
   const auto collect = [&](const std::vector<Candidate>& candidates) {
     for (const Candidate& candidate : candidates)
-      if (!given_.contains(candidate) && seen.insert(candidate)) unmeasured.push_back(candidate);
+      if (!contains(given_, candidate) && insert(seen, candidate)) unmeasured.push_back(candidate);
   };
   population.insert(population.end(), fresh.begin(), fresh.end());
   if (population.empty()) return result;
@@ -174,7 +174,7 @@ std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel&
     const std::size_t size =
         std::max<std::size_t>(static_cast<std::size_t>(options_.population), 2 * count);
     result = drawn(size);
-    std::erase_if(result, [&](const Candidate& candidate) { return given_.contains(candidate); });
+    std::erase_if(result, [&](const Candidate& candidate) { return contains(given_, candidate); });
     if (!result.empty()) predict(result, model);
     // The first round has no measurements, so the model is inaccurate. It learns most from diverse
     // candidates.
@@ -184,14 +184,14 @@ std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel&
     result = evolved(count, model);
   }
   ++round_;
-  for (const Candidate& candidate : result) given_.insert(candidate);
+  for (const Candidate& candidate : result) insert(given_, candidate);
   empty_rounds_ = result.empty() ? empty_rounds_ + 1 : 0;
   if (empty_rounds_ >= options_.empty_rounds_before_stop) return std::nullopt;
   return result;
 }
 
 void Search::tell(const Candidate& candidate, std::optional<double> seconds) {
-  given_.insert(candidate);
+  insert(given_, candidate);
   if (seconds) best_.emplace(*seconds, candidate);
 }
 

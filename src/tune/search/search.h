@@ -16,6 +16,9 @@
 
 namespace tenon::tune {
 
+/// The distinct modules of candidates, by hash. Never iterated, because the order is unspecified.
+using ModuleSet = std::unordered_map<std::uint64_t, std::vector<tir::IRModule>>;
+
 class Search {
  public:
   /// `seed` must be different for each task.
@@ -31,18 +34,6 @@ class Search {
   void tell(const Candidate& candidate, std::optional<double> seconds);
 
  private:
-  /// A set of distinct candidates.
-  class Set {
-   public:
-    /// Returns false if the candidate is already in the set.
-    bool insert(const Candidate& candidate);
-    bool contains(const Candidate& candidate) const;
-
-   private:
-    /// The modules by hash. Never iterated, because the order is unspecified.
-    std::unordered_map<std::uint64_t, std::vector<tir::IRModule>> modules_;
-  };
-
   /// Returns the candidates that are not nullopt, and removes duplicates.
   static std::vector<Candidate> distinct(std::vector<std::optional<Candidate>> made);
   std::vector<Candidate> drawn(std::size_t count);
@@ -62,7 +53,7 @@ class Search {
   std::uint64_t round_ = 0;
   std::uint64_t draws_ = 0;
   int empty_rounds_ = 0;
-  Set given_;
+  ModuleSet given_;
   /// The measured candidates by their time in seconds, fastest first.
   std::multimap<double, Candidate> best_;
 };

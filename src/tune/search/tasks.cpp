@@ -42,140 +42,116 @@ Nest nest_of(const Stmt& stmt) {
   return nest;
 }
 
-class Divider {
- public:
-  explicit Divider(const PrimFunc& func) : func_(func), root_(root_block(func.body)) {
-    const Seq* statements = root_.body.as<Seq>();
-    if (statements)
-      for (const Stmt& stmt : statements->stmts) nests_.push_back(nest_of(stmt));
-    else
-      nests_.push_back(nest_of(root_.body));
-  }
+bool is_parameter(const PrimFunc& func, const Buffer& buffer) {
+  return std::ranges::any_of(
+      func.buffers, [&](const BufferParam& param) { return param.buffer.same_as(buffer); });
+}
+std::vector<std::size_t> readers(const std::vector<Nest>& nests, const Buffer& buffer) {
+  std::vector<std::size_t> result;
+  for (std::size_t n = 0; n < nests.size(); ++n)
+    if (contains(nests[n].reads, buffer)) result.push_back(n);
+  return result;
+}
 
-  Division run() {
-    for (std::size_t n = 0; n < nests_.size(); ++n) nests_[n].group = group_behind(n);
-    for (std::size_t n = nests_.size(); n-- > 0;) join_the_only_reader(nests_[n].group);
-    Division result;
-    // A group becomes a step of the program at the position of its last statement. All inputs of
-    // the group exist there.
-    for (std::size_t n = 0; n < nests_.size(); ++n) {
-      const std::size_t group = nests_[n].group;
-      const bool is_last =
-          std::none_of(nests_.begin() + static_cast<std::ptrdiff_t>(n) + 1, nests_.end(),
-                       [&](const Nest& nest) { return nest.group == group; });
-      if (is_last) add_step(result, group);
+/// Returns the group that the statement joins: the group of a producer whose only reader is this
+/// statement. Returns a new group if there is no such producer, or if the statement is a
+/// reduction.
+std::size_t group_behind(const PrimFunc& func, const std::vector<Nest>& nests, std::size_t n) {
+  if (nests[n].is_reduction) return n;
+  for (std::size_t p = n; p-- > 0;)
+    for (const Buffer& buffer : nests[p].writes)
+      if (!is_parameter(func, buffer) && readers(nests, buffer) == std::vector<std::size_t>{n})
+        return nests[p].group;
+  return n;
+}
+
+/// Merges a group without a reduction into its consumer group, if there is exactly one.
+void join_the_only_reader(const PrimFunc& func, std::vector<Nest>& nests, std::size_t group) {
+  std::set<std::size_t> others;
+  for (const Nest& nest : nests) {
+    if (nest.group != group) continue;
+    if (nest.is_reduction) return;
+    for (const Buffer& buffer : nest.writes) {
+      if (is_parameter(func, buffer)) return;
+      for (const std::size_t reader : readers(nests, buffer)) others.insert(nests[reader].group);
     }
-    return result;
   }
+  others.erase(group);
+  if (others.size() != 1) return;
+  for (Nest& nest : nests)
+    if (nest.group == group) nest.group = *others.begin();
+}
 
- private:
-  bool is_parameter(const Buffer& buffer) const {
-    return std::ranges::any_of(
-        func_.buffers, [&](const BufferParam& param) { return param.buffer.same_as(buffer); });
-  }
-  std::vector<std::size_t> readers(const Buffer& buffer) const {
-    std::vector<std::size_t> result;
-    for (std::size_t n = 0; n < nests_.size(); ++n)
-      if (contains(nests_[n].reads, buffer)) result.push_back(n);
-    return result;
-  }
+bool is_used_elsewhere(const PrimFunc& func, const std::vector<Nest>& nests, const Buffer& buffer,
+                       std::size_t group) {
+  if (is_parameter(func, buffer)) return true;
+  const std::vector<std::size_t> own = readers(nests, buffer);
+  return std::ranges::any_of(own, [&](std::size_t n) { return nests[n].group != group; });
+}
 
-  /// Returns the group that the statement joins: the group of a producer whose only reader is this
-  /// statement. Returns a new group if there is no such producer, or if the statement is a
-  /// reduction.
-  std::size_t group_behind(std::size_t n) const {
-    if (nests_[n].is_reduction) return n;
-    for (std::size_t p = n; p-- > 0;)
-      for (const Buffer& buffer : nests_[p].writes)
-        if (!is_parameter(buffer) && readers(buffer) == std::vector<std::size_t>{n})
-          return nests_[p].group;
-    return n;
-  }
+/// Returns the name without a numeric suffix: "T_dense" for "T_dense_1".
+std::string base_of(const std::string& name) {
+  const std::size_t at = name.find_last_not_of("0123456789");
+  return at != std::string::npos && at + 1 < name.size() && name[at] == '_' ? name.substr(0, at)
+                                                                            : name;
+}
 
-  /// Merges a group without a reduction into its consumer group, if there is exactly one.
-  void join_the_only_reader(std::size_t group) {
-    std::set<std::size_t> others;
-    for (const Nest& nest : nests_) {
-      if (nest.group != group) continue;
-      if (nest.is_reduction) return;
-      for (const Buffer& buffer : nest.writes) {
-        if (is_parameter(buffer)) return;
-        for (const std::size_t reader : readers(buffer)) others.insert(nests_[reader].group);
-      }
-    }
-    others.erase(group);
-    if (others.size() != 1) return;
-    for (Nest& nest : nests_)
-      if (nest.group == group) nest.group = *others.begin();
+/// Returns the statements as a function with the parameters `outside`, which allocates the buffers
+/// `inside`. `func` is the function of the program.
+Task task_of(PrimFunc func, const std::vector<Stmt>& stmts, const std::vector<Buffer>& outside,
+             const std::vector<Buffer>& inside) {
+  std::map<std::string, int> taken;
+  std::string task_name;
+  const auto renamed = [&](const BlockRealize& realize, const Stmt&) -> std::optional<Stmt> {
+    Block block = *realize.block;
+    const std::string base = base_of(block.name);
+    const int count = taken[base]++;
+    block.name = count == 0 ? base : base + "_" + std::to_string(count);
+    task_name += (task_name.empty() ? "" : "_") + block.name;
+    return make_block(realize.values, realize.predicate, std::move(block));
+  };
+  func.params.clear();
+  func.buffers.clear();
+  for (const Buffer& buffer : outside) {
+    const Var param(buffer->name + "_handle", Handle());
+    func.params.push_back(param);
+    func.buffers.push_back({param, buffer, buffer});
   }
+  func.body = make_root_block(inside, rewrite(make_seq(stmts), renamed));
+  func.attrs.global_symbol = "main";
+  return {.name = task_name, .mod = IRModule{{{"main", std::move(func)}}}};
+}
 
-  void add_step(Division& result, std::size_t group) {
-    std::vector<Stmt> stmts;
-    std::vector<Buffer> reads, writes, outside, inside;
-    for (const Nest& nest : nests_) {
-      if (nest.group != group) continue;
-      stmts.push_back(nest.stmt);
-      for (const Buffer& buffer : nest.reads) add(reads, buffer);
-      for (const Buffer& buffer : nest.writes) add(writes, buffer);
-    }
-    for (const Buffer& buffer : reads)
-      if (!contains(writes, buffer)) outside.push_back(buffer);
-    for (const Buffer& buffer : writes)
-      (is_used_elsewhere(buffer, group) ? outside : inside).push_back(buffer);
-    const Task task = task_of(stmts, outside, inside);
-    auto same = std::find_if(result.tasks.begin(), result.tasks.end(), [&](const Task& other) {
-      return is_same_workload(task.mod, other.mod);
-    });
-    if (same == result.tasks.end())
-      same = result.tasks.insert(result.tasks.end(), task);
-    else
-      ++same->weight;
-    result.steps.push_back(
-        {static_cast<std::size_t>(same - result.tasks.begin()), std::move(outside)});
+/// Adds the task, or adds its weight to an equal task. Returns the index of the task.
+std::size_t add_task(std::vector<Task>& tasks, const Task& task) {
+  const auto same = std::ranges::find_if(
+      tasks, [&](const Task& other) { return is_same_workload(task.mod, other.mod); });
+  const auto index = static_cast<std::size_t>(same - tasks.begin());
+  if (same == tasks.end())
+    tasks.push_back(task);
+  else
+    same->weight += task.weight;
+  return index;
+}
+
+/// Adds the group as a step of the program, and its task.
+void add_step(Division& result, const PrimFunc& func, const std::vector<Nest>& nests,
+              std::size_t group) {
+  std::vector<Stmt> stmts;
+  std::vector<Buffer> reads, writes, outside, inside;
+  for (const Nest& nest : nests) {
+    if (nest.group != group) continue;
+    stmts.push_back(nest.stmt);
+    for (const Buffer& buffer : nest.reads) add(reads, buffer);
+    for (const Buffer& buffer : nest.writes) add(writes, buffer);
   }
-
-  bool is_used_elsewhere(const Buffer& buffer, std::size_t group) const {
-    if (is_parameter(buffer)) return true;
-    const std::vector<std::size_t> own = readers(buffer);
-    return std::ranges::any_of(own, [&](std::size_t n) { return nests_[n].group != group; });
-  }
-
-  /// Returns the name without a numeric suffix: "T_dense" for "T_dense_1".
-  static std::string base_of(const std::string& name) {
-    const std::size_t at = name.find_last_not_of("0123456789");
-    return at != std::string::npos && at + 1 < name.size() && name[at] == '_' ? name.substr(0, at)
-                                                                              : name;
-  }
-
-  Task task_of(const std::vector<Stmt>& stmts, const std::vector<Buffer>& outside,
-               const std::vector<Buffer>& inside) const {
-    std::map<std::string, int> taken;
-    std::string task_name;
-    const auto renamed = [&](const BlockRealize& realize, const Stmt&) -> std::optional<Stmt> {
-      Block block = *realize.block;
-      const std::string base = base_of(block.name);
-      const int count = taken[base]++;
-      block.name = count == 0 ? base : base + "_" + std::to_string(count);
-      task_name += (task_name.empty() ? "" : "_") + block.name;
-      return make_block(realize.values, realize.predicate, std::move(block));
-    };
-    PrimFunc func = func_;
-    func.params.clear();
-    func.buffers.clear();
-    for (const Buffer& buffer : outside) {
-      const Var param(buffer->name + "_handle", Handle());
-      func.params.push_back(param);
-      func.buffers.push_back({param, buffer, buffer});
-    }
-    func.body = make_root_block(inside, rewrite(make_seq(stmts), renamed));
-    func.attrs.global_symbol = "main";
-    return {.name = task_name, .mod = IRModule{{{"main", std::move(func)}}}};
-  }
-
-  const PrimFunc& func_;
-  const Block& root_;
-  std::vector<Nest> nests_;
-};
+  for (const Buffer& buffer : reads)
+    if (!contains(writes, buffer)) outside.push_back(buffer);
+  for (const Buffer& buffer : writes)
+    (is_used_elsewhere(func, nests, buffer, group) ? outside : inside).push_back(buffer);
+  const std::size_t task = add_task(result.tasks, task_of(func, stmts, outside, inside));
+  result.steps.push_back({task, std::move(outside)});
+}
 
 }  // namespace
 
@@ -184,7 +160,32 @@ Division divided(const IRModule& whole) {
     throw TypeError(
         "divided: the program must be a block program of one function; te::create_prim_func makes "
         "one");
-  return Divider(whole.functions.begin()->second).run();
+  const PrimFunc& func = whole.functions.begin()->second;
+  std::vector<Nest> nests;
+  const Stmt& body = root_block(func.body).body;
+  if (const Seq* seq = body.as<Seq>())
+    for (const Stmt& stmt : seq->stmts) nests.push_back(nest_of(stmt));
+  else
+    nests.push_back(nest_of(body));
+  for (std::size_t n = 0; n < nests.size(); ++n) nests[n].group = group_behind(func, nests, n);
+  for (std::size_t n = nests.size(); n-- > 0;) join_the_only_reader(func, nests, nests[n].group);
+  Division result;
+  // A group becomes a step of the program at the position of its last statement. All inputs of the
+  // group exist there.
+  for (std::size_t n = 0; n < nests.size(); ++n) {
+    const std::size_t group = nests[n].group;
+    const bool is_last =
+        std::none_of(nests.begin() + static_cast<std::ptrdiff_t>(n) + 1, nests.end(),
+                     [&](const Nest& nest) { return nest.group == group; });
+    if (is_last) add_step(result, func, nests, group);
+  }
+  return result;
+}
+
+std::vector<Task> merged(const std::vector<Task>& tasks) {
+  std::vector<Task> result;
+  for (const Task& task : tasks) add_task(result, task);
+  return result;
 }
 
 // ---- the table ----------------------------------------------------------------------------------

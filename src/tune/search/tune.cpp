@@ -10,7 +10,6 @@
 
 #include "tenon/support/progress.h"
 #include "tune/database/record_json.h"
-#include "tune/search/structural_hash.h"
 #include "tune/search/task_state.h"
 
 namespace tenon::tune {
@@ -254,20 +253,6 @@ Database tune_tir(const TuneOptions& options) {
 
 Database tune_tasks(const std::vector<Task>& tasks, const TuneOptions& options) {
   return Tuner(merged(tasks), options).run();
-}
-
-std::vector<Task> merged(const std::vector<Task>& tasks) {
-  std::vector<Task> result;
-  for (const Task& task : tasks) {
-    const auto same = std::find_if(result.begin(), result.end(), [&](const Task& other) {
-      return is_same_workload(task.mod, other.mod);
-    });
-    if (same == result.end())
-      result.push_back(task);
-    else
-      same->weight += task.weight;
-  }
-  return result;
 }
 
 }  // namespace tenon::tune

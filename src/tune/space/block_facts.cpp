@@ -47,7 +47,7 @@ double extent_or_one(const Expr& extent) {
   return static_cast<double>(constant_int(extent).value_or(1));
 }
 
-LoopClass class_of(const BlockRealize& realize, const For& loop) {
+std::optional<IterKind> kind_of(const BlockRealize& realize, const For& loop) {
   bool is_used = false, spatial = true, reduction = true;
   for (std::size_t n = 0; n < realize.values.size(); ++n) {
     if (!uses_var(realize.values[n], loop.var)) continue;
@@ -57,8 +57,9 @@ LoopClass class_of(const BlockRealize& realize, const For& loop) {
   }
   // A loop with one iteration may be missing from the bindings, because its variable has been
   // simplified away.
-  if (!is_used) return extent_of(loop) == 1 ? LoopClass::Spatial : LoopClass::Other;
-  return spatial ? LoopClass::Spatial : reduction ? LoopClass::Reduction : LoopClass::Other;
+  if (!is_used && extent_of(loop) != 1) return std::nullopt;
+  if (spatial) return IterKind::DataParallel;
+  return reduction ? std::optional(IterKind::Reduce) : std::nullopt;
 }
 
 bool is_trivially_bound(const s_tir::Schedule& sch, s_tir::BlockRV block) {
@@ -89,15 +90,15 @@ bool reuses_data(const s_tir::Schedule& sch, s_tir::BlockRV block) {
   return false;
 }
 
-std::optional<Lengths> reduction_lengths(const s_tir::Schedule& sch, s_tir::BlockRV block) {
+std::optional<std::pair<double, double>> reduction_lengths(const s_tir::Schedule& sch,
+                                                           s_tir::BlockRV block) {
   const BlockRealize realize = sch.get(block);
   const Block& own = *realize.block;
   if (!own.init || own.writes.size() != 1 || !is_trivially_bound(sch, block)) return std::nullopt;
-  Lengths result;
+  double spatial = 1, reduction = 1;
   for (const IterVar& iter : own.iters)
-    if (iter.dom())
-      (is_reduction(iter) ? result.reduction : result.spatial) *= extent_or_one(iter.dom()->extent);
-  return result;
+    if (iter.dom()) (is_reduction(iter) ? reduction : spatial) *= extent_or_one(iter.dom()->extent);
+  return std::pair(spatial, reduction);
 }
 
 bool is_elementwise(const Block& block) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tenon/s_tir/schedule.h"
@@ -23,16 +24,10 @@ bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
 bool is_root(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
-enum class LoopClass : unsigned char {
-  /// The loop variable occurs only in the values of spatial iterators.
-  Spatial,
-  /// The loop variable occurs only in the values of reduction iterators.
-  Reduction,
-  /// The loop variable occurs in the values of both, in the values of other iterators, or in no
-  /// value.
-  Other
-};
-LoopClass class_of(const tir::BlockRealize& realize, const tir::For& loop);
+/// Returns the kind of the iterators whose values use the loop variable, if all of them are spatial
+/// or all of them are reductions; otherwise nullopt. A loop that no value uses is spatial if it has
+/// one iteration.
+std::optional<tir::IterKind> kind_of(const tir::BlockRealize& realize, const tir::For& loop);
 
 /// Returns the constant extent of the loop; 0 if it is not constant.
 std::int64_t extent_of(const tir::For& loop);
@@ -46,14 +41,11 @@ bool is_trivially_bound(const s_tir::Schedule& sch, s_tir::BlockRV block);
 /// elements repeatedly (the condition of MetaSchedule's rule).
 bool reuses_data(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
-/// The number of independent elements that a reduction computes, and the number of terms per
-/// element.
-struct Lengths {
-  double spatial = 1, reduction = 1;
-};
-/// Returns nullopt unless the block is a reduction with an init, writes one buffer and is trivially
-/// bound.
-std::optional<Lengths> reduction_lengths(const s_tir::Schedule& sch, s_tir::BlockRV block);
+/// Returns the number of independent elements that a reduction computes, and the number of terms
+/// per element. Nullopt unless the block is a reduction with an init, writes one buffer and is
+/// trivially bound.
+std::optional<std::pair<double, double>> reduction_lengths(const s_tir::Schedule& sch,
+                                                           s_tir::BlockRV block);
 
 /// Whether the block is elementwise: it reads its inputs only at indices that are iterators of the
 /// block or constants.

@@ -80,7 +80,8 @@ std::size_t outer_loops(const Schedule& sch, const tir::BlockRealize& realize,
   for (; count < loops.size() && extent <= jobs; ++count) {
     const tir::For loop = sch.get(loops[count]);
     const bool is_below = count == 0 || is_only_statement_of(loop, sch.get(loops[count - 1]));
-    if (!is_plain(loop) || !is_below || class_of(realize, loop) != LoopClass::Spatial) break;
+    if (!is_plain(loop) || !is_below || kind_of(realize, loop) != tir::IterKind::DataParallel)
+      break;
     extent *= extent_of(loop);
   }
   return extent > 1 ? count : 0;
@@ -125,10 +126,11 @@ void rewrite_block(Schedule& sch, BlockRV block, const Notes& notes) {
   }
   const tir::For innermost = sch.get(loops.size() > fused ? loops.back() : outermost);
   const std::int64_t extent = extent_of(innermost);
-  const bool is_vector =
-      !realize.block->annotations.contains(kIntrinsicKey) && loops.size() > fused &&
-      is_plain(innermost) && extent > 1 && extent <= notes.vectorize &&
-      class_of(realize, innermost) == LoopClass::Spatial && is_over_neighbours(realize, innermost);
+  const bool is_vector = !realize.block->annotations.contains(kIntrinsicKey) &&
+                         loops.size() > fused && is_plain(innermost) && extent > 1 &&
+                         extent <= notes.vectorize &&
+                         kind_of(realize, innermost) == tir::IterKind::DataParallel &&
+                         is_over_neighbours(realize, innermost);
   if (is_vector)
     replaced(sch, [&](Schedule& own) {
       const LoopRV lanes = own.fuse({loops.back()});
@@ -153,12 +155,12 @@ void decompose(Schedule& sch, const std::string& name) {
   const std::vector<LoopRV> loops = sch.get_loops(block);
   const tir::BlockRealize realize = sch.get(block);
   const auto is_shared = [&](LoopRV loop) {
-    return class_of(realize, sch.get(loop)) == LoopClass::Reduction &&
+    return kind_of(realize, sch.get(loop)) == tir::IterKind::Reduce &&
            tir::traits_of(sch.get(loop)).thread;
   };
   if (std::ranges::any_of(loops, is_shared)) return;
   for (const LoopRV loop : loops)
-    if (class_of(realize, sch.get(loop)) != LoopClass::Spatial) {
+    if (kind_of(realize, sch.get(loop)) != tir::IterKind::DataParallel) {
       sch.decompose_reduction(block, loop);
       return;
     }
@@ -273,7 +275,8 @@ void bind_nest(Schedule& sch, BlockRV block, std::int64_t most_threads) {
   const tir::BlockRealize realize = sch.get(block);
   std::vector<LoopRV> spatial;
   for (const LoopRV loop : loops) {
-    if (thread_of(sch, loop) || class_of(realize, sch.get(loop)) != LoopClass::Spatial) break;
+    if (thread_of(sch, loop) || kind_of(realize, sch.get(loop)) != tir::IterKind::DataParallel)
+      break;
     spatial.push_back(loop);
   }
   if (spatial.empty()) {

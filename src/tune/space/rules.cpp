@@ -87,11 +87,11 @@ using s_tir::LoopRV;
 /// jobs. If it also reuses data, tiling is an alternative. There must then also be fewer elements
 /// than terms per element.
 bool is_worth_rfactor(const Schedule& sch, BlockRV block, double jobs) {
-  const std::optional<Lengths> lengths = reduction_lengths(sch, block);
-  if (!lengths || lengths->reduction <= 1) return false;
-  if (reuses_data(sch, block))
-    return lengths->spatial < lengths->reduction && lengths->spatial <= jobs;
-  return lengths->spatial < jobs;
+  const auto lengths = reduction_lengths(sch, block);
+  if (!lengths) return false;
+  const auto [spatial, reduction] = *lengths;
+  if (reduction <= 1) return false;
+  return reuses_data(sch, block) ? spatial < reduction && spatial <= jobs : spatial < jobs;
 }
 
 }  // namespace
@@ -124,12 +124,12 @@ namespace {
 /// than terms per element, and at most as many elements as threads in a block.
 bool is_worth_threads(const Schedule& sch, BlockRV block, const tir::TargetFacts& target) {
   constexpr double kWarp = 32;
-  const std::optional<Lengths> lengths = reduction_lengths(sch, block);
+  const auto lengths = reduction_lengths(sch, block);
   if (!lengths) return false;
+  const auto [spatial, reduction] = *lengths;
   if (reuses_data(sch, block))
-    return lengths->spatial < lengths->reduction &&
-           lengths->spatial <= target.max_threads_per_block;
-  return lengths->reduction > kWarp;
+    return spatial < reduction && spatial <= target.max_threads_per_block;
+  return reduction > kWarp;
 }
 
 }  // namespace

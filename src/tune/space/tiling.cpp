@@ -28,7 +28,7 @@ TileLevels tile(Schedule& sch, s_tir::BlockRV block, const std::string& structur
   const std::vector<LoopRV> loops = sch.get_loops(block);
   const tir::BlockRealize realize = sch.get(block);
   for (const LoopRV loop : loops) {
-    const bool is_reduction = class_of(realize, sch.get(loop)) == LoopClass::Reduction;
+    const bool is_reduction = kind_of(realize, sch.get(loop)) == tir::IterKind::Reduce;
     const std::vector<std::size_t>& levels = is_reduction ? reduction_levels : spatial_levels;
     if (levels.size() == 1) {
       result[levels.front()].push_back(loop);
@@ -51,7 +51,7 @@ std::pair<LoopRV, int> fuse_reduction(Schedule& sch, s_tir::BlockRV block) {
   const std::vector<LoopRV> loops = sch.get_loops(block);
   const tir::BlockRealize realize = sch.get(block);
   for (const LoopRV loop : loops)
-    (class_of(realize, sch.get(loop)) == LoopClass::Reduction ? reduction : spatial)
+    (kind_of(realize, sch.get(loop)) == tir::IterKind::Reduce ? reduction : spatial)
         .push_back(loop);
   std::vector<LoopRV> order = spatial;
   order.insert(order.end(), reduction.begin(), reduction.end());
@@ -179,23 +179,20 @@ ScheduleRule multi_level_tiling(const TilingOptions& options) {
 
 namespace {
 
-/// A loop of the description of an intrinsic.
-struct IntrinsicLoop {
-  std::int64_t extent;
-  LoopClass kind;
-};
+/// The extent of a loop, and the kind of the iterators that use it.
+using ExtentAndKind = std::pair<std::int64_t, std::optional<tir::IterKind>>;
 
-std::vector<IntrinsicLoop> loops_of(const tir::PrimFunc& description) {
+std::vector<ExtentAndKind> loops_of(const tir::PrimFunc& description) {
   std::vector<const tir::For*> loops;
   const tir::Stmt* inside = &tir::root_block(description.body).body;
   while (const tir::For* loop = inside->as<tir::For>()) {
     loops.push_back(loop);
     inside = &loop->body;
   }
-  std::vector<IntrinsicLoop> result;
+  std::vector<ExtentAndKind> result;
   if (const tir::BlockRealize* realize = inside->as<tir::BlockRealize>())
     for (const tir::For* loop : loops)
-      result.push_back({extent_of(*loop), class_of(*realize, *loop)});
+      result.push_back({extent_of(*loop), kind_of(*realize, *loop)});
   return result;
 }
 
@@ -203,15 +200,15 @@ std::vector<IntrinsicLoop> loops_of(const tir::PrimFunc& description) {
 /// Inner loops are tried first. Calls `f` with each mapping until it returns true. `chosen` has the
 /// loops of the block for all but the first `left` loops of the intrinsic.
 template <class F>
-bool any_mapping(const std::vector<IntrinsicLoop>& wanted,
-                 const std::vector<IntrinsicLoop>& present, std::vector<std::size_t>& chosen,
+bool any_mapping(const std::vector<ExtentAndKind>& wanted,
+                 const std::vector<ExtentAndKind>& present, std::vector<std::size_t>& chosen,
                  std::size_t left, const F& f) {
   if (left == 0) return f(chosen);
-  const IntrinsicLoop& loop = wanted[left - 1];
+  const auto& [extent, kind] = wanted[left - 1];
   for (std::size_t n = present.size(); n-- > 0;) {
     const bool is_taken = std::find(chosen.begin() + static_cast<std::ptrdiff_t>(left),
                                     chosen.end(), n) != chosen.end();
-    if (is_taken || present[n].kind != loop.kind || present[n].extent % loop.extent != 0) continue;
+    if (is_taken || present[n].second != kind || present[n].first % extent != 0) continue;
     chosen[left - 1] = n;
     if (any_mapping(wanted, present, chosen, left - 1, f)) return true;
   }
@@ -220,11 +217,11 @@ bool any_mapping(const std::vector<IntrinsicLoop>& wanted,
 
 /// Makes a new block of the size of the intrinsic from the inner tile of the chosen loops, and
 /// returns it.
-BlockRV blockized(Schedule& sch, BlockRV block, const std::vector<IntrinsicLoop>& wanted,
+BlockRV blockized(Schedule& sch, BlockRV block, const std::vector<ExtentAndKind>& wanted,
                   const std::vector<std::size_t>& chosen) {
   std::vector<LoopRV> outer = sch.get_loops(block), inner;
   for (std::size_t n = 0; n < chosen.size(); ++n) {
-    const auto parts = sch.split(outer[chosen[n]], {std::nullopt, wanted[n].extent});
+    const auto parts = sch.split(outer[chosen[n]], {std::nullopt, wanted[n].first});
     outer[chosen[n]] = parts[0];
     inner.push_back(parts[1]);
   }
@@ -242,12 +239,12 @@ ScheduleRule tiling_with_intrinsic(const std::string& intrinsic, const std::stri
             std::vector<Schedule> designs = {sch};
             const auto intrin = s_tir::find_tensor_intrin(intrinsic);
             if (!intrin || is_root(sch, block) || !is_trivially_bound(sch, block)) return designs;
-            const std::vector<IntrinsicLoop> wanted = loops_of(intrin->description);
-            std::vector<IntrinsicLoop> present;
+            const std::vector<ExtentAndKind> wanted = loops_of(intrin->description);
+            std::vector<ExtentAndKind> present;
             Schedule look = sch;
             const tir::BlockRealize realize = look.get(block);
             for (const LoopRV loop : look.get_loops(block))
-              present.push_back({extent_of(look.get(loop)), class_of(realize, look.get(loop))});
+              present.push_back({extent_of(look.get(loop)), kind_of(realize, look.get(loop))});
             if (wanted.empty()) return designs;
             std::vector<std::size_t> chosen(wanted.size());
             const auto is_found = [&](const std::vector<std::size_t>& mapping) {

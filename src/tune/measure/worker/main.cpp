@@ -227,7 +227,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void answer(const Answer& answer) {
+void answer(const Measurement& answer) {
   const std::string text = to_text(answer);
   for (std::size_t at = 0; at < text.size();) {
     const ssize_t written = write(kAnswerDescriptor, text.data() + at, text.size() - at);
@@ -297,7 +297,7 @@ std::vector<double> times_of(const Job& job, const runtime::Function& function, 
 }
 
 /// Runs a function whose arrays are on a device. These arrays have no guard pages.
-Answer run_there(const Job& job, Device device) {
+Measurement run_there(const Job& job, Device device) {
   if (std::string missing = device.why_missing(); !missing.empty()) throw RuntimeError(missing);
   const runtime::Module module = load(job);
   const runtime::Function function = module[job.function];
@@ -308,13 +308,13 @@ Answer run_there(const Job& job, Device device) {
   const double first =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (const auto wrong = fault(job, results, contents(job.expected)))
-    return {.outcome = "wrong", .reason = *wrong};
+    return {.outcome = Outcome::Wrong, .reason = *wrong};
   if (job.slow_seconds > 0 && first > job.slow_seconds)
-    return {.outcome = "measured", .seconds = {first}};
-  return {.outcome = "measured", .seconds = times_of(job, function, device, arrays)};
+    return {.outcome = Outcome::Measured, .seconds = {first}};
+  return {.outcome = Outcome::Measured, .seconds = times_of(job, function, device, arrays)};
 }
 
-Answer run(const Job& job) {
+Measurement run(const Job& job) {
   if (job.device == "cuda") return run_there(job, cuda(0));
   if (job.device == "opencl") return run_there(job, opencl(0));
   const runtime::Module module = load(job);
@@ -332,28 +332,29 @@ Answer run(const Job& job) {
     const std::string bytes = bytes_of_outputs(job, arrays);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     if (!out.flush()) throw RuntimeError("`" + job.expected + "` cannot be written");
-    return {.outcome = "measured"};
+    return {.outcome = Outcome::Measured};
   }
   for (std::size_t n = 0; n < fenced.size(); ++n)
     if (!fenced[n].is_intact())
-      return {.outcome = "wrong",
+      return {.outcome = Outcome::Wrong,
               .reason = "memory next to argument " + std::to_string(n) + " was written"};
   const std::string expected = contents(job.expected);
   if (const auto wrong = fault(job, arrays, expected))
-    return {.outcome = "wrong", .reason = *wrong};
+    return {.outcome = Outcome::Wrong, .reason = *wrong};
   if (job.slow_seconds > 0 && first > job.slow_seconds)
-    return {.outcome = "measured", .seconds = {first}};
+    return {.outcome = Outcome::Measured, .seconds = {first}};
 
   // Uses ordinary arrays for the measurement, because guard pages change the mapping of arrays to
   // cache sets.
   const std::vector<NDArray> own = initial_arrays(job);
-  const Answer measured{.outcome = "measured", .seconds = times_of(job, function, cpu(0), own)};
+  const Measurement measured{.outcome = Outcome::Measured,
+                             .seconds = times_of(job, function, cpu(0), own)};
   // If the function accumulates into its results, their values depend on the number of calls and
   // are not checked.
   for (const JobArgument& argument : job.arguments)
     if (argument.is_read && argument.is_written) return measured;
   if (const auto wrong = fault(job, own, expected))
-    return {.outcome = "wrong", .reason = *wrong + ", when it ran again"};
+    return {.outcome = Outcome::Wrong, .reason = *wrong + ", when it ran again"};
   return measured;
 }
 
@@ -371,9 +372,9 @@ int main(int argc, char** argv) {
     runtime::set_num_threads(job.threads);
     tune::answer(tune::run(job));
   } catch (const Error& error) {
-    tune::answer({.outcome = "crashed", .reason = error.sentence()});
+    tune::answer({.outcome = tune::Outcome::Crashed, .reason = error.sentence()});
   } catch (const std::exception& error) {
-    tune::answer({.outcome = "crashed", .reason = error.what()});
+    tune::answer({.outcome = tune::Outcome::Crashed, .reason = error.what()});
   }
   // Exits without running destructors, so that memory corrupted by a candidate cannot change the
   // answer.

@@ -1,16 +1,25 @@
-// Independent streams of random numbers, which are equal on every machine. For example, the samples
-// of candidate 17 of round 3 do not depend on the thread or the time at which they are drawn.
+// Independent streams of random numbers (SplitMix64; Steele, Lea, Flood 2014), which are equal on
+// every machine. For example, the samples of candidate 17 of round 3 of a tuner do not depend on
+// the thread or the time at which they are drawn.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
 
-namespace tenon::tune {
+#include "tenon/support/mix.h"
+
+namespace tenon::s_tir {
 
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(mixed(seed)) {}
+  /// Returns the generator with this state, which is not derived from a seed.
+  static Random with_state(std::uint64_t state) {
+    Random result(0);
+    result.state_ = state;
+    return result;
+  }
   /// Returns the stream that belongs to a path of numbers: Random::stream(seed, {task, round,
   /// index}).
   static Random stream(std::uint64_t seed, std::initializer_list<std::uint64_t> path) {
@@ -43,14 +52,10 @@ class Random {
 
  private:
   static constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15ull;
-  /// The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
-  static std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-  }
+  /// Returns the finalizer of SplitMix64 for `z`, to which mix adds kStep.
+  static std::uint64_t mixed(std::uint64_t z) { return mix(z - kStep, 0); }
 
   std::uint64_t state_;
 };
 
-}  // namespace tenon::tune
+}  // namespace tenon::s_tir
