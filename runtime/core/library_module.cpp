@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "runtime/core/dynamic_library.h"
-#include "runtime/core/processor_check.h"
 #include "tenon/runtime/module_impl.h"
 #include "tenon/runtime/processor.h"
 #include "tenon/support/function_ref.h"
@@ -12,6 +11,18 @@
 namespace tenon::runtime {
 
 namespace {
+
+/// Throws RuntimeError if this processor lacks a feature that the function requires; otherwise the
+/// code would end the process with an illegal instruction. `place` is the origin of the code.
+void check_processor(const FunctionSpec& function, const std::string& place) {
+  const std::vector<std::string> missing = missing_features(function.features);
+  if (missing.empty()) return;
+  std::string list;
+  for (const std::string& feature : missing) list += (list.empty() ? "" : ", ") + feature;
+  throw RuntimeError("function `" + function.name + "` of " + place +
+                     " was compiled for a processor with " + list +
+                     ", which this one does not have");
+}
 
 class LibraryModule : public ModuleImpl {
  public:

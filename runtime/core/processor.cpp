@@ -16,7 +16,6 @@
 #endif
 
 #include "runtime/core/last_error.h"
-#include "runtime/core/processor_check.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/error.h"
 
@@ -107,16 +106,6 @@ std::vector<std::string> missing_features(std::span<const std::string> features)
   for (const std::string& feature : features)
     if (!processor_has(feature)) missing.push_back(feature);
   return missing;
-}
-
-void check_processor(const FunctionSpec& function, const std::string& place) {
-  const std::vector<std::string> missing = missing_features(function.features);
-  if (missing.empty()) return;
-  std::string list;
-  for (const std::string& feature : missing) list += (list.empty() ? "" : ", ") + feature;
-  throw RuntimeError("function `" + function.name + "` of " + place +
-                     " was compiled for a processor with " + list +
-                     ", which this one does not have");
 }
 
 }  // namespace tenon::runtime

@@ -9,9 +9,9 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
+#include "tenon/tir/combination.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/print.h"
-#include "tir/infinite_identities.h"
 #include "tir/operators.h"
 
 namespace tenon::tir {

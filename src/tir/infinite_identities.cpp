@@ -1,5 +1,5 @@
-#include "tir/infinite_identities.h"
-
+// The infinities with which Min and Max of floats start. TVM 0.9 starts with the largest finite
+// numbers and prints them.
 #include <cmath>
 #include <limits>
 

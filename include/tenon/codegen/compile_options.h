@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "tenon/codegen/kernels.h"
-#include "tenon/codegen/statement_lines.h"
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 
@@ -21,6 +21,11 @@ class Profiler;
 }
 
 namespace tenon::codegen {
+
+/// Maps statements to the lines of a listing (tir/listing.h) at which they begin, counted from 1,
+/// for machine code that records the statement of each instruction. Must not be iterated: the keys
+/// are addresses.
+using StatementLines = std::unordered_map<const tir::StmtNode*, int>;
 
 /// Options of code generation for any target.
 struct CompileOptions {

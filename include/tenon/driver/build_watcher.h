@@ -20,8 +20,8 @@ struct BuildWatcher {
   /// The source lines to show for the statements of the functions and kernels added so far; null if
   /// the code should not have line numbers.
   const codegen::StatementLines* lines = nullptr;
-  /// Sets the options with which the functions report to a profiler. Called after all functions have
-  /// been added.
+  /// Sets the options with which the functions report to a profiler. Called after all functions
+  /// have been added.
   std::function<void(codegen::CompileOptions& options)> set_profiler = {};
 };
 

@@ -40,7 +40,7 @@ class Factor {
  public:
   Factor(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
-  Factor(T value) : number_(static_cast<std::int64_t>(value)) {}         // NOLINT
+  Factor(T value) : number_(static_cast<std::int64_t>(value)) {}        // NOLINT
   Factor(ExprRV value) : number_(value.number()), is_sampled_(true) {}  // NOLINT
   std::variant<std::monostate, std::int64_t, ExprRV> value() const;
 

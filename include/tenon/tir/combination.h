@@ -28,4 +28,8 @@ std::optional<Combination> find_update(const Block& block);
 /// for float Min and Max. (TVM 0.9 text shows the largest finite numbers for Min and Max.)
 Expr identity_of(BinaryOp op, DataType type);
 
+/// Returns the finite number that TVM 0.9 text has in place of an infinity that identity_of has
+/// returned. Returns nullopt for any other node, even if its value is infinite.
+std::optional<double> finite_identity(const ExprNode& node);
+
 }  // namespace tenon::tir

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "tenon/codegen/statement_lines.h"
+#include "tenon/codegen/compile_options.h"
 
 namespace tenon::codegen {
 

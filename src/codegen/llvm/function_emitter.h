@@ -10,11 +10,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "codegen/llvm/computation.h"
 #include "codegen/llvm/module_emitter.h"
+#include "codegen/llvm/tiles.h"
 #include "codegen/llvm/workspace_scopes.h"
+#include "tenon/codegen/index_uses.h"
 #include "tenon/codegen/lowering/share_loop.h"
 #include "tenon/codegen/memory_plan.h"
+#include "tenon/codegen/stmt_sizes.h"
 #include "tenon/support/function_ref.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/stmt.h"
@@ -22,6 +24,16 @@
 namespace tenon::codegen {
 
 class OutlinedBody;
+
+/// Analyses of a whole computation, before it is emitted as one function or several.
+struct Computation {
+  explicit Computation(const tir::Stmt& body)
+      : used_as_data(data_variables(body)), sizes(body), fragments(body) {}
+
+  VarSet used_as_data;
+  StmtSizes sizes;
+  Fragments fragments;
+};
 
 class FunctionEmitter {
  public:
