@@ -72,7 +72,7 @@ std::vector<std::vector<Expr>> loads_of(const tir::ReduceNode& sum) {
 
 /// Returns the indices of the two loads of a sum of products over `axes` axes. Empty for any other
 /// operation.
-std::vector<std::vector<Expr>> factors_of(const Tensor& x, std::size_t axes) {
+std::vector<std::vector<Expr>> indices_of_factors(const Tensor& x, std::size_t axes) {
   if (x.op().num_outputs() != 1 || x.op().reduce_axis().size() != axes ||
       x.op().inputs().size() > 2 || !has_free_terms(x.op()))
     return {};
@@ -89,7 +89,7 @@ bool is_product(const Tensor& x) {
   const auto rank = static_cast<std::size_t>(x.ndim());
   if ((tag != kMatmul && tag != kDense && tag != kBatchMatmul) || (rank != 2 && rank != 3))
     return false;
-  const std::vector<std::vector<Expr>> factors = factors_of(x, 1);
+  const std::vector<std::vector<Expr>> factors = indices_of_factors(x, 1);
   const auto is_factor = [&](std::size_t n) {
     const IterVar &own = x.op().axis()[rank - 2 + n], &k = x.op().reduce_axis()[0];
     const std::vector<Expr>& at = factors[n];
@@ -120,7 +120,7 @@ bool is_convolution(const Tensor& x) {
   const std::string& tag = x.op().tag();
   if ((tag != kConv2dNchw && tag != kGroupConv2dNchw && tag != kConv2dNhwc) || x.ndim() != 4)
     return false;
-  const std::vector<std::vector<Expr>> factors = factors_of(x, 3);
+  const std::vector<std::vector<Expr>> factors = indices_of_factors(x, 3);
   if (factors.empty() || factors[0].size() != 4) return false;
   const std::vector<IterVar>& axes = x.op().axis();
   std::vector<IterVar> of_kernel = x.op().reduce_axis();
