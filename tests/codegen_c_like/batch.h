@@ -18,6 +18,7 @@
 #include "tenon/runtime/ndarray.h"
 #include "tenon/tir/builder.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::codegen::testing {
 

@@ -16,6 +16,7 @@
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/runtime/ndarray.h"
 #include "tenon/tir/builder.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::codegen::testing {
 

@@ -3,6 +3,7 @@
 
 #include "tenon/tir/builder.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::testing {
 

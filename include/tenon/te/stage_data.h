@@ -31,6 +31,9 @@ using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate
 
 // ---- marks of an axis: what primitives say of it, each with the user's line ---------------------
 
+/// Returns "Unrolled", "Vectorized" or "Parallelized".
+std::string run_text(tir::ForKind kind);
+
 /// Binding of the loop to the thread axis `axis`, one iteration per thread.
 struct ThreadMark {
   IterVar axis;

@@ -90,9 +90,9 @@ nb::list attributes_of(const te::StageData& data) {
     std::string kind;
     if (marks.tensorize) {
       kind = "Tensorized";
-      fields["tensor_intrin"] = nb::cast(marks.tensorize->intrin);
+      fields["tensor_intrin"] = nb::cast(*marks.tensorize);
     } else if (marks.run) {
-      kind = std::string(to_string(marks.run->mark));
+      kind = te::run_text(*marks.run);
     }
     fields["kind"] = kind;
     if (marks.thread) fields["bind_thread"] = nb::cast(marks.thread->axis);

@@ -51,6 +51,11 @@ AxisAttributes& StageSpec::attributes_of_or_new(const IterVar& axis) {
   return attributes.emplace_back(axis, AxisAttributes{}).second;
 }
 
+std::string run_text(tir::ForKind kind) {
+  if (kind == tir::ForKind::Unrolled) return "Unrolled";
+  return kind == tir::ForKind::Vectorized ? "Vectorized" : "Parallelized";
+}
+
 bool StageSpec::has_default_loops() const {
   std::vector<IterVar> loops = loops_of(op);
   for (const Relation& relation : relations) {

@@ -65,11 +65,6 @@ void StageEdit::fail(const IterVar& axis, const std::string& text) const {
 }
 void StageEdit::warn(const std::string& text) const { warn_once(schedule_, text, where_); }
 
-std::string run_text(tir::ForKind kind) {
-  if (kind == tir::ForKind::Unrolled) return "Unrolled";
-  return kind == tir::ForKind::Vectorized ? "Vectorized" : "Parallelized";
-}
-
 namespace {
 
 std::string text_of(const AxisAttributes& attributes) {

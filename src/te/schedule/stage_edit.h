@@ -79,9 +79,6 @@ class StageEdit {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Returns "Unrolled", "Vectorized" or "Parallelized", for messages.
-std::string run_text(tir::ForKind kind);
-
 /// Throws "<subject>: `foo` is not a storage scope; ...".
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
                               const SourceLocation& where);
