@@ -22,6 +22,7 @@
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 #include "tests/definition/number.h"
 
 namespace tenon::testing {
