@@ -58,21 +58,24 @@ bool rows_share_sets(const Tensor& product) {
 
 ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
   const ProductExtents extents(product);
-  constexpr std::int64_t kManyColumns = 256, kDeep = 512;
-  constexpr int kSums = 24;
+  constexpr std::int64_t kManyColumns = 256, kDeep = 256;
+  constexpr int kSums = 24, kWide = 4;
   const bool has_32_registers = target.vector_registers.count >= 32;
   ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(product.dtype(), target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
-  // If a tile spans all columns, each band of A is read only once. This helps if bands are deep,
-  // because they do not stay in the cache for a second tile.
-  const std::int64_t widest = parts_of(extents.columns.value_or(0), tile.lanes);
-  if (has_32_registers && (widest == 3 || (widest == 4 && extents.depth.value_or(kDeep) >= kDeep)))
-    tile = {kSums / static_cast<int>(widest), static_cast<int>(widest), tile.lanes};
+  // Wide tiles read bands of A fewer times. This helps if bands are deep, because they do not stay
+  // in the cache for the next tile.
+  const std::int64_t vectors = parts_of(extents.columns.value_or(0), tile.lanes);
+  const bool is_deep = extents.depth.value_or(kDeep) >= kDeep;
+  const bool has_wide_tiles = vectors > 0 && vectors % kWide == 0 && tile.vectors < 3 && is_deep;
+  if (has_32_registers && (vectors == 3 || has_wide_tiles)) {
+    tile.vectors = vectors == 3 ? 3 : kWide;
+    tile.rows = kSums / tile.vectors;
+  }
   if (extents.columns && *extents.columns <= tile.lanes) {
     while (tile.lanes > 1 && tile.lanes / 2 >= *extents.columns) tile.lanes /= 2;
     tile = {(rows_share_sets(product) ? 1 : 2) * tile.rows, 1, tile.lanes};
   } else if (extents.columns) {
-    const std::int64_t vectors = parts_of(*extents.columns, tile.lanes);
     tile.vectors = static_cast<int>(std::min<std::int64_t>(tile.vectors, vectors));
   }
   return with_even_rows(tile, extents);
