@@ -80,6 +80,21 @@ TEST(LongFunction, short_ones_stay_whole) {
   EXPECT_EQ(count_of(k.source(chain(a, 20), "ll", {.opt_level = 0}), "define internal"), 1u);
 }
 
+// Accumulators in local memory stay in registers only within one function.
+TEST(LongFunction, with_stores_to_local_memory_stays_whole) {
+  const auto functions = [](std::string_view scope) {
+    Kernel k;
+    const Buffer a = k.array({64}, Int(32));
+    IRBuilder ib;
+    const BufferRef sums = ib.allocate(Int(32), {8}, "sums", scope);
+    for (int n = 0; n < 400; ++n) sums[n % 8] = Expr(sums[n % 8]) + make_load(a, {n % 64}) * n;
+    ib.emit(make_store(a, Expr(sums[0]), {0}));
+    return count_of(k.source(ib.get(), "ll", {.opt_level = 0}), "define internal");
+  };
+  EXPECT_EQ(functions("local"), 1u);
+  EXPECT_GT(functions("global"), 1u);
+}
+
 TEST(LongFunction, knows_in_its_parts_what_does_not_overlap) {
   Kernel k;
   const Buffer a = k.array({64}, Int(32));
