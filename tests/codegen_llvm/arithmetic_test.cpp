@@ -456,19 +456,21 @@ TEST(Float, division_by_a_constant_stays_a_division) {
 
 /// A[i] / D[lane], whose divisors are read in the loop, which does not change them.
 NDArray quotients(const NDArray& input, float divisor, bool allows_reciprocals, int lanes,
-                  const TargetFacts& target) {
+                  const TargetFacts& target, ForKind kind = ForKind::Serial) {
   const Expr count = make_int(Int(32), input.num_elements());
   Kernel k;
   const Buffer a = k.array({count}, Float(32)), d = k.array({lanes}, Float(32)),
                c = k.array({count}, Float(32));
   IRBuilder ib;
   if (allows_reciprocals) ib.scope_attr("allow_reciprocals", 1);
-  ib.for_range(0, floordiv(count, lanes), "i", [&](Var i) {
-    const Expr first = make_int(Int(32), 0);
-    const Expr at = lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes);
-    const Expr lane = lanes == 1 ? first : make_ramp(first, 1, lanes);
-    ib.emit(make_store(c, make_load(a, {at}) / make_load(d, {lane}), {at}));
-  });
+  ib.for_range(0, floordiv(count, lanes), "i",
+               [&](Var i) {
+                 const Expr first = make_int(Int(32), 0);
+                 const Expr at = lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes);
+                 const Expr lane = lanes == 1 ? first : make_ramp(first, 1, lanes);
+                 ib.emit(make_store(c, make_load(a, {at}) / make_load(d, {lane}), {at}));
+               },
+               {.kind = kind});
   const NDArray output = NDArray::zeros(input.shape(), Float(32));
   k.compile(ib.get(), target)(input, NDArray::full({lanes}, Float(32), divisor), output);
   return output;
@@ -488,6 +490,15 @@ TEST(Float, divisions_are_products_with_the_reciprocal_where_a_pragma_allows_it)
         ASSERT_LE(error_of(y, static_cast<double>(x) / divisor), 2) << x;
       }
     }
+}
+
+// The body of a parallel loop is a function of its own.
+TEST(Float, divisions_in_parallel_loops_are_products_where_a_pragma_around_them_allows_it) {
+  const float divisor = 3;
+  const NDArray input = NDArray::random({4096}, Float(32));
+  const NDArray product = quotients(input, divisor, true, 8, host_target(), ForKind::Parallel);
+  for (int n = 0; n < 4096; ++n)
+    ASSERT_EQ(product.data<float>()[n], input.data<float>()[n] * (1 / divisor)) << n;
 }
 
 TEST(Float, minimum_and_maximum_are_those_of_the_interpreter) {
