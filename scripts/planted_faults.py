@@ -190,7 +190,8 @@ def make_worktree(where):
         must(["git", "checkout", "--quiet", "--force", "--detach", commit], where)
     else:
         must(["git", "worktree", "add", "--detach", where, commit], ROOT)
-    must(["cmake", "--preset", "release"], where)
+    alone = ";".join(sorted({str(where / fault["file"]) for fault in faults()}))
+    must(["cmake", "--preset", "release", f"-DTENON_COMPILED_ALONE={alone}"], where)
     return commit
 
 
