@@ -94,6 +94,19 @@ TEST(ConversionsTest, OfShiftedIntegersAreInfiniteInFloat16) {
   }
 }
 
+TEST(ConversionsTest, OfChosenIntegersAreInfiniteInFloat16) {
+  te::Tensor A = te::placeholder({16}, "A", Int(32));
+  te::Tensor B = te::compute(
+      {16}, {"i"},
+      [&](Var i) {
+        const tir::Expr shifted = tir::cast(Float(32), A(i) << 27);
+        const tir::Expr chosen = tir::select(A(i) > 0, shifted, infinity(Float(32)));
+        return tir::cast(Int(32), tir::cast(Float(16), chosen));
+      },
+      "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+}
+
 /// GCC 12 leaves the count out of the last vector of a row (src/codegen/c_like/helpers.cpp).
 TEST(VectorsTest, OfBitsAreCountedInC) {
   te::Tensor T = te::compute(

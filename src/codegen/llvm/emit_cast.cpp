@@ -1,14 +1,18 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
+
+using namespace tir;
 
 namespace {
 
@@ -135,25 +139,29 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
   return builder_.CreateSelect(builder_.CreateFCmpORD(value, value), result, same_shape(result, 0));
 }
 
+bool has_half_operand(const Stmt& body) {
+  const auto is_half = [](const Expr& e) { return e.dtype().is_float() && e.dtype().bits == 16; };
+  return any_node(
+      body, [&](const Cast& n) { return is_half(n.value); },
+      [&](const Binary& n) { return is_half(n.a); },
+      [&](const Call& n) { return std::ranges::any_of(n.args, is_half); });
+}
+
 llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from, DataType to) {
-  auto convert = [&](DataType target) {
-    return from.is_int() ? builder_.CreateSIToFP(value, type(target))
-                         : builder_.CreateUIToFP(value, type(target));
+  const auto convert = [&](DataType target) {
+    llvm::Value* result = from.is_int() ? builder_.CreateSIToFP(value, type(target))
+                                        : builder_.CreateUIToFP(value, type(target));
+    // InstCombine assumes that float16 represents integers with few significant bits exactly, but
+    // large ones become infinity (llvm_faults.md). It does not look through a fence.
+    const bool may_be_infinite = computation_.reads_half && from.bits > 16;
+    if (!may_be_infinite || llvm::isa<llvm::Constant>(result)) return result;
+    return static_cast<llvm::Value*>(
+        builder_.CreateUnaryIntrinsic(llvm::Intrinsic::arithmetic_fence, result));
   };
   if (to.bits >= 32) return convert(to);
   // Integers that do not overflow float16 are exact in float32. bfloat16 has a larger range, so the
   // first of the two roundings must record whether it lost bits.
   const int lanes = to.lanes;
-  if (to.is_float() && from.bits > 16) {
-    // InstCombine assumes that float16 represents integers with few significant bits exactly, but
-    // large ones become infinity (llvm_faults.md). 65535 becomes infinity as well and has too many
-    // significant bits for that assumption, so values are clamped to it.
-    const auto clamp = [&](llvm::Intrinsic::ID op, std::int64_t bound) {
-      value = builder_.CreateBinaryIntrinsic(op, value, same_shape(value, bound));
-    };
-    if (from.is_int()) clamp(llvm::Intrinsic::smax, -65535);
-    clamp(from.is_int() ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, 65535);
-  }
   if (to.is_float() || from.bits <= 16) return round_float32(convert(Float(32, lanes)), to);
   if (from.bits == 64) {
     // A double has 53 significant bits. All bits below the upper 52 are combined into one sticky

@@ -25,14 +25,21 @@ namespace tenon::codegen {
 
 class OutlinedBody;
 
+/// Whether an operation has a float16 operand.
+bool has_half_operand(const tir::Stmt& body);
+
 /// Analyses of a whole computation, before it is emitted as one function or several.
 struct Computation {
   explicit Computation(const tir::Stmt& body)
-      : used_as_data(data_variables(body)), sizes(body), fragments(body) {}
+      : used_as_data(data_variables(body)),
+        sizes(body),
+        fragments(body),
+        reads_half(has_half_operand(body)) {}
 
   VarSet used_as_data;
   StmtSizes sizes;
   Fragments fragments;
+  bool reads_half;
 };
 
 class FunctionEmitter {

@@ -215,6 +215,11 @@ bool has_short_rows(const Tensor& windows, bool has_gaps, const TargetFacts& tar
          kMaxShare * static_cast<double>(parts_of(*width, used) * lanes);
 }
 
+/// Computes all channels of the last block, also those past the end, so that no vector has guards.
+void round_up_channels(const Schedule& s, const Tensor& images) {
+  s[images].round_up(images.op().axis()[1]);
+}
+
 /// Schedules Layout::Nchw with vectors of channels: transposes the image of a block of channels to
 /// {n, c / lanes, h, w, c % lanes}, computes its results in this layout, and transposes them back.
 void arrange_blocks_of_channels(const Schedule& s, const Request& request,
@@ -250,12 +255,14 @@ void arrange_blocks_of_channels(const Schedule& s, const Request& request,
       channel_tile(request.core.shape()[2], request.core.shape()[3]);
   const Stage block = s[results];
   block.compute_at(stage, task);
+  round_up_channels(s, results);
   const std::vector<IterVar> loops = lay_out_in_panels(block, 1, 1, lanes, lanes);
   auto [down, across, row, column] = block.tile(loops[2], loops[3], most_rows, most_columns);
   block.unroll(row).unroll(column);
   block.pragma(down, kPartitioned, 1).pragma(across, kPartitioned, 1);
   const Stage tile = s[sums];
   tile.compute_at(block, across);
+  round_up_channels(s, sums);
   const std::vector<IterVar> own = tile.op().axis();
   keep_vectors_of_channels(tile, own[2], own[3], own[1], lanes);
 
@@ -264,6 +271,7 @@ void arrange_blocks_of_channels(const Schedule& s, const Request& request,
   if (is_padded) {
     const Stage padded = s[source];
     padded.compute_at(stage, task);
+    round_up_channels(s, source);
     const std::vector<IterVar> of_padded = lay_out_in_panels(padded, 1, 1, lanes, lanes);
     for (const std::size_t n : {2, 3}) padded.pragma(of_padded[n], kPartitioned, 1);
   }
@@ -271,6 +279,7 @@ void arrange_blocks_of_channels(const Schedule& s, const Request& request,
                            ? s.cache_read(source.op().inputs().front(), "global", {source.op()})
                            : s.cache_read(source, "global", {tile.op()});
   s[image].compute_at(stage, task);
+  round_up_channels(s, image);
   const std::vector<IterVar> of_image = s[image].transform_layout(
       [&](std::span<const tir::Var> at) {
         return std::vector<tir::Expr>{at[0], tir::floordiv(at[1], lanes), at[2], at[3],
