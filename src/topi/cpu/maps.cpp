@@ -234,11 +234,13 @@ bool reduces_rows(const Operation& op) {
   return found;
 }
 
+/// The number of rows that are added at a time.
+constexpr int kRowsAtOnce = 8;
+
 /// Adds several rows at a time. Processes one segment of columns after the other, so that the sums
 /// of a segment stay in the L1 cache.
 void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int piece,
                      bool has_threads) {
-  constexpr int kRowsAtOnce = 8;
   std::vector<IterVar> order = stage.op().axis();
   auto [pieces, columns] = stage.split(order.back(), piece);
   auto [vector, lane] = stage.split(columns, lanes);
@@ -255,6 +257,25 @@ void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int
   if (has_threads) stage.parallel(order.front());
 }
 
+/// Sums of a single vector of columns. Each of several partial sums adds every eighth row, because
+/// a single sum would wait for the latency of every addition.
+void arrange_few_columns(const Schedule& s, const Tensor& out, const IterVar& all_rows,
+                         int lanes) {
+  const Stage partial = s[s.rfactor(out, s[out].split(all_rows, kRowsAtOnce).inner, 0)];
+  const Stage sums = s[out];
+  std::vector<IterVar> order = sums.op().axis();
+  auto [vector, lane] = sums.split(order.back(), lanes);
+  order.back() = vector;
+  order.insert(order.end(), {sums.op().reduce_axis(0), lane});
+  sums.reorder(order).unroll(sums.op().reduce_axis(0)).vectorize(lane);
+  partial.compute_at(sums, vector);
+  const std::vector<IterVar> own = partial.op().axis();
+  auto [own_vector, own_lane] = partial.split(own.back(), lanes);
+  partial.reorder({own_vector, partial.op().reduce_axis(0), own.front(), own_lane});
+  partial.unroll(own.front()).vectorize(own_lane);
+  partial.pragma(partial.op().reduce_axis(0), kPartitioned, 1);
+}
+
 }  // namespace
 
 bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target) {
@@ -268,6 +289,12 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
   const int piece = elements_at_hand(out.dtype(), target);
   const IterVar rows = fused(stage, op.reduce_axis());
   const bool has_threads = is_worth_threads(terms_of(op));
+  const bool has_few_columns = tir::constant_int(out.shape().back()).value_or(lanes + 1) <= lanes;
+  constexpr double kManyRows = 4.0 * kRowsAtOnce;
+  if (!has_threads && has_few_columns && count_of(reduced_extents(op)).value_or(0) >= kManyRows) {
+    arrange_few_columns(s, out, rows, lanes);
+    return true;
+  }
   const double least = 2.0 * target.cores * piece;
   if (!has_threads || target.cores == 1 || count_of(out.shape()).value_or(least) >= least) {
     arrange_columns(stage, rows, lanes, piece, has_threads);
