@@ -1,6 +1,7 @@
 // Operators on rows for CPUs (topi/cpu.h): softmax, norms, row reductions, attention.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
@@ -49,6 +50,17 @@ struct RowReduction {
   int lanes_;
 };
 
+/// Whether vectors of the rows that `reduction` reads from memory cross cache lines, but vectors of
+/// half the length do not.
+bool starts_within_lines(const Operation& reduction, double terms, int lanes) {
+  const Expr& term = reduction.as<te::Compute>()->reduction()->source.front();
+  const auto* load = term.as<tir::ProducerLoad>();
+  if (!load || !Tensor::of(*load).op().as<te::Placeholder>()) return false;
+  const int bytes = term.dtype().bytes();
+  return lanes * bytes == kBytesOfALine &&
+         std::fmod(terms * bytes, kBytesOfALine) == kBytesOfALine / 2;
+}
+
 RowReduction::RowReduction(const Schedule& s, const Tensor& reduction, const TargetFacts& target)
     : result(reduction), lanes_(lanes_of(reduction.dtype(), target)) {
   constexpr int kVectors = 4, kMinTerms = 8;
@@ -57,6 +69,7 @@ RowReduction::RowReduction(const Schedule& s, const Tensor& reduction, const Tar
   if (op.num_outputs() > 1 || terms.value_or(kMinTerms) < kMinTerms || !has_free_terms(op)) return;
   if (terms && *terms < lanes_)
     lanes_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(*terms)));
+  if (terms && starts_within_lines(op, *terms, lanes_)) lanes_ /= 2;
   const int vectors = terms.value_or(0) < 2 * kVectors * lanes_ ? 1 : kVectors;
   const Stage stage = s[reduction];
   add_part(s, fused(stage, op.reduce_axis()), vectors * lanes_);
