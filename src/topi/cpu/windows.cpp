@@ -200,7 +200,7 @@ void arrange_nhwc(const Schedule& s, const Request& request, const TargetFacts& 
 /// unused lanes. If the windows have many points, exchanging the dimensions of a block of channels
 /// costs less than the unused lanes.
 bool has_short_rows(const Tensor& windows, bool has_gaps, const TargetFacts& target) {
-  constexpr double kMinPoints = 16, kMaxShare = 0.55;
+  constexpr double kMinPoints = 16, kMaxShare = 0.65;
   const std::vector<Tensor> inputs = windows.op().inputs();
   const std::optional<std::int64_t> channels = tir::constant_int(windows.shape()[1]),
                                     width = tir::constant_int(windows.shape()[3]);
