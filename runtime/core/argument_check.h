@@ -65,7 +65,7 @@ class ArgumentChecker {
   std::vector<KnownArray> known_arrays_;
 };
 
-// The check of one call, whose result has the form that generated code requires.
+// Checks the arguments of one call and converts them to the form that generated code requires.
 
 /// The arguments of one call. Refers to the memory of the passed arrays.
 struct CheckedArguments {

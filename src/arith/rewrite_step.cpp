@@ -401,7 +401,8 @@ Expr rewrite_not(const Expr& e, RewriteContext& context) {
 
 // ---- nodes --------------------------------------------------------------------------------------
 
-/// Returns the constant that equals the condition if a literal fact decides it.
+/// Returns true or false, as a constant, if a known condition (Facts::State::literals) implies `e`
+/// or its negation; otherwise nullopt. Always nullopt unless `context.uses_literals`.
 std::optional<Expr> decide(const Expr& e, const RewriteContext& context) {
   const auto holds = context.uses_literals ? context.facts.state().decide(e) : std::nullopt;
   return holds ? std::optional(make_int(e.dtype(), *holds)) : std::nullopt;

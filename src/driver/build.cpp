@@ -498,7 +498,7 @@ Code compile_first_tier(const std::vector<TargetedModule>& modules, const BuildO
   BuildOptions first = options;
   first.opt_level = 0;
   first.autotune_loops = false;
-  // The callbacks of the user belong to the user's thread.
+  // The second tier is compiled on another thread, which must not call the user's callbacks.
   BuildOptions second = options;
   second.on_step = {};
   second.on_warning = {};

@@ -40,10 +40,10 @@ struct ProfiledFunction {
 };
 
 /// Adds probes to a function that is ready for code generation. Returns the function with probes,
-/// and its regions without the work of the stages. Stage n is reported as region
-/// `first_region + n`. A stage inside the loops of another stage is timed only if each execution of
-/// its loops takes provably much longer than the probes: some thousand operations. Loops of unknown
-/// extent count as short.
+/// and its ProfiledFunction, whose `work` is empty. Stage n is reported as region `first_region +
+/// n`. A stage inside the loops of another stage gets probes only if one execution of its loops
+/// takes much longer than a pair of probes: by estimate, kMinWork expression nodes or more. A loop
+/// of unknown extent is assumed to have kUnknownExtent iterations.
 std::pair<tir::PrimFunc, ProfiledFunction> probe_stages(const tir::PrimFunc& func,
                                                         int first_region);
 

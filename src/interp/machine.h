@@ -185,7 +185,8 @@ class Machine {
   /// Describes an accessed element in messages.
   using ElementName = FunctionRef<std::string()>;
   /// Throws if the access races with another thread of the block or with another block of the
-  /// launch. `note(user)` records the access in its memory.
+  /// launch. Calls `note` once with the current thread and once with the current block as the user.
+  /// `note` records the access in the accessed memory, and returns false if the access races.
   void check_order(const Thread& t, ElementName name, bool is_write,
                    FunctionRef<bool(const User&)> note) const;
   /// Returns the address of an element at an offset from an address (tvm_access_ptr).

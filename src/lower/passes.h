@@ -34,7 +34,8 @@ PassFunction vectorize_loops;
 PassFunction vectorize_loops_as_text;
 /// Runs all virtual threads one after the other in one thread.
 PassFunction inject_virtual_threads;
-/// Allocates two copies of double buffers and fills one of them ahead of its use.
+/// Allocates two copies of each buffer marked by double_buffer, and fills one copy for the next
+/// iteration while the other copy is used.
 PassFunction inject_double_buffers;
 /// Places allocations, and lets those with disjoint lifetimes share memory.
 PassFunction rewrite_storage;
@@ -51,8 +52,9 @@ PassFunction rewrite_unsafe_selects;
 PassFunction hoist_ifs;
 /// Binds repeated expressions to let variables.
 PassFunction eliminate_common_subexpressions;
-/// Binds repeated expressions as in TVM 0.9 text, where divisions may be hoisted above the choices
-/// that guard them.
+/// Binds repeated expressions to let variables as in TVM 0.9 text. Unlike
+/// eliminate_common_subexpressions, this pass may hoist an integer division above the if_then_else
+/// or select that guards it.
 PassFunction eliminate_common_subexpressions_as_text;
 /// Turns vector selects into if_then_else if an arm may fault where it is not selected.
 PassFunction guard_choices;

@@ -375,8 +375,8 @@ class Application {
       fail("the function has " + std::to_string(params_.size()) + " parameters for " +
            std::to_string(inputs.size()) + " inputs, so none is an output");
     for (std::size_t n = 0; n < inputs.size(); ++n) check_kind(n);
-    // First, extents of parameters that are single variables get values from the inputs. Then the
-    // other extents are compared with the inputs.
+    // First, determines each variable that is by itself an extent of a parameter from the shapes of
+    // the inputs. Then compares the shapes of the input parameters with the shapes of the inputs.
     for (std::size_t n = 0; n < inputs.size(); ++n) bind_sizes(n);
     for (std::size_t n = 0; n < inputs.size(); ++n) compare_shape(n);
     for (std::size_t n = 0; n < params_.size(); ++n) declare(n);

@@ -200,9 +200,10 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
   return make_store(n->buffer, value, {n->indices[0]});
 }
 
-/// Converts the guarded accumulations of a loop body. A condition is kept if it guards other
-/// statements as well, or if an element does not provably exist and belong to the task. `facts`
-/// hold around the body.
+/// If-converts the accumulations of a loop body: makes them unguarded by selecting the accumulated
+/// term. An `if` stays if it guards other statements too, if an accumulated element is not provably
+/// in bounds, or if the task does not provably store that element unconditionally (or own its
+/// memory). `facts` hold around the body.
 Stmt with_chosen_terms(const Stmt& body, const arith::Facts& facts, const StoredByTask& own) {
   return rewrite(body, [&](const If& n, const Stmt&) -> std::optional<Stmt> {
     return n.else_case ? std::nullopt : chosen(n.then_case, n.condition, facts, own);

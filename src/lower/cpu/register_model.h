@@ -23,8 +23,8 @@ inline constexpr int kMaxRegistersOfVector = 16;
 /// independent operations. With many, the other values of the body would not have enough registers.
 inline constexpr int kRegistersOfPart = 4;
 
-/// The maximum size of memory of which each iteration has its own copy. Larger memory does not fit
-/// registers and uses too much stack.
+/// The maximum size, in bytes, of a buffer that is private to each iteration. Larger memory does
+/// not fit registers and uses too much stack.
 inline constexpr std::int64_t kMaxPrivateBytes = 1024;
 
 /// The minimum number of iterations after widening if the loop needs a tail loop.

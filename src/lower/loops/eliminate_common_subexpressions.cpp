@@ -429,7 +429,7 @@ class Context {
  private:
   static std::size_t index(ComputationId id) { return static_cast<std::size_t>(id); }
 
-  /// For each variable, by number, how many enclosing definitions are in scope.
+  /// The number of definitions in scope of each variable, indexed by the variable's ComputationId.
   std::vector<int> in_scope_;
   DenseMap<ComputationId, std::vector<Var>> lets_;
 };

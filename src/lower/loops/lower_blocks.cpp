@@ -87,8 +87,9 @@ struct Allocated {
   /// The accesses in program order.
   std::vector<BlockAccess> accesses;
   std::vector<Realize::DimAlign> align;
-  /// The first dimension from which on all dimensions are allocated whole. The reason is that
-  /// matched buffers declare strides that are products of the sizes of these dimensions.
+  /// This dimension and all following ones are allocated with their full extents, because a
+  /// match_buffer declares a stride that is the product of these extents. kNone if there is no such
+  /// stride.
   std::size_t first_whole = kNone;
 };
 

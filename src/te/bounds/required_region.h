@@ -51,8 +51,9 @@ Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
 Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
                   const arith::Facts& facts);
 
-/// Returns the range in the axis's own type. Readers may use wider indices, but their requirements
-/// are inside the axis. If their loops exceed the type, the range ends at the end of the axis.
+/// Converts the range to the type of the axis. Consumers may use wider indices, but what they
+/// require is inside the axis. If the minimum may exceed the maximum of the type, it is clamped so
+/// that the range ends at the end of the axis.
 Range in_type_of(const IterVar& axis, const Range& range, const arith::Facts& facts);
 
 }  // namespace tenon::te

@@ -1,6 +1,6 @@
-// The statements of a stage that calls a tensor intrinsic: a tensorized stage, where the call
-// replaces a loop and all loops inside it, or an operation on regions, whose innermost statement is
-// the call.
+// The statements of a stage that calls a tensor intrinsic. In a tensorized stage, the call replaces
+// a loop and all loops inside it. In a stage that declares the call itself (TensorCompute), the
+// call is the innermost statement.
 //
 //   for (i, 0, 64) for (j.outer, 0, 4) for (j.inner, 0, 16) C[i, j] = A[i, j] + B[i, j]
 //   -> for (i, 0, 64) for (j.outer, 0, 4) vadd(C[i, j.outer*16 ...], A[...], B[...])

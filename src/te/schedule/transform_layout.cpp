@@ -202,7 +202,9 @@ std::optional<Digits> divided(const Digits& digits, std::int64_t divisor, bool i
       if (!is_quotient) result.push_back(digit);
       continue;
     }
-    // The digit contains the divisor's boundary, so it is split into a lower and a higher digit.
+    // The digit has a part below the divisor, which belongs to the remainder, and a part above it,
+    // which belongs to the quotient. It can be split only if the divisor is a multiple of its
+    // scale.
     if (divisor % digit.scale != 0) return std::nullopt;
     const std::int64_t low = divisor / digit.scale;
     if (digit.extent && *digit.extent % low != 0) return std::nullopt;

@@ -19,11 +19,12 @@ int neighbours_at_once(const Tensor& product);
 void keep_dot_products_in_registers(const te::Stage& sums, const te::IterVar& row,
                                     const te::IterVar& column, int lanes, int steps);
 
-/// Packs the second factor in panels of `width` columns. Within a panel, the elements of a column
-/// that one instruction multiplies are adjacent: {k, j} becomes {j / width, k / neighbours, j %
-/// width * neighbours + k % neighbours}, after the batch dimension. `k` and `j` are the positions
-/// of these dimensions. `panels_at_once` panels are packed together, which reads longer contiguous
-/// pieces of the source's rows. Returns the loop over panels.
+/// Packs the second factor in panels of `width` columns. `neighbours` elements of a column, which
+/// one instruction multiplies, are adjacent in a panel. An element whose indices are x in dimension
+/// `k` and y in dimension `j` moves to {y / width, x / neighbours, y % width * neighbours + x %
+/// neighbours}, after the batch dimension. `k` and `j` are dimensions of `packed`. Packs
+/// `panels_at_once` panels together, which reads longer contiguous pieces of the source's rows.
+/// Returns the loop over panels, or over groups of `panels_at_once` panels.
 te::IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::size_t k,
                                std::size_t j, int width, int lanes, int neighbours,
                                int panels_at_once = 1);

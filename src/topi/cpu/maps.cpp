@@ -259,8 +259,7 @@ void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int
 
 /// Sums of a single vector of columns. Each of several partial sums adds every eighth row, because
 /// a single sum would wait for the latency of every addition.
-void arrange_few_columns(const Schedule& s, const Tensor& out, const IterVar& all_rows,
-                         int lanes) {
+void arrange_few_columns(const Schedule& s, const Tensor& out, const IterVar& all_rows, int lanes) {
   const Stage partial = s[s.rfactor(out, s[out].split(all_rows, kRowsAtOnce).inner, 0)];
   const Stage sums = s[out];
   std::vector<IterVar> order = sums.op().axis();

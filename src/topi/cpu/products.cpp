@@ -960,9 +960,9 @@ bool has_few(const Request& request, const ProductExtents& extents) {
   return (long_dimension(extents) == 0 ? *extents.columns : *extents.rows) <= kFewRows;
 }
 
-/// Whether to compute the result as dot products with one partial sum per lane. This requires few
-/// rows or columns, and a reduction so long that adding the lanes costs less than packing B or than
-/// a tile that is mostly empty.
+/// Whether to compute the result as dot products with one partial sum per lane. The reduction must
+/// be so long that adding the lanes costs less than the alternative: packing B if the result has
+/// few rows, a mostly empty tile if it has few columns.
 bool has_few_long_dots(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
   constexpr std::int64_t kVectors = 4;

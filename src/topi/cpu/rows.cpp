@@ -273,8 +273,8 @@ struct Attention {
   }
 };
 
-/// Returns the inputs of the operation; nullopt unless there are as many as `dimensions`, with
-/// these ranks.
+/// Returns the inputs of the operation that computes `x`; nullopt unless their ranks, in order, are
+/// `dimensions`.
 std::optional<std::vector<Tensor>> inputs_of(const Tensor& x, std::vector<int> dimensions) {
   const std::vector<Tensor> inputs = x.op().inputs();
   if (inputs.size() != dimensions.size()) return std::nullopt;

@@ -37,8 +37,8 @@ Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocati
 
 namespace {
 
-/// Whether the numbers of elements are provably equal: either both are 0, or they have equal
-/// constants and the same expressions in any order.
+/// Whether the numbers of elements are provably equal: either both have the constant factor 0, or
+/// their constant factors are equal and their other factors are the same in any order.
 bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   const auto [x, factors_of_a] = factors_of(a);
   const auto [y, factors_of_b] = factors_of(b);
