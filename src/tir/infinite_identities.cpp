@@ -50,6 +50,7 @@ Expr identity_of(BinaryOp op, DataType type) {
     case BinaryOp::Min:
     case BinaryOp::Max:
       if (!type.is_floating()) return op == BinaryOp::Min ? max_value(type) : min_value(type);
+      if (type.is_vector()) return make_broadcast(identity_of(op, type.element()), type.lanes);
       for (const auto& [node, finite] : infinite_identities())
         if (node.dtype == type && (finite > 0) == (op == BinaryOp::Min))
           return Expr(Shared<const ExprNode>::of_static(node));

@@ -59,6 +59,17 @@ TEST(Processor, number_of_registers_follows_the_architecture_and_the_features) {
   EXPECT_EQ(vector_registers(arm).count, 32);
 }
 
+TEST(Processor, CodeLoadsWithoutInstructionsThatItNeverUses) {
+  if (!host_processor().triple.starts_with("x86_64")) GTEST_SKIP();
+  testing::Kernel kernel;
+  const tir::Buffer a = kernel.array({1}, Float(32));
+  tir::TargetFacts target = testing::plain_target();
+  target.features = {"+pku", "+ptwrite", "+hreset"};
+  tir::IRBuilder ib;
+  ib.buffer_ptr(a)[0] = 1.0f;
+  EXPECT_NO_THROW(kernel.compile(ib.get(), target));
+}
+
 TEST(Processor, names_are_checked) {
   EXPECT_TRUE(is_known_cpu("znver4", "x86_64-linux-gnu"));
   EXPECT_FALSE(is_known_cpu("znver44", "x86_64-linux-gnu"));

@@ -176,6 +176,15 @@ TEST(CpuReductions, OfAFewRowsOfAnyLength) {
     }
 }
 
+TEST(CpuReductions, OfManyRowsOfOneVector) {
+  for (const int columns : {1, 11, 16}) {
+    const Tensor A = te::placeholder({77, columns}, "A"), B = sum(A, {0});
+    EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "") << columns;
+  }
+  const Tensor A = te::placeholder({5, 70, 12}, "A"), B = max(relu(A), {1});
+  EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "");
+}
+
 TEST(CpuReductions, OfMapsAndOfOtherTypes) {
   const Tensor A = te::placeholder({40, 70}, "A", Int(32));
   const Tensor B = sum(multiply(Term(A), Term(2)), {1}), C = min(A, {0});

@@ -1108,6 +1108,12 @@ TEST(CpuWinograd, ComputesMapsOfTheConvolutionWithIt) {
   EXPECT_EQ(scheduled_results_differ(Z, {X, K, Bias, Z}), "");
 }
 
+TEST(CpuWinograd, ComputesMapsOfTheNhwcFormWithIt) {
+  const Tensor X = nhwc_images({1, 4, 9, 10}), K = nhwc_kernels(4, 4);
+  const Tensor Y = topi::relu(topi::conv2d_winograd_nhwc(X, K, {.padding = {1, 1, 1, 1}}));
+  EXPECT_EQ(scheduled_results_differ(Y, {X, K, Y}), "");
+}
+
 /// The names of the stages that are stored whole.
 std::string roots(const Tensor& out) {
   std::string names;

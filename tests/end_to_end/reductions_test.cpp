@@ -358,6 +358,24 @@ TEST(ReductionTest, OfEveryKind) {
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 
+TEST(InitTest, OfVectorElements) {
+  te::Tensor A = te::placeholder({3, 13}, "A", Int(32, 4));
+  const te::IterVar k = te::reduce_axis({0, 13}, "k");
+  te::Tensor B = te::compute(
+      {3}, {"i"},
+      [&](Var i) { return te::sum(A(i, k), {k}, {.init = {tir::make_const(Int(32, 4), 7)}}); },
+      "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+}
+
+TEST(MaximumTest, OfVectorElements) {
+  te::Tensor A = te::placeholder({3, 13}, "A", Float(32, 4));
+  const te::IterVar k = te::reduce_axis({0, 13}, "k");
+  te::Tensor B = te::compute(
+      {3}, {"i"}, [&](Var i) { return te::max(A(i, k), {k}); }, "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+}
+
 /// 3 tiles of 4 elements cover 10: the last two would start from A[10] and A[11].
 TEST(InitTest, ReadsNothingOutsideOfTheDomain) {
   te::Tensor A = te::placeholder({10}, "A", Int(32));

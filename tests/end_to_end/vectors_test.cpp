@@ -1,6 +1,7 @@
 // Vectors: elements, tails and reductions.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <ctime>
 
 #include "tenon/tir/stmt.h"
@@ -102,6 +103,18 @@ TEST(ConversionsTest, OfChosenIntegersAreInfiniteInFloat16) {
         const tir::Expr shifted = tir::cast(Float(32), A(i) << 27);
         const tir::Expr chosen = tir::select(A(i) > 0, shifted, infinity(Float(32)));
         return tir::cast(Int(32), tir::cast(Float(16), chosen));
+      },
+      "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+}
+
+TEST(VectorsTest, OfNanHaveANanRemainder) {
+  te::Tensor A = te::placeholder({16}, "A");
+  te::Tensor B = te::compute(
+      {16}, {"i"},
+      [&](Var i) {
+        const Expr number = tir::select(A(i) > 0.5f, A(i), tir::make_const(Float(32), NAN));
+        return tir::isnan(tir::fmod(tir::select(tir::isinf(number), 0.0f, number), 3.0f));
       },
       "B");
   EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");

@@ -17,7 +17,6 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -28,6 +27,7 @@
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/loaded_artifact.h"
 #include "tenon/codegen/symbol_names.h"
+#include "tenon/runtime/processor.h"
 #include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
 
@@ -46,11 +46,10 @@ void check_processor(const tir::TargetFacts& target) {
   if (triple.getArch() != host.getArch() || triple.getOS() != host.getOS())
     throw RuntimeError("code for `" + triple.str() + "` cannot run on `" + host.str() +
                        "`; it can be saved");
-  const std::vector<std::string>& enabled = enabled_features(target);
-  for (const std::string& feature : host_processor().features)
-    if (feature.front() == '-' && std::ranges::binary_search(enabled, feature.substr(1)))
-      throw RuntimeError("the code was compiled for a processor with " + feature.substr(1) +
-                         ", which this one does not have; it can be saved");
+  const std::vector<std::string> missing = runtime::missing_features(needed_features(target));
+  if (!missing.empty())
+    throw RuntimeError("the code was compiled for a processor with " + missing.front() +
+                       ", which this one does not have; it can be saved");
 }
 
 std::unique_ptr<llvm::MemoryBuffer> buffer_of(std::string_view bytes, const char* name) {

@@ -66,6 +66,8 @@ void check_is_invariant(const std::string& name, const std::string& what, const 
 
 /// Whether conversion to the type preserves a constant, up to rounding of floats.
 bool keeps(const Expr& constant, DataType type) {
+  if (const auto* lanes = constant.as<tir::Broadcast>())
+    return lanes->lanes == type.lanes && keeps(lanes->value, type.element());
   const tir::IntImm* whole = constant.as<tir::IntImm>();
   const tir::FloatImm* real = constant.as<tir::FloatImm>();
   return !type.is_integral() || (whole && constant.dtype() == type) ||

@@ -92,10 +92,10 @@ std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore
   const std::vector<Operation> maps = group_with(
       s, out.op(), [&](const Operation& op) { return is_map_like(op, out); },
       [&](const Operation& op, const std::vector<Operation>&) {
-        if (is_map_like(op, out)) return true;
+        // The last operation of a core may look like a map.
         const bool is_last_core = !core && has_rank_of(op, out) && is_core(op.output(0));
         if (is_last_core) core = op.output(0);
-        return false;
+        return !is_last_core && is_map_like(op, out);
       });
   if (!core) return std::nullopt;
   // Collects the maps that read the operator, directly or through other maps. All other maps are
