@@ -27,6 +27,11 @@ enum class Typing : std::uint8_t {
   DotProducts,    // two vectors of 8-bit integers or bfloat16, and 32-bit accumulators
   Status,         // a scalar integer
   Launch,         // a string, seven integers, and any further arguments
+  Element,        // an element of a buffer or tensor, and a pointer to it as the result
+  Sizes,          // scalar integers, and a pointer as the result
+  Array,          // two pointers and a constant rank, and a pointer as the result
+  Offset,         // a pointer and an integer, and a pointer as the result
+  Pointer,        // a pointer
   Any
 };
 
@@ -61,18 +66,21 @@ Signature signature_of(Intrin intrin) {
   if (among({I::reinterpret})) return exactly(1, Typing::SameWidth);
   if (among({I::type_annotation, I::tvm_warp_activemask, I::thread_return, I::ptx_commit_group}))
     return exactly(0);
-  if (among({I::address_of, I::isnullptr, I::ptx_wait_group})) return exactly(1);
-  if (among({I::handle_add_byte_offset})) return exactly(2);
+  if (among({I::address_of})) return exactly(1, Typing::Element);
+  if (among({I::isnullptr})) return exactly(1, Typing::Pointer);
+  if (among({I::ptx_wait_group})) return exactly(1);
+  if (among({I::handle_add_byte_offset})) return exactly(2, Typing::Offset);
   if (among({I::ptx_cp_async})) return exactly(3);
   if (among({I::tvm_fill_fragment})) return exactly(6);
   if (among({I::tvm_load_matrix_sync, I::tvm_store_matrix_sync, I::tvm_mma_sync}))
     return exactly(8);
-  if (among({I::prefetch})) return exactly(4);
+  if (among({I::prefetch})) return exactly(4, Typing::Pointer);
   if (among({I::tvm_access_ptr, I::tvm_warp_shuffle, I::tvm_warp_shuffle_up,
              I::tvm_warp_shuffle_down}))
     return exactly(5);
-  if (among({I::tvm_stack_make_array})) return exactly(6);
-  if (among({I::tvm_stack_make_shape, I::tvm_tuple})) return at_least(0);
+  if (among({I::tvm_stack_make_array})) return exactly(6, Typing::Array);
+  if (among({I::tvm_stack_make_shape})) return at_least(0, Typing::Sizes);
+  if (among({I::tvm_tuple})) return at_least(0);
   if (among({I::tvm_call_packed, I::tvm_storage_sync})) return at_least(1);
   if (among({I::call_llvm_intrin, I::call_llvm_pure_intrin})) return at_least(2);
   if (among({I::tvm_thread_allreduce})) return at_least(4);
@@ -85,6 +93,9 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
   const DataType first = args.empty() ? type : args.front().dtype();
   auto all_are = [&](DataType wanted) {
     return std::ranges::all_of(args, [&](const Expr& e) { return e.dtype() == wanted; });
+  };
+  const auto is_scalar_integer = [](const Expr& e) {
+    return e.dtype().is_integral() && e.dtype().is_scalar();
   };
   switch (typing) {
     case Typing::Floats:
@@ -118,13 +129,22 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
              second.lanes == first.lanes;
     }
     case Typing::Status:
-      return first.is_integral() && first.is_scalar();
+      return is_scalar_integer(args[0]);
     case Typing::Launch:
       return args[kLaunchName].as<StringImm>() &&
              std::all_of(args.begin() + kLaunchExtents, args.begin() + kLaunchArguments,
-                         [](const Expr& extent) {
-                           return extent.dtype().is_integral() && extent.dtype().is_scalar();
-                         });
+                         is_scalar_integer);
+    case Typing::Element:
+      return type.is_handle() && (args[0].as<Load>() || args[0].as<ProducerLoad>());
+    case Typing::Sizes:
+      return type.is_handle() && std::ranges::all_of(args, is_scalar_integer);
+    case Typing::Array:
+      return type.is_handle() && first.is_handle() && args[1].dtype().is_handle() &&
+             constant_int(args[3]);
+    case Typing::Offset:
+      return type.is_handle() && first.is_handle() && is_scalar_integer(args[1]);
+    case Typing::Pointer:
+      return first.is_handle();
     case Typing::Any:
       return true;
   }
@@ -132,7 +152,7 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
 }
 
 /// The rules as texts in messages.
-constexpr NameTable<Typing, 12> kTypingTexts = {{
+constexpr NameTable<Typing, 17> kTypingTexts = {{
     {Typing::Floats, "takes floats of its result type"},
     {Typing::FloatAndCount, "takes a float of its result type and an integer"},
     {Typing::FloatTest, "takes floats and returns bool"},
@@ -147,6 +167,13 @@ constexpr NameTable<Typing, 12> kTypingTexts = {{
     {Typing::Status, "takes a scalar integer"},
     {Typing::Launch,
      "takes the kernel's name, six extents, a number of bytes, and the kernel's arguments"},
+    {Typing::Element, "takes an element of a buffer and returns a handle"},
+    {Typing::Sizes, "takes scalar integers and returns a handle"},
+    {Typing::Array,
+     "takes the handles of the data and of the shape, the strides, a constant rank, a value of the "
+     "element type and an offset, and returns a handle"},
+    {Typing::Offset, "takes a handle and an integer, and returns a handle"},
+    {Typing::Pointer, "takes a handle"},
     {Typing::Any, "takes any arguments"},
 }};
 
