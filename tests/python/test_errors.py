@@ -209,3 +209,27 @@ def test_the_interpreter_ends_while_objects_live():
         tenon.leak = keep
     """)
     assert done.returncode == 0 and done.stderr == ""
+
+
+def test_a_daemon_thread_does_not_abort_the_end_of_the_interpreter():
+    done = run("""
+        import threading, time, numpy as np, tenon
+        from tenon import te
+        A = te.placeholder((1 << 18,), "A")
+        B = te.compute((1 << 18,), lambda i: tenon.exp(A[i]), name="B")
+        f = tenon.build(te.create_schedule(B), [A, B])["main"]
+        a, b = np.ones(1 << 18, "float32"), np.zeros(1 << 18, "float32")
+        def call():
+            while True:
+                f(a, b)
+        for _ in range(2):
+            threading.Thread(target=call, daemon=True).start()
+        time.sleep(0.2)
+    """)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_array_without_init_is_refused():
+    array = tenon.runtime.NDArray.__new__(tenon.runtime.NDArray)
+    with pytest.raises(TypeError, match="not initialized"):
+        array.numpy()

@@ -262,9 +262,9 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  // LLVM's knowledge of fmod is wrong for NaN (llvm_faults.md). A row of a padded array is too short
-  // for a memcpy or memset call: for a few hundred bytes at unaligned addresses, the C library's
-  // functions cost ten times as much as a vector loop.
+  // LLVM's knowledge of fmod is wrong for NaN (llvm_faults.md). A row of a padded array is too
+  // short for a memcpy or memset call: for a few hundred bytes at unaligned addresses, the C
+  // library's functions cost ten times as much as a vector loop.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
   for (const llvm::LibFunc function :
        {llvm::LibFunc_fmod, llvm::LibFunc_fmodf, llvm::LibFunc_memcpy, llvm::LibFunc_memmove,

@@ -39,6 +39,14 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+/// Returns the C++ object of a Python object of the class of T. Throws Python's TypeError for an
+/// object that is not initialized, because only its `__new__` was called.
+template <class T>
+const T& instance(nb::handle object) {
+  if (!nb::inst_ready(object)) throw nb::type_error("the object is not initialized");
+  return *nb::inst_ptr<T>(object);
+}
+
 namespace tenon::python {
 
 /// A data type as users can give it: a DataType or its text.

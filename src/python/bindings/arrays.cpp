@@ -1,4 +1,5 @@
 #include "bindings/arrays.h"
+#include "bindings/callback.h"
 
 #include <new>
 
@@ -65,8 +66,7 @@ PyTypeObject* array_class = nullptr;
 
 /// Returns the array of a Python NDArray object. Null for any other object.
 const Array* as_array(PyObject* object) {
-  return PyObject_TypeCheck(object, array_class) ? nb::inst_ptr<Array>(nb::handle(object))
-                                                 : nullptr;
+  return PyObject_TypeCheck(object, array_class) ? &instance<Array>(object) : nullptr;
 }
 
 /// Makes `tensor` refer to the memory of a buffer. Returns false if a stride is not a multiple of
@@ -117,7 +117,7 @@ DLDataType get_buffer(PyObject* object, Py_buffer& buffer, auto subject) {
 Array import_buffer(PyObject* object) {
   const std::shared_ptr<Py_buffer> buffer(new Py_buffer(), [](Py_buffer* held) {
     if (Py_IsInitialized()) {
-      const nb::gil_scoped_acquire gil;
+      const HeldGil gil;
       PyBuffer_Release(held);
     }
     delete held;
@@ -333,13 +333,14 @@ runtime::Argument number(nb::handle value) {
 }
 
 int export_buffer(PyObject* self, Py_buffer* view, int flags) {
-  const Array* array = nb::inst_ptr<Array>(nb::handle(self));
-  const char* format = format_of_type(array->dtype());
   auto refuse = [&](const char* reason) {
     view->obj = nullptr;
     PyErr_SetString(PyExc_BufferError, reason);
     return -1;
   };
+  if (!nb::inst_ready(self)) return refuse("the array is not initialized");
+  const Array* array = nb::inst_ptr<Array>(nb::handle(self));
+  const char* format = format_of_type(array->dtype());
   if (array->device().type != runtime::DeviceType::Cpu)
     return refuse("the array is not in host memory; copy it with copy_to(cpu())");
   if (format == nullptr) return refuse("buffers cannot express the element type; use DLPack");
@@ -439,7 +440,7 @@ nb::object dlpack(const Array& array, nb::handle stream, nb::handle max_version,
 
 /// Returns a NumPy array of the elements. It shares the memory if the elements are in host memory.
 nb::object to_numpy(nb::handle self) {
-  const Array& array = *nb::inst_ptr<Array>(self);
+  const Array& array = instance<Array>(self);
   nb::module_ numpy = nb::module_::import_("numpy");
   if (array.device().type == runtime::DeviceType::Cpu) {
     if (format_of_type(array.dtype()) != nullptr) return numpy.attr("asarray")(self);
@@ -522,7 +523,7 @@ void bind_arrays(PyModule& m, PyModule& runtime) {
       .def(
           "copy_from",
           [](nb::handle_t<Array> self, nb::handle source) {
-            const Array& target = *nb::inst_ptr<Array>(self);
+            const Array& target = instance<Array>(self);
             if (target.is_readonly) throw RuntimeError("copy_from: the array is read-only", here());
             import_array(source).NDArray::copy_to(target, here());
             return nb::borrow(self);

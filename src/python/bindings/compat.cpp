@@ -3,6 +3,7 @@
 //    _compat.kind(C.op)           # "ComputeOp"
 //    _compat.stage_fields(s[C])   # {"attach": "root", "relations": [...], ...}
 #include "bindings/arguments.h"
+#include "bindings/callback.h"
 #include "bindings/rooms.h"
 #include "tenon/driver/lower.h"
 #include "tenon/interp/evaluate.h"
@@ -188,7 +189,7 @@ void interpret(const tir::PrimFunc& func, const std::vector<InterpretedArgument>
       values.emplace_back(tir::HostArray{reinterpret_cast<void*>(address), type, shape});
     }
   }
-  const nb::gil_scoped_release release;
+  const ReleasedGil release;
   tir::evaluate(func, values);
 }
 

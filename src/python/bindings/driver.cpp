@@ -20,7 +20,7 @@ namespace {
 
 /// Issues a warning of the compiler as a Python warning for the user's line.
 void warn(const std::string& message) {
-  const nb::gil_scoped_acquire gil;
+  const HeldGil gil;
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw nb::python_error();
 }
 
@@ -98,7 +98,7 @@ lowering::PassOptions pass_options(nb::handle given) {
   keywords.take("verify_each_pass", "a bool", options.verify_each_pass);
   if (const Callback call = keywords.function("on_pass")) {
     options.on_pass = [call](const lowering::PassOptions::PassReport& report) {
-      const nb::gil_scoped_acquire gil;
+      const HeldGil gil;
       (*call)(std::string(report.pass), report.before, report.after, report.seconds);
     };
   }
@@ -142,13 +142,13 @@ BuildOptions build_options(const nb::kwargs& kwargs, const char* what) {
   options.passes = pass_options(keywords.find("passes"));
   if (const Callback call = keywords.function("on_step")) {
     options.on_step = [call](std::string_view step, double seconds) {
-      const nb::gil_scoped_acquire gil;
+      const HeldGil gil;
       (*call)(std::string(step), seconds);
     };
   }
   if (const Callback call = keywords.function("on_warning")) {
     options.on_warning = [call](const std::string& message) {
-      const nb::gil_scoped_acquire gil;
+      const HeldGil gil;
       (*call)(message);
     };
   }
@@ -207,7 +207,7 @@ void bind_driver(PyModule& m) {
         const SourceLocation where = here();
         // Lowers a copy, because other threads may change the schedule when the GIL is released.
         const te::Schedule copy = s.copy();
-        const nb::gil_scoped_release release;
+        const ReleasedGil release;
         return lower(copy, args, options, where);
       },
       "schedule"_a, "args"_a, "options"_a, lower_doc.c_str());
@@ -216,7 +216,7 @@ void bind_driver(PyModule& m) {
       [](const tir::PrimFunc& func, const nb::kwargs& kwargs) {
         const BuildOptions options = build_options(kwargs, "lower");
         const SourceLocation where = here();
-        const nb::gil_scoped_release release;
+        const ReleasedGil release;
         return lower(func, options, where);
       },
       "func"_a, "options"_a);
@@ -234,7 +234,7 @@ void bind_driver(PyModule& m) {
         const SourceLocation where = here();
         const Target made = to_target(target);
         const te::Schedule copy = s.copy();
-        const nb::gil_scoped_release release;
+        const ReleasedGil release;
         return build(copy, args, made, options, where);
       },
       "schedule"_a, "args"_a, "target"_a = "llvm", "options"_a, build_doc.c_str());
@@ -245,11 +245,11 @@ void bind_driver(PyModule& m) {
         const SourceLocation where = here();
         if (const auto* list = std::get_if<2>(&modules)) {
           const std::vector<TargetedModule> made = targeted(*list);
-          const nb::gil_scoped_release release;
+          const ReleasedGil release;
           return build(made, options, where);
         }
         const Target made = to_target(target);
-        const nb::gil_scoped_release release;
+        const ReleasedGil release;
         if (const auto* module = std::get_if<0>(&modules))
           return build(*module, made, options, where);
         return build(std::get<1>(modules), made, options, where);
@@ -266,7 +266,7 @@ void bind_driver(PyModule& m) {
         if (options.name.is_given() || named.attrs.global_symbol.empty())
           named.attrs.global_symbol = options.name;
         const tir::IRModule module{{{named.attrs.global_symbol, named}}};
-        const nb::gil_scoped_release release;
+        const ReleasedGil release;
         return build(module, made, options, where);
       },
       "func"_a, "target"_a = "llvm", "options"_a);
@@ -293,7 +293,7 @@ void bind_driver(PyModule& m) {
         const SourceLocation where = here();
         const Target made = to_target(target);
         const te::Schedule copy = s.copy();
-        const nb::gil_scoped_release release;
+        const ReleasedGil release;
         return compile(copy, args, made, options, where);
       },
       "schedule"_a, "args"_a, "target"_a = "llvm", "options"_a,
@@ -304,7 +304,7 @@ void bind_driver(PyModule& m) {
         const BuildOptions options = module_options(kwargs, "compile");
         const SourceLocation where = here();
         const Target made = to_target(target);
-        const nb::gil_scoped_release release;
+        const ReleasedGil release;
         return compile(module, made, options, where);
       },
       "module"_a, "target"_a = "llvm", "options"_a);

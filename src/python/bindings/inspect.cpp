@@ -1,3 +1,4 @@
+#include "bindings/callback.h"
 #include "bindings/rooms.h"
 
 #include "bindings/driver.h"
@@ -54,7 +55,7 @@ std::string page_of(const std::string& title, const Schedule& s, Arguments args,
   const SourceLocation where = here();
   const Target made = to_target(target);
   const Schedule copy = s.copy();
-  const nb::gil_scoped_release release;
+  const ReleasedGil release;
   return loop_page(title, {view_loops(copy, args, made, options, std::nullopt, where)});
 }
 
@@ -62,7 +63,7 @@ std::string page_of(const std::string& title, const tir::IRModule& module, const
                     const BuildOptions& options) {
   const SourceLocation where = here();
   const Target made = to_target(target);
-  const nb::gil_scoped_release release;
+  const ReleasedGil release;
   return loop_page(title, {view_loops(module, made, options, std::nullopt, where)});
 }
 

@@ -1,4 +1,9 @@
 // The extension module `tenon._tenon`. The Python package `tenon` exports its contents.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "bindings/callback.h"
 #include "bindings/driver.h"
 #include "bindings/errors.h"
 #include "bindings/rooms.h"
@@ -6,6 +11,65 @@
 #include "bindings/tir.h"
 
 namespace tenon::python {
+
+namespace {
+
+struct Exit {
+  /// The thread that ends the interpreter, once it has begun.
+  std::atomic<std::thread::id> ending{};
+  /// The number of threads that wait for the GIL.
+  std::atomic<int> waiting = 0;
+};
+
+Exit& the_exit() {
+  static Exit& exit = *new Exit();  // outlives the interpreter
+  return exit;
+}
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+/// Does not return if the interpreter ends now. Other functions of `atexit` may need this thread,
+/// so it only waits for a short time while they run.
+void wait_if_ending() {
+  constexpr int kSteps = 100;
+  const auto step = std::chrono::milliseconds(1);
+  for (int n = 0; n < kSteps && !is_finalizing(); ++n) std::this_thread::sleep_for(step);
+  while (is_finalizing()) std::this_thread::sleep_for(step);
+}
+
+}  // namespace
+
+void take_gil(void (*take)(void*), void* state) {
+  Exit& exit = the_exit();
+  const auto is_ended_by_another = [&] {
+    const std::thread::id ending = exit.ending;
+    return ending != std::thread::id() && ending != std::this_thread::get_id();
+  };
+  ++exit.waiting;
+  if (PyGILState_Check() == 0 && is_ended_by_another()) {
+    --exit.waiting;
+    wait_if_ending();
+    ++exit.waiting;
+  }
+  take(state);
+  --exit.waiting;
+}
+
+void watch_for_exit() {
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    Exit& exit = the_exit();
+    exit.ending = std::this_thread::get_id();
+    // The threads that wait for the GIL take it now, because they cannot take it later.
+    const nb::gil_scoped_release release;
+    while (exit.waiting > 0) std::this_thread::yield();
+  }));
+}
 
 NB_MODULE(_tenon, extension) {
   PyModule m(extension);
@@ -20,6 +84,7 @@ NB_MODULE(_tenon, extension) {
   // Registered functions and callbacks exist until the process ends, so nanobind would report them
   // as leaks.
   nb::set_leak_warnings(false);
+  watch_for_exit();
   m.def("set_package_folder", &set_package_folder, "folder"_a);
   bind_errors(m);
   bind_types(m);

@@ -64,7 +64,7 @@ void clear_frames(const nb::python_error& error) {
 
 std::int32_t call_packed(std::size_t entry, const TenonValue* args, const std::int32_t* codes,
                          std::int32_t count) noexcept {
-  const nb::gil_scoped_acquire gil;
+  const HeldGil gil;
   try {
     std::pair<std::string, Callback> function;
     {

@@ -1,4 +1,5 @@
 // The bindings of compiled functions and modules.
+#include "bindings/callback.h"
 #include "bindings/rooms.h"
 
 #include <nanobind/stl/filesystem.h>
@@ -27,7 +28,7 @@ void call(const Function& function, PyObject* args) {
   const CallArguments arguments(function, args);
   const RunningCall running;
   try {
-    const nb::gil_scoped_release release;
+    const ReleasedGil release;
     function.call(arguments.list(), std::nullopt);
   } catch (const RuntimeError& error) {
     rethrow_raised(error.what());
@@ -44,7 +45,7 @@ PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
     return nullptr;
   }
   try {
-    call(*nb::inst_ptr<Function>(nb::handle(self)), args);
+    call(instance<Function>(self), args);
   } catch (...) {
     set_python_error(std::current_exception());
     return nullptr;
@@ -80,7 +81,7 @@ void bind_runtime(PyModule& m, PyModule& runtime) {
       .def("__call__", [](const Evaluator& e, const nb::args& args) {
         const SourceLocation where = here();
         const CallArguments arguments(e.function, args.ptr());
-        const nb::gil_scoped_release release;
+        const ReleasedGil release;
         return e.evaluator.evaluate(arguments.list(), where);
       });
   PyClass<Function>(runtime, "Function", nb::type_slots(function_slots),

@@ -43,7 +43,7 @@ std::vector<Schedule> schedules_of(nb::handle result, nb::handle passed, const c
 /// Returns the search space that a Python function `f(sch)` describes.
 Space space_of_function(const nb::callable& function) {
   return Space([call = make_callback(function)](const Schedule& fresh, const Target&) {
-    const nb::gil_scoped_acquire gil;
+    const HeldGil gil;
     nb::object sch = nb::cast(fresh);
     return schedules_of((*call)(sch), sch, "a space");
   });
@@ -52,7 +52,7 @@ Space space_of_function(const nb::callable& function) {
 ScheduleRule rule_of_function(const std::string& name, const nb::callable& apply) {
   return {name, [call = make_callback(apply)](const Schedule& sch, s_tir::BlockRV block,
                                               const Target& target) {
-            const nb::gil_scoped_acquire gil;
+            const HeldGil gil;
             nb::object copy = nb::cast(sch);
             return schedules_of((*call)(copy, block, target), copy, "a rule");
           }};
@@ -60,7 +60,7 @@ ScheduleRule rule_of_function(const std::string& name, const nb::callable& apply
 
 Postprocessor postprocessor_of_function(const std::string& name, const nb::callable& apply) {
   return {name, [call = make_callback(apply)](Schedule& sch, const Target& target) {
-            const nb::gil_scoped_acquire gil;
+            const HeldGil gil;
             nb::object copy = nb::cast(sch);
             try {
               (*call)(copy, target);
@@ -308,12 +308,12 @@ void bind_tuning(PyModule& tune, const char* name, const char* subject,
           options.log = [call = make_callback(*log)](tune::LogLevel level,
                                                      const std::string& line) {
             static constexpr const char* kLevels[] = {"debug", "info", "warning"};
-            const nb::gil_scoped_acquire gil;
+            const HeldGil gil;
             (*call)(kLevels[static_cast<std::size_t>(level)], line);
           };
         }
         const auto tune = [&] {
-          const nb::gil_scoped_release release;
+          const ReleasedGil release;
           return run(tuned, std::move(options));
         };
         Database database = tune();
