@@ -422,6 +422,7 @@ class JsonReader {
       result_.steps.push_back(instruction(step));
     }
     step_ = 0;
+    names_.clear();  // a decision consists of numbers
     for (const Json& entry : whole[1]) decision(entry);
     return std::move(result_);
   }

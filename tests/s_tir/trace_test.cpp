@@ -220,6 +220,14 @@ TEST(Trace, WhatIsNoTraceInJsonIsRefusedWithItsStep) {
             "exist");
 }
 
+TEST(Trace, ADecisionThatNamesAVariableIsRefused) {
+  EXPECT_EQ(complaint(R"([[["GetBlock", [], ["C", "main"], ["b0"]],
+                           ["GetLoops", ["b0"], [], ["l1"]],
+                           ["SamplePerfectTile", ["l1"], [2, 64], ["v2", "v3"]]],
+                          [[2, "v2"]]])"),
+            "trace: no step before gives `v2`");
+}
+
 TEST(Trace, ListsOfManyListsAreRefused) {
   const std::string deep = std::string(100000, '[') + std::string(100000, ']');
   EXPECT_NE(complaint("b0 = sch.get_block(name=" + deep + ")").find("nested too deep"),

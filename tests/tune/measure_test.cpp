@@ -177,6 +177,15 @@ def main(a: T.handle, n: T.int32) -> None:
   EXPECT_THROW(Measurer(mod, kOneCore, kQuick), TypeError);
 }
 
+TEST(Measurer, OptionsThatMeasureNothingAreRefused) {
+  const tir::IRModule mod = product(16);
+  MeasureOptions none = kQuick, endless = kQuick;
+  none.repeat = 0;
+  endless.min_repeat_ms = NAN;
+  EXPECT_THROW(Measurer(mod, kOneCore, none), TypeError);
+  EXPECT_THROW(Measurer(mod, kOneCore, endless), TypeError);
+}
+
 TEST(Measurer, CandidatesAreLinkedWithoutACompiler) {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", "/nowhere", 1);

@@ -92,8 +92,9 @@ class Measurer {
   /// candidates. The target's number of cores (`-num-cores`) is the number of threads for the
   /// module and the candidates. For a device target, the reference runs on the host, and candidates
   /// are called with arrays on the device. TypeError unless the module has exactly one function,
-  /// with arrays of constant shape as parameters. RuntimeError if it cannot run, or if the device
-  /// or the worker program does not exist.
+  /// with arrays of constant shape as parameters, and for options with which nothing can be
+  /// measured. RuntimeError if it cannot run, or if the device or the worker program does not
+  /// exist.
   Measurer(const tir::IRModule& unscheduled, const Target& target,
            const MeasureOptions& options = {});
   ~Measurer();

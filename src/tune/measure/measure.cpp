@@ -246,9 +246,29 @@ struct Measurer::State {
   }
 };
 
+namespace {
+
+/// Throws TypeError for an option with which no candidate could be measured.
+void check_options(const MeasureOptions& options) {
+  const auto require = [](bool is_valid, const char* option, const char* values) {
+    if (!is_valid)
+      throw TypeError(std::string("tuning: MeasureOptions::") + option + " must be " + values);
+  };
+  require(options.number >= 1, "number", "at least 1");
+  require(options.repeat >= 1, "repeat", "at least 1");
+  require(options.min_repeat_ms >= 0, "min_repeat_ms", "0 or a positive number");
+  require(options.slow_factor >= 0, "slow_factor", "0 or a positive number");
+  require(options.run_timeout_s > 0, "run_timeout_s", "a positive number");
+  require(options.relative_tolerance >= 0, "relative_tolerance", "0 or a positive number");
+  require(options.absolute_tolerance >= 0, "absolute_tolerance", "0 or a positive number");
+}
+
+}  // namespace
+
 Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
                    const MeasureOptions& options)
     : state_(std::make_unique<State>(target, options)) {
+  check_options(options);
   const auto& [name, func] = only_function(unscheduled);
   if (state_->options.build_workers <= 0) state_->options.build_workers = physical_cores();
   Job& job = state_->job;

@@ -252,6 +252,8 @@ Database tune_tir(const TuneOptions& options) {
 }
 
 Database tune_tasks(const std::vector<Task>& tasks, const TuneOptions& options) {
+  if (options.search.population < 1)
+    throw TypeError("tuning: SearchOptions::population must be at least 1");
   return Tuner(merged(tasks), options).run();
 }
 
