@@ -21,9 +21,8 @@ std::vector<int> siblings(const Program& program, int block) {
 }
 
 std::vector<int> other_writers(const Program& program, int block, const Buffer& buffer) {
-  std::vector<int> result;
-  for (const int other : siblings(program, block))
-    if (other != block && mentions(program.block(other).writes, buffer)) result.push_back(other);
+  std::vector<int> result = writers_below(program, *program.scope(block), buffer);
+  std::erase(result, block);
   return result;
 }
 
@@ -49,15 +48,17 @@ std::optional<std::string> reduced_index(const Block& block) {
 using Classified = std::pair<std::optional<BlockClass>, std::string>;
 Classified reason(std::string text) { return {std::nullopt, std::move(text)}; }
 
-/// Classifies block `n`, whose buffers are also written by the blocks `others`. It can be the init
-/// or the update block of a decomposed reduction.
+/// Classifies block `n`, whose buffers are also written by the statements `others`. It can be the
+/// init or the update block of a decomposed reduction.
 Classified classify_half(const Program& program, int n, const std::vector<int>& others,
                          const Buffer& buffer) {
   const Block& own = program.block(n);
-  const std::string shared = in_backticks(buffer->name) + " is written by `" +
-                             program.block(others.front()).name + "` as well";
-  if (others.size() > 1 || own.init) return reason(shared);
   const int other = others.front();
+  const std::string shared = in_backticks(buffer->name) + " is written by " +
+                             (program.is_block(other) ? in_backticks(program.block(other).name)
+                                                      : describe(program, other)) +
+                             " as well";
+  if (others.size() > 1 || own.init || !program.is_block(other)) return reason(shared);
   const Block& half = program.block(other);
   const bool is_first = n < other;
   const Block &first = is_first ? own : half, &second = is_first ? half : own;
@@ -73,6 +74,7 @@ Classified classify_half(const Program& program, int n, const std::vector<int>& 
 
 std::string describe(const Program& program, int n) {
   if (program.is_block(n)) return "block `" + program.block(n).name + "`";
+  if (!program.is_loop(n)) return "a statement outside of blocks";
   std::string text = "loop `" + program.loop(n).var.name() + "`";
   const std::vector<int> below = program.child_blocks(n);
   if (!below.empty()) text += " around block `" + program.block(below.front()).name + "`";
@@ -166,11 +168,14 @@ bool has_affine_bindings(const Program& program, int block) {
 
 bool depends_on(const Program& program, int block, int loop) {
   const Var& var = program.loop(loop).var;
-  const auto uses = [&](const Expr& e) { return uses_var(e, var); };
+  const auto uses = [&](const Expr& e) {
+    return uses_var(e, var) || (effect_of(e) != Effect::Pure &&
+                                !written_by(program, loop, program.stmt(loop)).is_stable(e));
+  };
   const BlockRealize& realize = program.realize(block);
   const std::optional<Expr> condition = condition_below(program, block, loop);
   if (!condition || uses(*condition) || std::ranges::any_of(realize.values, uses)) return true;
-  for (const int other : program.loops_of(block))
+  for (const int other : program.loops_below(block, loop))
     if (uses(program.loop(other).min) || uses(program.loop(other).extent)) return true;
   return false;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "s_tir/order_checks.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/print.h"
@@ -117,30 +118,67 @@ Buffer source_of(const Program& program, int n, Buffer buffer) {
   return buffer;
 }
 
+namespace {
+
+/// Calls `f` for each expression outside of the statements inside `s` and of the body of a block.
+void for_each_own_expression(const Stmt& s, FunctionRef<void(const Expr&)> f) {
+  const BlockRealize* realize = s.as<BlockRealize>();
+  if (!realize) return for_each_child(s, f, [](const Stmt&) {});
+  f(realize->predicate);
+  for (const Expr& value : realize->values) f(value);
+}
+
+/// Returns such an expression that reads the buffer.
+std::optional<Expr> find_own_read(const Stmt& s, const Buffer& buffer) {
+  std::optional<Expr> result;
+  for_each_own_expression(s, [&](const Expr& e) {
+    walk(e, [&](const Load& load) {
+      if (load.buffer.same_as(buffer)) result = e;
+    });
+  });
+  return result;
+}
+
+/// Returns the buffers that the statement itself reads and writes: those that a block declares, and
+/// those that are accessed outside of blocks and of the statements inside `s`.
+std::pair<std::vector<Buffer>, std::vector<Buffer>> own_buffers(const Stmt& s) {
+  std::vector<Buffer> reads, writes;
+  if (const BlockRealize* realize = s.as<BlockRealize>()) {
+    reads = buffers_of(realize->block->reads);
+    writes = buffers_of(realize->block->writes);
+  }
+  if (const Store* store = s.as<Store>()) writes = {store->buffer};
+  for_each_own_expression(
+      s, [&](const Expr& e) { walk(e, [&](const Load& load) { reads.push_back(load.buffer); }); });
+  return {std::move(reads), std::move(writes)};
+}
+
+}  // namespace
+
 std::optional<std::string> find_alias(const Program& program, int n) {
   bool has_matches = false;
   for (std::optional<int> scope = program.scope(n); scope; scope = program.scope(*scope))
     has_matches = has_matches || !program.block(*scope).match_buffers.empty();
   if (!has_matches) return std::nullopt;
-  const Block& own = program.block(n);
-  for (const int other : program.child_blocks(*program.scope(n))) {
+  const std::vector<Buffer> reads = buffers_of(program.block(n).reads),
+                            writes = buffers_of(program.block(n).writes);
+  for (const int other : program.statements(*program.scope(n))) {
     // The init of a block runs before the whole body, so a block in the init is not compared with a
     // block in the body.
     if (program.is_in_init(other) != program.is_in_init(n)) continue;
-    const Block& block = program.block(other);
-    const auto find = [&](const std::vector<BufferRegion>& mine,
-                          const std::vector<BufferRegion>& others) -> std::optional<std::string> {
-      for (const Buffer& a : buffers_of(mine))
-        for (const Buffer& b : buffers_of(others))
+    const auto [read, written] = own_buffers(program.stmt(other));
+    const auto find = [&](const std::vector<Buffer>& mine,
+                          const std::vector<Buffer>& others) -> std::optional<std::string> {
+      for (const Buffer& a : mine)
+        for (const Buffer& b : others)
           if (!a.same_as(b) && source_of(program, n, a).same_as(source_of(program, n, b)))
-            return "it accesses " + in_backticks(a->name) + ", and block " +
-                   in_backticks(block.name) + " accesses " + in_backticks(b->name) +
-                   ", which is the same memory";
+            return "it accesses " + in_backticks(a->name) + ", and " + describe(program, other) +
+                   " accesses " + in_backticks(b->name) + ", which is the same memory";
       return std::nullopt;
     };
-    if (auto alias = find(own.writes, block.reads)) return alias;
-    if (auto alias = find(own.writes, block.writes)) return alias;
-    if (auto alias = find(own.reads, block.writes)) return alias;
+    if (auto alias = find(writes, read)) return alias;
+    if (auto alias = find(writes, written)) return alias;
+    if (auto alias = find(reads, written)) return alias;
   }
   return std::nullopt;
 }
@@ -152,8 +190,13 @@ bool has_kind(const Block& block, IterKind kind) {
 void require_unconditional(const Caller& caller, const Program& program, int block, int top) {
   const std::optional<std::vector<Expr>> branches = branches_below(program, block, top);
   if (!branches || !branches->empty())
-    refuse(caller,
-           describe(program, block) + " is below a branch or a variable that is bound to a value");
+    refuse(caller, describe(program, block) + " is below a branch, a `while`, an assertion or a " +
+                       "variable that is bound to a value");
+}
+
+static bool is_pragma(const Stmt& s) {
+  const Attr* attr = s.as<Attr>();
+  return attr && attr->kind == AttrKind::Pragma;
 }
 
 std::optional<std::vector<Expr>> branches_below(const Program& program, int n, int top) {
@@ -164,7 +207,7 @@ std::optional<std::vector<Expr>> branches_below(const Program& program, int n, i
       result.push_back(branch->then_case.same_as(program.stmt(at))
                            ? branch->condition
                            : arith::simplify(make_not(branch->condition)));
-    else if (!around.as<For>() && !around.as<Seq>())
+    else if (!around.as<For>() && !around.as<Seq>() && !is_pragma(around))
       return std::nullopt;
   }
   return result;
@@ -187,9 +230,13 @@ void require_reduction(const Caller& caller, const Program& program, int block) 
 }
 
 void require_affine_bindings(const Caller& caller, const Program& program, int block) {
-  if (!has_affine_bindings(program, block))
-    refuse(caller, "the values of the iterators of " + describe(program, block) +
-                       " are not digits of its loops, so that its instances cannot be determined");
+  if (has_affine_bindings(program, block)) return;
+  for (const int loop : program.loops_of(block))
+    if (constant_int(program.loop(loop).extent).value_or(1) < 1)
+      refuse(caller, describe(program, loop) + " has no iterations, so that no instance of " +
+                         describe(program, block) + " runs");
+  refuse(caller, "the values of the iterators of " + describe(program, block) +
+                     " are not digits of its loops, so that its instances cannot be determined");
 }
 
 void require_own_domains(const Caller& caller, const Program& program, int block, int top) {
@@ -203,32 +250,28 @@ void require_own_domains(const Caller& caller, const Program& program, int block
     }
 }
 
-std::optional<Expr> find_read_outside_blocks(const Program& program, int top,
-                                             const Buffer& buffer) {
-  std::optional<Expr> result;
-  const auto look = [&](const Expr& e) {
-    walk(e, [&](const Load& load) {
-      if (load.buffer.same_as(buffer)) result = e;
-    });
-  };
-  const std::optional<int> scope = program.is_block(top) ? top : program.scope(top);
-  for (int n = top + 1; program.is_below(n, top) && !result; ++n) {
-    if (program.scope(n) != scope) continue;
-    if (program.is_block(n)) {
-      look(program.realize(n).predicate);
-      for (const Expr& value : program.realize(n).values) look(value);
-    } else {
-      for_each_child(program.stmt(n), look, [](const Stmt&) {});
-    }
-  }
+std::vector<int> writers_below(const Program& program, int top, const Buffer& buffer) {
+  std::vector<int> result = program.leaves(top);
+  std::erase_if(result, [&](int n) {
+    if (program.is_block(n)) return !mentions(program.block(n).writes, buffer);
+    const Expr element = make_load(buffer, std::vector<Expr>(buffer->shape.size(), Expr(0)));
+    return written_by(program, n, program.stmt(n)).is_stable(element);
+  });
+  return result;
+}
+
+std::vector<int> readers_outside_blocks(const Program& program, int top, const Buffer& buffer) {
+  std::vector<int> result = program.statements(top);
+  std::erase_if(result, [&](int n) { return !find_own_read(program.stmt(n), buffer); });
   return result;
 }
 
 void require_read_by_blocks(const Caller& caller, const Program& program, int block, int top) {
   for (const Buffer& buffer : buffers_of(program.block(block).writes))
-    if (const auto read = find_read_outside_blocks(program, top, buffer))
-      refuse(caller, in_backticks(print_expr(*read)) + ", which is outside of blocks, reads " +
-                         in_backticks(buffer->name) + ", which " + describe(program, block) +
+    for (const int reader : readers_outside_blocks(program, top, buffer))
+      refuse(caller, in_backticks(print_expr(*find_own_read(program.stmt(reader), buffer))) +
+                         ", which is outside of blocks, reads " + in_backticks(buffer->name) +
+                         ", which " + describe(program, block) +
                          " writes; move the read into a block, whose regions declare it");
 }
 

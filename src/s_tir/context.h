@@ -74,7 +74,7 @@ std::optional<std::string> find_alias(const Program& program, int n);
 void require_unconditional(const Caller& caller, const Program& program, int block, int top);
 
 /// Returns the conditions of the branches between a statement and the enclosing node `top`. Nullopt
-/// if another kind of statement than a loop, sequence or branch lies between them.
+/// if another kind of statement than a loop, sequence, branch or pragma lies between them.
 std::optional<std::vector<tir::Expr>> branches_below(const Program& program, int n, int top);
 
 /// Returns the condition under which the block at node `n` runs in one iteration of the loops
@@ -91,11 +91,14 @@ void require_affine_bindings(const Caller& caller, const Program& program, int b
 /// that loop, the domain would be undefined.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
-/// Returns an expression below the block or loop `top` that reads the buffer, but is not in the
-/// body of a block: a branch's condition, a loop's range, a predicate or an iterator's value. The
-/// regions of blocks do not include such reads.
-std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int top,
-                                                  const tir::Buffer& buffer);
+/// Returns the statements in the scope of block `top`, or below another statement, that write the
+/// buffer: blocks that declare it, and statements outside of blocks.
+std::vector<int> writers_below(const Program& program, int top, const tir::Buffer& buffer);
+
+/// Returns the statements below the block or loop `top` with an expression that reads the buffer,
+/// but is not in the body of a block: a branch's condition, a loop's range, a predicate or an
+/// iterator's value. The regions of blocks do not include such reads.
+std::vector<int> readers_outside_blocks(const Program& program, int top, const tir::Buffer& buffer);
 
 /// Throws if an expression below `top` that is not in the body of a block reads a buffer that the
 /// block writes.

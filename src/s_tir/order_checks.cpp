@@ -38,11 +38,6 @@ Stmt in_views(const Program& program, int n, Stmt s) {
   return s;
 }
 
-/// Returns the memory that `whole`, a statement in the scope of node `n`, writes.
-arith::WrittenMemory written_by(const Program& program, int n, const Stmt& whole) {
-  return arith::WrittenMemory(in_views(program, n, opened(whole)));
-}
-
 /// Returns the accesses of `part`, which is contained in the statement that writes `memory`.
 Footprint footprint_of(const Stmt& part, const arith::WrittenMemory& memory) {
   return arith::footprint(opened(part), memory);
@@ -65,16 +60,26 @@ Footprint only(Footprint all, arith::AccessKind kind) {
   return all;
 }
 
-/// Returns `parent` with its child `part` replaced by `with`. If `parent` is a sequence, returns
-/// only `with`.
+/// Returns `parent` with its child `part` replaced by `with`, and without its other children.
 Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
-  return parent.as<Seq>() ? with : with_child(parent, part, with);
+  if (parent.as<Seq>()) return with;
+  return map_statements(parent, [&](const Stmt& s) { return s.same_as(part) ? with : make_nop(); });
 }
 
-/// Replaces the block by `own`, and returns it inside the loops and branches that enclose the block
-/// below `top`. The block's siblings are omitted.
-Stmt alone_below(const Program& program, int block, int top, Stmt own) {
-  for (int at = block; *program.parent(at) != top; at = *program.parent(at))
+/// Returns the statement with variables instead of loads of memory that changes, except in the
+/// statements inside it.
+Stmt without_unstable_loads(const Stmt& s, const arith::WrittenMemory& memory) {
+  const std::function<Expr(const Expr&)> hide = [&](const Expr& e) -> Expr {
+    if (e.as<Load>() && !memory.is_stable(e)) return Var("loaded", e.dtype());
+    return map_children(e, hide);
+  };
+  return map_children(s, hide, [](const Stmt& child) { return child; });
+}
+
+/// Replaces the statement `n` by `own`, and returns it inside the loops and branches that enclose
+/// the statement below `top`. Its siblings are omitted.
+Stmt alone_below(const Program& program, int n, int top, Stmt own) {
+  for (int at = n; *program.parent(at) != top; at = *program.parent(at))
     own = around(program.stmt(*program.parent(at)), program.stmt(at), own);
   return own;
 }
@@ -103,6 +108,10 @@ Stmt update_of(const Stmt& block) {
 }
 
 }  // namespace
+
+arith::WrittenMemory written_by(const Program& program, int n, const Stmt& whole) {
+  return arith::WrittenMemory(in_views(program, n, opened(whole)));
+}
 
 bool iterator_uses(const Program& program, int block, int loop, IterKind kind) {
   const BlockRealize& realize = program.realize(block);
@@ -162,21 +171,29 @@ std::optional<std::string> find_passing_conflict(const Program& program, int blo
         else if (is_before != options.passes_later && !options.only_own_instances)
           compare(own, part, nullptr, parent, options.compared);
       }
-    } else if (program.is_loop(parent)) {
-      for (const int other : program.child_blocks(parent)) {
-        const bool is_passed = other == block
-                                   ? options.with_own_instances || options.only_own_instances
-                                   : !options.only_own_instances;
-        if (!is_passed) continue;
-        if (options.is_excepted && options.is_excepted(other, parent)) continue;
-        const bool is_repeated =
-            options.excepts_repeated_readers && !depends_on(program, other, parent);
-        compare(own, alone_below(program, other, parent, program.stmt(other)),
-                &program.loop(parent), parent,
-                is_repeated ? Compared::WithWrites : options.compared);
-      }
+      continue;
+    }
+    // A `while` has no variable that distinguishes its iterations.
+    const For* loop = outer.as<For>();
+    for (const int other :
+         loop || outer.as<While>() ? program.leaves(parent) : std::vector<int>{}) {
+      const bool is_passed = other == block
+                                 ? options.with_own_instances || options.only_own_instances
+                                 : !options.only_own_instances;
+      if (!is_passed) continue;
+      const bool is_repeatable = loop && program.is_block(other);
+      if (is_repeatable && options.is_excepted && options.is_excepted(other, parent)) continue;
+      const bool is_repeated =
+          is_repeatable && options.excepts_repeated_readers && !depends_on(program, other, parent);
+      compare(own, alone_below(program, other, parent, program.stmt(other)), loop, parent,
+              is_repeated ? Compared::WithWrites : options.compared);
     }
     own = around(outer, program.stmt(at), own);
+    if (options.keeps_control) own = without_unstable_loads(own, memory);
+    // The range of a loop and the condition of a branch are read before the block runs, and the
+    // condition of a `while` also afterwards.
+    if ((!options.passes_later || outer.as<While>()) && !options.only_own_instances)
+      compare(own, around(outer, program.stmt(at), make_nop()), nullptr, parent, options.compared);
   }
   for (const Stmt& part : options.over) compare(own, part, nullptr, top, options.compared);
   if (!found) return std::nullopt;
@@ -290,14 +307,16 @@ std::vector<Stmt> parts_between(const Program& program, int top, int first, int 
 
 // ---- reductions ---------------------------------------------------------------------------------
 
+bool changes_inputs(const Program& program, int block, int top) {
+  return std::ranges::any_of(program.block(block).reads, [&](const BufferRegion& read) {
+    return !writers_below(program, top, read.buffer).empty();
+  });
+}
+
 bool writes_same_again(const Program& program, int block, int loop) {
   const auto block_class = classify(program, block).first;
   if (block_class != BlockClass::Complete && block_class != BlockClass::Reduction) return false;
-  if (depends_on(program, block, loop)) return false;
-  for (const int other : program.child_blocks(loop))
-    for (const Buffer& buffer : buffers_of(program.block(other).writes))
-      if (mentions(program.block(block).reads, buffer)) return false;
-  return true;
+  return !depends_on(program, block, loop) && !changes_inputs(program, block, loop);
 }
 
 bool is_commutative_reduction(const Program& program, int n) {
@@ -358,9 +377,9 @@ std::optional<std::string> why_not_begun(const Program& program, int n) {
     return "not every sum of " + describe(program, n) + " provably begins with its init";
   const std::optional<int> loop = outermost_reduction_loop(program, n);
   if (!loop || !block.init || reduces_upwards(program, n)) return std::nullopt;
-  const auto conflict =
-      find_passing_conflict(program, n, *program.parent(*loop),
-                            {.own = init_of(program.realize(n)), .only_own_instances = true});
+  const auto conflict = find_passing_conflict(
+      program, n, *program.parent(*loop),
+      {.own = init_of(program.realize(n)), .keeps_control = true, .only_own_instances = true});
   if (!conflict) return std::nullopt;
   return "the init of " + describe(program, n) + " does not provably precede its updates: it " +
          *conflict + " in an earlier iteration";
@@ -456,10 +475,13 @@ bool is_shared_between(const Buffer& buffer, const std::optional<ThreadTag>& thr
   return is_shared && thread && !is_block_private;
 }
 
-/// Whether an expression outside of blocks reads the buffer, in any of the scopes around the loop.
-bool is_read_outside_blocks(const Program& program, const Buffer& buffer, int loop) {
-  for (std::optional<int> scope = program.scope(loop); scope; scope = program.scope(*scope))
-    if (find_read_outside_blocks(program, *scope, buffer)) return true;
+/// Whether a statement outside of blocks uses the buffer, in any of the scopes around the loop.
+bool is_used_outside_blocks(const Program& program, const Buffer& buffer, int loop) {
+  for (std::optional<int> scope = program.scope(loop); scope; scope = program.scope(*scope)) {
+    if (!readers_outside_blocks(program, *scope, buffer).empty()) return true;
+    for (const int writer : writers_below(program, *scope, buffer))
+      if (!program.is_block(writer)) return true;
+  }
   return false;
 }
 
@@ -481,7 +503,7 @@ bool reads_own_values(const Program& program, const Buffer& buffer, int loop, in
 }  // namespace
 
 bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
-  if (is_read_outside_blocks(program, buffer, loop)) return false;
+  if (is_used_outside_blocks(program, buffer, loop)) return false;
   for (const int n : program.child_blocks(loop)) {
     const Block& block = program.block(n);
     if (!reads_own_values(program, buffer, loop, n)) return false;
@@ -508,7 +530,7 @@ std::optional<Buffer> buffer_of_all_threads(const Program& program, int loop,
 bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
                     const std::optional<ThreadTag>& thread) {
   if (!allocated_by(program, buffer, loop) || is_shared_between(buffer, thread)) return false;
-  if (is_read_outside_blocks(program, buffer, loop)) return false;
+  if (is_used_outside_blocks(program, buffer, loop)) return false;
   for (int n = 1; n < program.size(); ++n) {
     if (!program.is_block(n) || program.is_below(loop, n)) continue;
     const Block& block = program.block(n);
@@ -522,41 +544,41 @@ bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
 
 namespace {
 
-/// Returns a phrase about the first conflict between accesses of blocks below `innermost` in two
-/// iterations that `relation` describes. `is_unordered` states whether two instances of a block, or
+/// Returns a phrase about the first conflict between accesses below `innermost` in two iterations
+/// that `relation` describes. `is_unordered` states whether two instances of a block, or
 /// an init and an update, may access a buffer in any order.
-std::optional<std::string> conflict_of_blocks(const Program& program, int outermost, int innermost,
+std::optional<std::string> conflict_of_leaves(const Program& program, int outermost, int innermost,
                                               const Relation& relation, const IsExempt& is_exempt,
                                               const IsUnordered& is_unordered) {
   const arith::WrittenMemory memory = written_by(program, outermost, program.stmt(outermost));
   struct Part {
-    int block;
+    int leaf;
     bool is_init;
     Footprint footprint;
   };
   std::vector<Part> parts;
-  for (const int block : program.child_blocks(innermost)) {
+  for (const int leaf : program.leaves(innermost)) {
     const auto add = [&](bool is_init, const Stmt& own) {
       parts.push_back(
-          {block, is_init, footprint_of(alone_below(program, block, innermost, own), memory)});
+          {leaf, is_init, footprint_of(alone_below(program, leaf, innermost, own), memory)});
       std::erase_if(parts.back().footprint.accesses,
-                    [&](const arith::Access& access) { return is_exempt(block, access.buffer); });
+                    [&](const arith::Access& access) { return is_exempt(leaf, access.buffer); });
     };
-    const BlockRealize& realize = program.realize(block);
-    if (realize.block->init) add(true, init_of(realize));
-    add(false, update_of(program.stmt(block)));
+    const bool is_block = program.is_block(leaf);
+    if (is_block && program.block(leaf).init) add(true, init_of(program.realize(leaf)));
+    add(false, is_block ? update_of(program.stmt(leaf)) : program.stmt(leaf));
   }
   for (const Part& a : parts)
     for (const Part& b : parts) {
       arith::Facts facts = facts_around(program, innermost);
       const auto ordered = [&](Footprint own) {
         std::erase_if(own.accesses, [&](const arith::Access& access) {
-          return is_unordered(a.block, access.buffer, a.is_init || b.is_init);
+          return is_unordered(a.leaf, access.buffer, a.is_init || b.is_init);
         });
         return own;
       };
       const auto found =
-          a.block == b.block
+          a.leaf == b.leaf && program.is_block(a.leaf)
               ? arith::find_conflict(ordered(a.footprint), ordered(b.footprint), relation, facts)
               : arith::find_conflict(a.footprint, b.footprint, relation, facts);
       if (found) return conflict_text(*found);
@@ -598,7 +620,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
                                                          : loop == second ? Relation::Step::Earlier
                                                                           : Relation::Step::Any);
       }
-      if (auto conflict = conflict_of_blocks(program, before.front(), innermost, relation,
+      if (auto conflict = conflict_of_leaves(program, before.front(), innermost, relation,
                                              is_exempt, is_unordered))
         return conflict;
     }
@@ -608,7 +630,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
 std::optional<std::string> conflict_between_iterations(const Program& program, int loop,
                                                        const IsExempt& is_exempt,
                                                        const IsUnordered& is_unordered) {
-  return conflict_of_blocks(program, loop, loop, Relation::other_iteration(program.loop(loop)),
+  return conflict_of_leaves(program, loop, loop, Relation::other_iteration(program.loop(loop)),
                             is_exempt, is_unordered);
 }
 

@@ -31,6 +31,9 @@ struct PassingOptions {
   /// A statement whose accesses replace those of the block. For example, it contains only the
   /// block's init, or only its reads of one buffer.
   std::optional<tir::Stmt> own = std::nullopt;
+  /// Whether only these accesses move, and the loops and branches around the block stay. Then the
+  /// reads of ranges and conditions are not accesses of the block.
+  bool keeps_control = false;
   Compared compared = Compared::All;
   /// Whether to ignore the instances of block `other` in earlier (or later) iterations of `loop`.
   std::function<bool(int other, int loop)> is_excepted = nullptr;
@@ -51,6 +54,9 @@ struct PassingOptions {
 std::optional<std::string> find_passing_conflict(const Program& program, int block, int top,
                                                  const PassingOptions& options = {});
 
+/// Returns the memory that `whole`, a statement in the scope of node `n`, writes.
+arith::WrittenMemory written_by(const Program& program, int n, const tir::Stmt& whole);
+
 /// Returns the accesses of one instance of a block, in terms of the enclosing loops' variables.
 std::vector<arith::Access> accesses_of(const Program& program, int block);
 
@@ -70,6 +76,10 @@ bool stores_region(const Program& program, int block, const tir::Stmt& part,
 /// Returns the parts of the sequence `top` between the parts that contain `first` and `second`;
 /// empty if `top` is not a sequence.
 std::vector<tir::Stmt> parts_between(const Program& program, int top, int first, int second);
+
+/// Whether a statement in the scope of block `top`, or below the loop `top`, writes a buffer that
+/// the block reads.
+bool changes_inputs(const Program& program, int block, int top);
 
 /// Whether all iterations of the loop run the same instances of the block, and each instance writes
 /// the same values in all of them.
@@ -138,8 +148,9 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
                                                   const std::vector<int>& before,
                                                   const std::vector<int>& after);
 
-/// Whether accesses to the buffer are ignored, because each iteration has private memory for it.
-using IsExempt = std::function<bool(int block, const tir::Buffer&)>;
+/// Whether accesses to the buffer by a leaf (Program::leaves) are ignored, because each iteration
+/// has private memory for it.
+using IsExempt = std::function<bool(int leaf, const tir::Buffer&)>;
 /// Whether two instances of a block may access a buffer in any order. If `is_with_init`, one of the
 /// two runs the block's init.
 using IsUnordered = std::function<bool(int block, const tir::Buffer&, bool is_with_init)>;

@@ -65,13 +65,22 @@ std::vector<int> Program::loops_below(int n, int top) const {
   return result;
 }
 
-std::vector<int> Program::child_blocks(int n) const {
+std::vector<int> Program::statements(int n) const {
   std::vector<int> result;
-  for (int at = n + 1; at < nodes_[n].end; ++at) {
-    if (!is_block(at)) continue;
+  for (int at = n + 1; at < nodes_[n].end; at = is_block(at) ? nodes_[at].end : at + 1)
     result.push_back(at);
-    at = nodes_[at].end - 1;
-  }
+  return result;
+}
+
+std::vector<int> Program::child_blocks(int n) const {
+  std::vector<int> result = statements(n);
+  std::erase_if(result, [&](int at) { return !is_block(at); });
+  return result;
+}
+
+std::vector<int> Program::leaves(int n) const {
+  std::vector<int> result = statements(n);
+  std::erase_if(result, [&](int at) { return !is_block(at) && nodes_[at].end != at + 1; });
   return result;
 }
 

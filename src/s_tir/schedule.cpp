@@ -293,7 +293,7 @@ namespace {
 /// `n` has written before. The updates of a reduction satisfy this if its init, or another block,
 /// initializes the elements.
 bool reads_own_elements(const Program& program, int n, const Buffer& buffer) {
-  if (find_read_outside_blocks(program, n, buffer)) return false;
+  if (!readers_outside_blocks(program, n, buffer).empty()) return false;
   return std::ranges::all_of(program.child_blocks(n), [&](int reader) {
     const Block& block = program.block(reader);
     if (block.init && mentions(block.writes, buffer) && why_not_begun(program, reader))

@@ -35,7 +35,12 @@ class ProgramWriter {
 
   std::string program() {
     for (int n = random_.between(1, 2); n > 0; --n) add_input(size(), size());
-    for (int n = random_.between(1, 4); n > 0; --n) add_block();
+    for (int n = random_.between(1, 4); n > 0; --n) {
+      const std::size_t before = body_.size();
+      add_block();
+      if (random_.one_in(8)) store_elements();
+      if (random_.one_in(12)) repeat(before);
+    }
     std::vector<Array> params = inputs_;
     params.insert(params.end(), outputs_.begin(), outputs_.end());
     if (!is_output(arrays_.back())) params.push_back(arrays_.back());
@@ -57,6 +62,8 @@ class ProgramWriter {
       if (array.name != arrays_.back().name && !is_output(array))
         allocations += "        " + array.name + " = T.alloc_buffer([" + array.rows.text() + ", " +
                        array.columns.text() + "], dtype=\"" + dtype() + "\")\n";
+    for (const std::string& counter : counters_)
+      allocations += "        " + counter + " = T.alloc_buffer([1], dtype=\"int32\")\n";
     return "# from tvm.script import tir as T\n@tvm.script.ir_module\nclass Module:\n"
            "    @T.prim_func\n    def main(" +
            head + ") -> None:\n" +
@@ -123,6 +130,25 @@ class ProgramWriter {
       default:
         return pair(from);
     }
+  }
+
+  /// Stores outside of blocks to a row of an array that exists already, or to one element.
+  void store_elements() {
+    const Array to = random_.pick(arrays_), from = random_.pick(arrays_);
+    const std::string value = from.name + "[0, 0] + " + number(1) + "\n";
+    if (random_.one_in(2)) {
+      body_ += "        " + to.name + "[0, 0] = " + value;
+    } else {
+      body_ += "        for s in T.serial(" + to.columns.text() + "):\n";
+      body_ += "            " + to.name + "[0, s] = " + value;
+    }
+  }
+
+  /// Repeats the lines from a position on.
+  void repeat(std::size_t begin) {
+    counters_.push_back("t" + std::to_string(counters_.size()));
+    body_.replace(begin, std::string::npos,
+                  in_while(body_.substr(begin), counters_.back(), random_.between(1, 3), 8));
   }
 
   std::string next() const { return "B" + std::to_string(computed_.size()); }
@@ -301,11 +327,26 @@ class ProgramWriter {
   /// The parameters of the function, the arrays that it computes, those of them that it returns in
   /// addition to the last, and all arrays.
   std::vector<Array> inputs_, computed_, outputs_, arrays_;
+  /// The counters of `while` loops.
+  std::vector<std::string> counters_;
   std::string body_;
 };
 
 }  // namespace
 
 std::string random_block_program(Random& random) { return ProgramWriter(random).program(); }
+
+std::string in_while(const std::string& lines, const std::string& counter, int count,
+                     std::size_t indent) {
+  const std::string begin(indent, ' '), element = counter + "[0]";
+  std::string result = begin + element + " = 0\n" + begin + "while " + element + " < " +
+                       std::to_string(count) + ":\n";
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = lines.find('\n', at) + 1;
+    result += "    " + lines.substr(at, end - at);
+    at = end;
+  }
+  return result + begin + "    " + element + " = " + element + " + 1\n";
+}
 
 }  // namespace tenon::fuzz

@@ -11,4 +11,9 @@ namespace tenon::fuzz {
 /// maps, transpositions, windows, sums and maxima over rows, products of matrices.
 std::string random_block_program(Random& random);
 
+/// Returns the lines inside a `while` that runs them `count` times. `counter` names a buffer of one
+/// element, of type int32. The lines, and those that are added, begin with `indent` spaces.
+std::string in_while(const std::string& lines, const std::string& counter, int count,
+                     std::size_t indent);
+
 }  // namespace tenon::fuzz

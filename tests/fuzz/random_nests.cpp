@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/fuzz/random_blocks.h"
+
 namespace tenon::fuzz {
 
 namespace {
@@ -39,6 +41,11 @@ class NestWriter {
     for (int n = random_.between(1, 3); n > 0; --n) {
       const std::string before = body_;
       random_.one_in(10) ? write_matched_nest() : write_nest();
+      if (random_.one_in(12)) repeat(before.size(), 0);
+      if (random_.one_in(10)) {
+        loops_.clear();
+        write_store(0);
+      }
       if (!kept_.next() && n > 1) body_ = before;
     }
     std::string head, allocations;
@@ -52,6 +59,8 @@ class NestWriter {
         allocations += "        " + array.name + " = T.alloc_buffer([" + shape + "], dtype=\"" +
                        type_ + "\")\n";
     }
+    for (const std::string& counter : counters_)
+      allocations += "        " + counter + " = T.alloc_buffer([1], dtype=\"int32\")\n";
     return "# from tvm.script import tir as T\n@tvm.script.ir_module\nclass Module:\n"
            "    @T.prim_func\n    def main(" +
            head +
@@ -384,6 +393,22 @@ class NestWriter {
       line(depth, element(random_.pick(arrays_), spatial) + " = " + value(iters));
   }
 
+  /// Writes a store outside of blocks.
+  void write_store(int depth) {
+    if (is_never_run_ && !loops_.empty()) return;
+    noted("nest", "with a store outside of blocks");
+    line(depth, element(random_.pick(arrays_), loops_) + " = " + value(loops_));
+  }
+
+  /// Repeats the lines from a position on.
+  void repeat(std::size_t begin, int depth) {
+    noted("nest", "in a while");
+    counters_.push_back("t" + std::to_string(counters_.size()));
+    body_.replace(begin, std::string::npos,
+                  in_while(body_.substr(begin), counters_.back(), random_.between(1, 3),
+                           static_cast<std::size_t>(8 + 4 * depth)));
+  }
+
   /// Writes a block in an outer block with an iterator for each loop, so that sums may begin in
   /// another instance of the outer block.
   void write_nested_block(int depth) {
@@ -439,8 +464,10 @@ class NestWriter {
     loops_.clear();
     is_never_run_ = false;
     const int count = random_.between(1, 3);
+    std::size_t in_first_loop = 0;
     for (int n = 0; n < count; ++n) {
       open_loop(depth++);
+      if (n == 0) in_first_loop = body_.size();
       if (n == 0 && count > 1 && !is_never_run_ && random_.one_in(8)) {
         noted("nest", "of a block before loops");
         write_block(depth);
@@ -478,11 +505,14 @@ class NestWriter {
     if (random_.one_in(3)) {
       noted("nest", "of two blocks");
       write_block(depth);
-    } else if (count > 1 && !has_let && random_.one_in(4)) {
+    }
+    if (random_.one_in(8)) write_store(depth);
+    if (!is_never_run_ && random_.one_in(12)) repeat(in_first_loop, first_depth + 1);
+    if (count > 1 && !has_let && random_.one_in(4)) {
       // A second block in fewer of the loops.
       noted("nest", "of two depths");
       loops_.resize(1);
-      write_block(first_depth + 1);
+      random_.one_in(4) ? write_store(first_depth + 1) : write_block(first_depth + 1);
     }
   }
 
@@ -575,6 +605,8 @@ class NestWriter {
   Kept& kept_;
   std::string type_;
   std::vector<Array> arrays_, forgotten_;
+  /// The counters of `while` loops.
+  std::vector<std::string> counters_;
   std::vector<Bounded> loops_;
   bool is_never_run_ = false;
   int blocks_ = 0;

@@ -1,7 +1,8 @@
 // Random block programs whose dependences, domains and conditions are not those of a graph of
 // operations: blocks overwrite what they and others read, loops are triangular, empty, or begin
 // near the end of int32, block domains are larger than what runs and begin elsewhere than at 0,
-// predicates hold for some iterations only.
+// predicates hold for some iterations only, statements outside of blocks store, `while` loops
+// repeat nests.
 #pragma once
 
 #include <string>

@@ -1515,5 +1515,229 @@ def main(A: T.Buffer[(4, 4, 8), "int32"], C: T.Buffer[(4, 4), "int32"]) -> None:
   }
 }
 
+// ---- statements outside of blocks ---------------------------------------------------------------
+
+/// A sum over rows, and a statement after it in the same iteration.
+std::string sums_with(const std::string& statement) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 4), "float32"], C: T.Buffer[4, "float32"], D: T.Buffer[5, "float32"]) -> None:
+    for i in T.serial(4):
+        for k in T.serial(4):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+        )" +
+         statement + "\n";
+}
+
+TEST(OutsideOfBlocks, AStoreOfAnEarlierIterationIsNotPassedByReads) {
+  Scheduled s(sums_with("if i < 3:\n            A[i + 1, 0] = D[i]"));
+  for (const std::string& sentence : {refusal([&] { s->rfactor(s.loop("C", 1), 0); }),
+                                      refusal([&] { s->cache_read(s.block("C"), 0, "global"); }),
+                                      refusal([&] { s->reindex(s.block("C"), 0, "read"); })})
+    EXPECT_TRUE(contains(sentence, "reads A[i, k], and `A` writes A[(i + 1), 0]")) << sentence;
+}
+
+TEST(OutsideOfBlocks, AReadOfALaterIterationIsNotPassedByWrites) {
+  Scheduled s(sums_with("D[i] = C[3 - i]"));
+  for (const std::string& sentence :
+       {refusal([&] { s->decompose_reduction(s.block("C"), s.loop("C", 0)); }),
+        refusal([&] { s->reindex(s.block("C"), 0, "write"); })})
+    EXPECT_TRUE(contains(sentence, "writes C[i], and `D` reads C[(3 - i)]")) << sentence;
+}
+
+TEST(OutsideOfBlocks, AReadFollowsTheCopyFromAWriteCache) {
+  Scheduled s(sums_with("D[i] = C[3 - i]"));
+  s->cache_write(s.block("C"), 0, "global");
+  EXPECT_EQ(s.first_other(), "") << s.script();
+}
+
+TEST(OutsideOfBlocks, AStoreMakesASumOfTheSameBufferNoReduction) {
+  Scheduled s(sums_with("C[3 - i] = T.float32(9)"));
+  const std::string sentence = refusal([&] { s->rfactor(s.loop("C", 1), 0); });
+  EXPECT_TRUE(contains(sentence, "`C` is written by a statement outside of blocks as well"))
+      << sentence;
+}
+
+TEST(OutsideOfBlocks, AnIndependentStoreIsPassed) {
+  Scheduled s(sums_with("D[i + 1] = D[i]"));
+  s->cache_read(s.block("C"), 0, "global");
+  s->decompose_reduction(s.block("C"), s.loop("C", 0));
+  EXPECT_EQ(s.first_other(), "") << s.script();
+}
+
+TEST(OutsideOfBlocks, AStoreOfAnotherIterationRaces) {
+  Scheduled s(sums_with("D[i + 1] = D[i]"));
+  const std::string sentence = refusal([&] { s->parallel(s.loop("C", 0)); });
+  EXPECT_TRUE(contains(sentence, "reads D[i], and `D` writes D[(i + 1)]")) << sentence;
+}
+
+TEST(OutsideOfBlocks, AStoreKeepsItsPlaceInTheOrderOfLoops) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 4), "float32"], C: T.Buffer[(4, 4), "float32"]) -> None:
+    for i, j in T.grid(4, 4):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj] + T.float32(1)
+        C[3 - i, 0] = A[0, j]
+)");
+  const std::string sentence = refusal([&] { s->reorder({s.loop("C", 1), s.loop("C", 0)}); });
+  EXPECT_TRUE(contains(sentence, "`C` writes C[i, j]")) << sentence;
+}
+
+/// A producer and its consumer in one loop, with a store to the producer's input.
+const char* const kStoredInput = R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 4), "float32"], C: T.Buffer[(4, 4), "float32"]) -> None:
+    B = T.alloc_buffer([4, 4], dtype="float32")
+    for i, j in T.grid(4, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + T.float32(1)
+    for i in T.serial(4):
+        for j in T.serial(4):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] * T.float32(2)
+        if i < 3:
+            A[i + 1, 0] = T.float32(100)
+)";
+
+TEST(OutsideOfBlocks, AStoreToTheInputInTheLoopIsNotPassedByAProducer) {
+  Scheduled s(kStoredInput);
+  for (const std::string& sentence : {refusal([&] { s->compute_at(s.block("B"), s.loop("C", 0)); }),
+                                      refusal([&] { s->compute_inline(s.block("B")); })})
+    EXPECT_TRUE(contains(sentence, "and `A` writes A[(i + 1), 0]")) << sentence;
+}
+
+/// A block, and a statement between the block and its reader.
+std::string interrupted_by(const std::string& statement, const std::string& reader) {
+  return R"(
+@T.prim_func
+def main(X: T.Buffer[4, "int32"], C: T.Buffer[4, "int32"]) -> None:
+    N = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("N"):
+            vi = T.axis.spatial(4, i)
+            N[vi] = T.max(T.min(X[vi], 4), 0)
+    )" + statement +
+         R"(
+    for j in T.serial()" +
+         reader + R"():
+        with T.block("C"):
+            vj = T.axis.spatial(4, j)
+            C[vj] = )" +
+         (reader == "4" ? "N[vj]\n" : "1\n");
+}
+
+TEST(OutsideOfBlocks, AStoreToTheInputKeepsAValueFromBeingInlinedIntoARange) {
+  Scheduled s(interrupted_by("X[0] = 3", "N[0]"));
+  const std::string sentence = refusal([&] { s->compute_inline(s.block("N")); });
+  EXPECT_TRUE(contains(sentence, "`N[0]`, which is outside of blocks, reads `N`")) << sentence;
+}
+
+TEST(OutsideOfBlocks, AStoreToTheBufferKeepsItFromBeingInlined) {
+  Scheduled s(interrupted_by("N[3] = 7", "4"));
+  const std::string inlined = refusal([&] { s->compute_inline(s.block("N")); });
+  EXPECT_TRUE(contains(inlined, "`N` is written by a statement outside of blocks as well"))
+      << inlined;
+  const std::string moved = refusal([&] { s->reverse_compute_inline(s.block("C")); });
+  EXPECT_TRUE(contains(moved, "block `N` is not complete")) << moved;
+}
+
+TEST(OutsideOfBlocks, AnExtentThatReadsMemoryIsNoReadOfTheCachedBuffer) {
+  Scheduled s(R"(
+@T.prim_func
+def main(X: T.Buffer[6, "int32"], A: T.Buffer[(6, 8), "float32"], C: T.Buffer[(6, 8), "float32"]) -> None:
+    N = T.alloc_buffer([6], dtype="int32")
+    for i in T.serial(6):
+        with T.block("N"):
+            vi = T.axis.spatial(6, i)
+            N[vi] = T.max(T.min(X[vi] + 3, 8), 0)
+    for i in T.serial(6):
+        for j in T.serial(N[i]):
+            with T.block("C"):
+                vi = T.axis.spatial(6, i)
+                vj = T.axis.spatial(8, j)
+                C[vi, vj] = A[vi, vj] * T.float32(2)
+)");
+  s->cache_read(s.block("C"), 0, "local");
+  EXPECT_EQ(s.first_other(), "") << s.script();
+  s->cache_write(s.block("N"), 0, "local");
+  EXPECT_EQ(s.first_other(), "") << s.script();
+}
+
+// ---- while loops --------------------------------------------------------------------------------
+
+/// A producer, and a `while` around its consumer and a block that overwrites `target`.
+std::string repeated_writes_of(const std::string& target) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[4, "float32"], C: T.Buffer[4, "float32"]) -> None:
+    t = T.alloc_buffer([1], dtype="int32")
+    B = T.alloc_buffer([4], dtype="float32")
+    t[0] = 0
+    for i in T.serial(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi] * T.float32(2)
+    while t[0] < 3:
+        for i in T.serial(4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = B[vi] + T.float32(1)
+        for i in T.serial(4):
+            with T.block("D"):
+                vi = T.axis.spatial(4, i)
+                )" +
+         target + R"([vi] = C[vi]
+        t[0] = t[0] + 1
+)";
+}
+
+TEST(WhileLoops, CarryWritesThatACopyWouldMiss) {
+  Scheduled s(repeated_writes_of("B"));
+  for (const std::string& sentence : {refusal([&] { s->cache_read(s.block("C"), 0, "global"); }),
+                                      refusal([&] { s->reindex(s.block("C"), 0, "read"); })})
+    EXPECT_TRUE(contains(sentence, "reads B[i], and `B` writes B[i]")) << sentence;
+}
+
+TEST(WhileLoops, CarryWritesOfTheInputsOfAnInlinedValue) {
+  Scheduled s(repeated_writes_of("A"));
+  const std::string sentence = refusal([&] { s->compute_inline(s.block("B")); });
+  EXPECT_TRUE(contains(sentence, "reads A[i], and `A` writes A[i]")) << sentence;
+}
+
+TEST(WhileLoops, CarryElementsThatOnlyALaterIterationReads) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[4, "float32"], D: T.Buffer[8, "float32"]) -> None:
+    t = T.alloc_buffer([1], dtype="int32")
+    B = T.alloc_buffer([8], dtype="float32")
+    t[0] = 0
+    while t[0] < 2:
+        for i in T.serial(8):
+            with T.block("D"):
+                vi = T.axis.spatial(8, i)
+                T.where(0 < t[0])
+                D[vi] = B[vi]
+        for i in T.serial(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in T.serial(4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = B[vi] + T.float32(1)
+        t[0] = t[0] + 1
+)");
+  EXPECT_NE(refusal([&] { s->compute_at(s.block("B"), s.loop("C", 0)); }), "accepted")
+      << s.script();
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -507,6 +507,18 @@ const Wrong kWrong[] = {
      "4, column 32: T.axis.remap takes variables of loops"},
     {"with T.block(\"b\"):\n    for i in range(4):\n        T.where(i < 2)\n        B[i] = 1.0",
      "5, column 13: T.where must be directly in a block"},
+    {"with T.block(\"b\"):\n    T.where(B[0] < 1.0)\n    T.where(B[1] < 1.0)\n    B[0] = 1.0",
+     "5, column 9: the block has `T.where` already"},
+    {"with T.block(\"b\"):\n    with T.init():\n        B[0] = 1.0\n    with T.init():\n"
+     "        B[0] = 2.0\n    B[0] = 1.0",
+     "6, column 9: the block has `T.init` already"},
+    {"with T.block(\"b\"):\n    T.reads(B[0])\n    T.reads(B[1])\n    B[0] = 1.0",
+     "5, column 9: the block has `T.reads` already"},
+    {"with T.block(\"b\"):\n    T.writes(B[0])\n    T.writes(B[0])\n    B[0] = 1.0",
+     "5, column 9: the block has `T.writes` already"},
+    {"with T.block(\"b\"):\n    T.block_attr({\"a\": 1})\n    T.block_attr({\"b\": 1})\n"
+     "    B[0] = 1.0",
+     "5, column 9: the block has `T.block_attr` already"},
     {"with T.block(\"b\"):\n    T.reads(A[0])\n    B[0] = 1.0",
      "4, column 17: buffer `A` has 2 dimensions, and the region 1"},
     {"B[0] = T.foo(1)", "3, column 12: `T.foo` is not a function of scripts"},

@@ -55,8 +55,13 @@ class Program {
   std::vector<int> loops_of(int n) const;
   /// Returns those of these loops that are inside the statement `top`, which encloses node `n`.
   std::vector<int> loops_below(int n, int top) const;
-  /// Returns the outermost blocks in the scope of a block, or below a loop.
+  /// Returns the statements in the scope of a block, or below another statement, without those
+  /// inside the blocks found there.
+  std::vector<int> statements(int n) const;
+  /// Returns those of these statements that are blocks.
   std::vector<int> child_blocks(int n) const;
+  /// Returns those that are blocks or contain no statements, such as stores outside of blocks.
+  std::vector<int> leaves(int n) const;
   bool is_below(int n, int ancestor) const { return ancestor < n && n < nodes_[ancestor].end; }
   /// Whether node `n` is in the init of the block that owns its scope.
   bool is_in_init(int n) const { return nodes_[n].in_init; }

@@ -230,7 +230,8 @@ void require_same_control(const Move& move) {
   const std::optional<std::vector<Expr>> branches = branches_below(program, move.loop, move.top());
   if (!branches)
     refuse(move.caller,
-           describe(program, move.loop) + " is below a variable that is bound to a value");
+           describe(program, move.loop) +
+               " is below a `while`, an assertion or a variable that is bound to a value");
   std::vector<Expr> control = *branches;
   std::vector<int> loops = program.loops_below(move.loop, move.top());
   loops.push_back(move.loop);
@@ -409,9 +410,11 @@ int innermost_common(const Move& move, const Program& after, int n) {
 /// around both positions.
 bool is_read_in_later_iterations(const Move& move) {
   const Program& program = move.program;
-  if (std::ranges::all_of(common_loops(move),
-                          [&](int loop) { return is_one(program.loop(loop).extent); }))
-    return false;
+  bool is_repeated = false;
+  for (int at = move.top(); at != *program.scope(move.block); at = *program.parent(at))
+    is_repeated |=
+        program.stmt(at).as<While>() || (program.is_loop(at) && !is_one(program.loop(at).extent));
+  if (!is_repeated) return false;
   for (const int reader : program.child_blocks(*program.scope(move.block)))
     for (const Buffer& buffer : buffers_of(move.own().writes))
       if (reader != move.block && mentions(program.block(reader).reads, buffer) &&

@@ -117,12 +117,10 @@ void require_written(const Caller& caller, const Program& program, int producer,
 }
 
 /// Whether the value of the inlined block is the same at any position: the block writes its whole
-/// buffer, and no block in its scope writes an input of the value.
+/// buffer, and nothing in its scope writes an input of the value.
 bool has_same_value_anywhere(const Program& program, int producer) {
   const int scope = *program.scope(producer);
-  for (const int other : program.child_blocks(scope))
-    for (const Buffer& buffer : buffers_of(program.block(other).writes))
-      if (mentions(program.block(producer).reads, buffer)) return false;
+  if (changes_inputs(program, producer, scope)) return false;
   const std::optional<InstanceSet> instances = instances_of(program, producer, scope);
   const arith::Facts shape = facts_of_shape(store_of(program, producer));
   return instances && std::ranges::all_of(*instances, [&](const Expr& part) {
@@ -159,6 +157,7 @@ void require_same_value(const Caller& caller, const Program& program, int produc
     reads.push_back(in_context_of(access, make_stmt(Evaluate{value})));
   }
   PassingOptions at_consumer{.own = make_seq(std::move(reads)),
+                             .keeps_control = true,
                              .compared = Compared::ReadsWithWrites,
                              .with_own_instances = true};
   // A block that consists of one store reads before it writes. Otherwise, its own writes count too.

@@ -54,7 +54,8 @@ void require_independent(const Caller& caller, const Program& program, int loop,
     if (thread && is_written_alike(program, buffer, loop)) return true;
     // A reader that does not depend on the loop runs in every iteration. In the last iteration it
     // reads the complete sum.
-    return !mentions(program.block(n).writes, buffer) && !depends_on(program, n, loop) &&
+    return program.is_block(n) && !mentions(program.block(n).writes, buffer) &&
+           !depends_on(program, n, loop) &&
            std::ranges::any_of(blocks, [&](int other) { return is_reduced_by(other, buffer); });
   };
   // Threads that reduce cooperatively also run the init cooperatively, so the init does not

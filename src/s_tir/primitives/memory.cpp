@@ -398,13 +398,6 @@ void require_unchanged_control(const Caller& caller, const Program& program, int
       });
 }
 
-std::vector<int> writers_in(const Program& program, int scope, const Buffer& buffer) {
-  std::vector<int> result;
-  for (const int n : program.child_blocks(scope))
-    if (mentions(program.block(n).writes, buffer)) result.push_back(n);
-  return result;
-}
-
 int scope_of(const Caller& caller, const Program& program, int n) {
   const std::optional<int> scope = program.scope(n);
   if (!scope) refuse(caller, describe(program, n) + " is the root of the function");
@@ -444,6 +437,7 @@ std::optional<std::string> written_behind(const Program& program, const Place& p
                                           std::size_t part, const Buffer& buffer) {
   return find_passing_conflict(program, reader, top_of(program, place.at),
                                {.own = accesses_as_stmt(program, reader, buffer, AccessKind::Read),
+                                .keeps_control = true,
                                 .compared = Compared::ReadsWithWrites,
                                 .over = parts_in(program, place.at, place.position, part)});
 }
@@ -466,10 +460,11 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const int scope = scope_of(caller, program, n);
   const Buffer& buffer = buffer_at(caller, program, n, AccessKind::Read, index);
   require_matched_scope(caller, program, buffer, scope_kind);
-  std::vector<int> writers = writers_in(program, scope, buffer);
+  std::vector<int> writers = writers_below(program, scope, buffer);
   // The init of an outer block is not the writer to copy after, because the buffer is complete only
   // after the update.
-  std::erase_if(writers, [&](int writer) { return program.is_in_init(writer); });
+  std::erase_if(
+      writers, [&](int writer) { return !program.is_block(writer) || program.is_in_init(writer); });
   if (writers.size() > 1 && mentions(program.block(n).writes, buffer))
     refuse(caller, describe(program, n) + " updates `" + buffer->name + "`, which block `" +
                        program.block(writers.front() == n ? writers[1] : writers.front()).name +
@@ -582,7 +577,10 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   require_matched_scope(caller, program, buffer, scope_kind);
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
-  const Place place = behind_writer(program, scope, n, consumers(program, n));
+  std::vector<int> readers = consumers(program, n);
+  for (const int reader : readers_outside_blocks(program, scope, buffer))
+    if (reader > n) readers.push_back(reader);
+  const Place place = behind_writer(program, scope, n, readers);
   const std::vector<Range> region = written_hull(program, n, place.at, buffer);
   // If the block is an update, it still reads the previous value from the buffer, but writes the
   // new value to the cache.
@@ -616,6 +614,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
       if (const auto conflict =
               find_passing_conflict(program, n, *program.parent(*loop),
                                     {.own = accesses_as_stmt(program, n, buffer, AccessKind::Read),
+                                     .keeps_control = true,
                                      .compared = Compared::ReadsWithWrites}))
         refuse(caller,
                describe(program, n) +
@@ -627,6 +626,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
           find_passing_conflict(program, n, top_of(program, place.at),
                                 {.passes_later = true,
                                  .own = accesses_as_stmt(program, n, buffer, AccessKind::Write),
+                                 .keeps_control = true,
                                  .with_own_instances = is_update,
                                  .over = parts_in(program, place.at, own + 1, place.position)}))
     refuse(caller,
@@ -888,6 +888,7 @@ NewBlock reindex(const Program& program, int n, int index, AccessKind kind, Sour
           find_passing_conflict(program, n, top_of(program, scope),
                                 {.passes_later = !is_read,
                                  .own = accesses_as_stmt(program, n, buffer, kind),
+                                 .keeps_control = true,
                                  .compared = is_read ? Compared::ReadsWithWrites : Compared::All}))
     refuse(caller, describe(program, n) + " would " + (is_read ? "read" : "write") + " `" +
                        buffer->name + "` too " + (is_read ? "early" : "late") + ": it " +

@@ -127,11 +127,10 @@ void require_plain_loop(const Caller& caller, const Program& program, int n) {
 void require_stable_range(const Caller& caller, const Program& program, int n) {
   for (const Expr& part : {program.loop(n).min, program.loop(n).extent})
     walk(part, [&](const Load& load) {
-      for (const int block : program.child_blocks(n))
-        if (mentions(program.block(block).writes, load.buffer))
-          refuse(caller, "the range of " + describe(program, n) + " is `" + print_expr(part) +
-                             "`, and " + describe(program, block) +
-                             ", which the loop runs, writes `" + load.buffer->name + "`");
+      for (const int writer : writers_below(program, n, load.buffer))
+        refuse(caller, "the range of " + describe(program, n) + " is `" + print_expr(part) +
+                           "`, and " + describe(program, writer) +
+                           ", which the loop runs, writes `" + load.buffer->name + "`");
     });
 }
 

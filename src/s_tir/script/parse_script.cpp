@@ -30,7 +30,8 @@ struct OpenBlock {
   /// The variables of loops and lets inside the block.
   std::unordered_set<const ExprNode*> inner_vars;
   Expr predicate = make_true();
-  bool has_reads = false, has_writes = false;
+  /// The lines that a block has only once, such as "T.where".
+  std::unordered_set<std::string> lines;
 };
 
 /// Parser for scripts. A let, an allocation or an attribute applies to the rest of its suite, so
@@ -356,6 +357,7 @@ class Parser : public AccessParser {
   /// Parses a line that describes the block itself. Returns false if the next line is of another
   /// kind.
   bool block_line(OpenBlock& open) {
+    const Token& line = in_.peek();
     if (is_assignment_of("T.alloc_buffer")) {
       open.block.alloc_buffers.push_back(alloc_buffer());
     } else if (is_assignment_of("T.match_buffer") && in_.is_sign("[", 5)) {
@@ -368,20 +370,23 @@ class Parser : public AccessParser {
     } else if (in_.accept_name("T.where")) {
       in_.expect("(");
       const Token& at = in_.peek();
+      require_first(open, line, "T.where");
       open.predicate = condition();
       require_outside(open, open.predicate, at, "the condition of a block");
       in_.expect(")");
     } else if (in_.accept_name("T.reads")) {
+      require_first(open, line, "T.reads");
       open.block.reads = regions();
-      open.has_reads = true;
     } else if (in_.accept_name("T.writes")) {
+      require_first(open, line, "T.writes");
       open.block.writes = regions();
-      open.has_writes = true;
     } else if (in_.accept_name("T.block_attr")) {
       in_.expect("(");
+      require_first(open, line, "T.block_attr");
       open.block.annotations = annotations();
       in_.expect(")");
     } else if (in_.is_name("with") && in_.is_name("T.init", 1)) {
+      require_first(open, line, "T.init");
       in_.skip(2), in_.expect("("), in_.expect(")");
       open.block.init = nested();
       return true;
@@ -390,6 +395,12 @@ class Parser : public AccessParser {
     }
     in_.expect_end_of_line();
     return true;
+  }
+
+  /// Throws if a line of this kind describes the block already.
+  static void require_first(OpenBlock& open, const Token& at, const char* kind) {
+    if (!open.lines.insert(kind).second)
+      syntax_error(at, "the block has `" + std::string(kind) + "` already");
   }
 
   Buffer alloc_buffer() {
@@ -510,15 +521,17 @@ class Parser : public AccessParser {
     blocks_.push_back(&open);
     open.block.body = nested(&open);
     blocks_.pop_back();
-    if (!(open.has_reads && open.has_writes)) {
+    const bool has_reads = open.lines.contains("T.reads"),
+               has_writes = open.lines.contains("T.writes");
+    if (!has_reads || !has_writes) {
       std::vector<Buffer> visible = scopes_.buffers();
       for (const OpenBlock* outer : blocks_)
         for (const Buffer& b : outer->block.alloc_buffers) visible.push_back(b);
       Block undeclared = open.block;
       undeclared.reads.clear(), undeclared.writes.clear();
       const arith::BlockAccess access = arith::find_block_access(undeclared, visible);
-      if (!open.has_reads) open.block.reads = access.reads;
-      if (!open.has_writes) open.block.writes = access.writes;
+      if (!has_reads) open.block.reads = access.reads;
+      if (!has_writes) open.block.writes = access.writes;
     }
     return make_block(std::move(open.values), std::move(open.predicate), std::move(open.block));
   }
