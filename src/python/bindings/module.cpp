@@ -14,17 +14,10 @@ namespace tenon::python {
 
 namespace {
 
-struct Exit {
-  /// The thread that ends the interpreter, once it has begun.
-  std::atomic<std::thread::id> ending{};
-  /// The number of threads that wait for the GIL.
-  std::atomic<int> waiting = 0;
-};
-
-Exit& the_exit() {
-  static Exit& exit = *new Exit();  // outlives the interpreter
-  return exit;
-}
+/// The thread that ends the interpreter, once it has begun.
+std::atomic<std::thread::id> ending_thread;
+/// The number of threads that wait for the GIL.
+std::atomic<int> waiting_threads = 0;
 
 bool is_finalizing() {
 #if PY_VERSION_HEX >= 0x030d0000
@@ -46,28 +39,26 @@ void wait_if_ending() {
 }  // namespace
 
 void take_gil(void (*take)(void*), void* state) {
-  Exit& exit = the_exit();
   const auto is_ended_by_another = [&] {
-    const std::thread::id ending = exit.ending;
+    const std::thread::id ending = ending_thread;
     return ending != std::thread::id() && ending != std::this_thread::get_id();
   };
-  ++exit.waiting;
+  ++waiting_threads;
   if (PyGILState_Check() == 0 && is_ended_by_another()) {
-    --exit.waiting;
+    --waiting_threads;
     wait_if_ending();
-    ++exit.waiting;
+    ++waiting_threads;
   }
   take(state);
-  --exit.waiting;
+  --waiting_threads;
 }
 
 void watch_for_exit() {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
-    Exit& exit = the_exit();
-    exit.ending = std::this_thread::get_id();
+    ending_thread = std::this_thread::get_id();
     // The threads that wait for the GIL take it now, because they cannot take it later.
     const nb::gil_scoped_release release;
-    while (exit.waiting > 0) std::this_thread::yield();
+    while (waiting_threads > 0) std::this_thread::yield();
   }));
 }
 
