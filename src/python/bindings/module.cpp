@@ -27,13 +27,18 @@ bool is_finalizing() {
 #endif
 }
 
+constexpr auto kStep = std::chrono::milliseconds(1);
+
+/// Waits for at most a tenth of a second.
+void wait_shortly_until(const auto& holds) {
+  for (int n = 0; n < 100 && !holds(); ++n) std::this_thread::sleep_for(kStep);
+}
+
 /// Does not return if the interpreter ends now. Other functions of `atexit` may need this thread,
 /// so it only waits for a short time while they run.
 void wait_if_ending() {
-  constexpr int kSteps = 100;
-  const auto step = std::chrono::milliseconds(1);
-  for (int n = 0; n < kSteps && !is_finalizing(); ++n) std::this_thread::sleep_for(step);
-  while (is_finalizing()) std::this_thread::sleep_for(step);
+  wait_shortly_until(is_finalizing);
+  while (is_finalizing()) std::this_thread::sleep_for(kStep);
 }
 
 }  // namespace
@@ -56,9 +61,10 @@ void take_gil(void (*take)(void*), void* state) {
 void watch_for_exit() {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     ending_thread = std::this_thread::get_id();
-    // The threads that wait for the GIL take it now, because they cannot take it later.
+    // The threads that wait for the GIL take it now, because they cannot take it later. In a forked
+    // process, these threads do not exist.
     const nb::gil_scoped_release release;
-    while (waiting_threads > 0) std::this_thread::yield();
+    wait_shortly_until([] { return waiting_threads == 0; });
   }));
 }
 
