@@ -110,6 +110,27 @@ TEST(WideExtentsTest, FusedReductionsOfSymbolicExtents) {
   EXPECT_EQ(c.data<std::int64_t>()[0], -7 * 65536LL * 65537);
 }
 
+TEST(WideExtentsTest, GuardsInValuesOfEverySchedule) {
+  Var n = te::size_var("n"), m = te::size_var("m");
+  Tensor C = te::compute(
+      {16}, {"i"},
+      [&](Var i) {
+        const Expr is_before = i * m + i < n * m;
+        return tir::select(is_before, 1, 0) + tir::if_then_else(!is_before, 0, 2);
+      },
+      "C");
+  for (const Target& target : {Target("llvm"), Target("c")})
+    for (const bool is_vector : {false, true}) {
+      te::Schedule s = te::create_schedule(C);
+      if (is_vector) s[C].vectorize(s[C].split(s[C].axis(0), 8).inner);
+      runtime::Module module = build(s, {C, n, m}, target, {.name = "f"});
+      auto c = runtime::NDArray::zeros({16}, Int(32), cpu(0));
+      module["f"](c, 50000, 50000);
+      const std::int32_t* values = c.data<std::int32_t>();
+      EXPECT_EQ(std::count(values, values + 16, 3), 16) << target.str() << is_vector;
+    }
+}
+
 /// C[0] is what was stored at the end of memory of n * n * n bytes.
 runtime::Module last_of_cube(int factors) {
   Var n = te::var("n");
