@@ -92,6 +92,11 @@ inline tir::Stmt allocated(const tir::Buffer& buffer, const tir::Stmt& body) {
 /// Returns the type of a value in memory, where bools are bytes.
 inline DataType stored_type(DataType type) { return type.is_bool() ? Int(8, type.lanes) : type; }
 
+inline bool has_constant_shape(const tir::Buffer& buffer) {
+  return std::ranges::all_of(
+      buffer->shape, [](const tir::Expr& extent) { return tir::constant_int(extent).has_value(); });
+}
+
 /// Returns the attribute that launches a thread axis; null if `s` is not a launch.
 inline const tir::Attr* thread_attr(const tir::Stmt& s) {
   const tir::Attr* attr = s.as<tir::Attr>();

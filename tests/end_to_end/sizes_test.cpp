@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "tenon/driver/build.h"
@@ -108,6 +109,44 @@ TEST(WideExtentsTest, FusedReductionsOfSymbolicExtents) {
   auto c = runtime::NDArray::zeros({1}, Int(64), cpu(0));
   module["f"](a, c, 65536, 65537);
   EXPECT_EQ(c.data<std::int64_t>()[0], -7 * 65536LL * 65537);
+}
+
+TEST(WideExtentsTest, GuardsInValuesOfEverySchedule) {
+  Var n = te::size_var("n"), m = te::size_var("m");
+  Tensor C = te::compute(
+      {16}, {"i"},
+      [&](Var i) {
+        const Expr is_before = i * m + i < n * m;
+        return tir::select(is_before, 1, 0) + tir::if_then_else(!is_before, 0, 2);
+      },
+      "C");
+  for (const Target& target : {Target("llvm"), Target("c")})
+    for (const bool is_vector : {false, true}) {
+      te::Schedule s = te::create_schedule(C);
+      if (is_vector) s[C].vectorize(s[C].split(s[C].axis(0), 8).inner);
+      runtime::Module module = build(s, {C, n, m}, target, {.name = "f"});
+      auto c = runtime::NDArray::zeros({16}, Int(32), cpu(0));
+      module["f"](c, 50000, 50000);
+      const std::int32_t* values = c.data<std::int32_t>();
+      EXPECT_EQ(std::count(values, values + 16, 3), 16) << target.str() << is_vector;
+    }
+}
+
+// The row of A is data, so the index is data times a size.
+TEST(WideExtentsTest, InstrumentedRowsThatDataChooses) {
+  Var n = te::size_var("n"), m = te::size_var("m");
+  Tensor A = te::placeholder({n, m}, "A", Int(8)), I = te::placeholder({1}, "I", Int(32));
+  Tensor C = te::compute(
+      {1}, {"i"}, [&](Var i) { return A(I(i), m - 1); }, "C");
+  runtime::Module module = build(te::create_schedule(C), {A, I, C}, Target("llvm"),
+                                 {.name = "f", .instrument_bounds = true});
+  // The untouched pages of the array take no memory.
+  auto a = runtime::NDArray::empty({65537, 65536}, Int(8), cpu(0));
+  a.data<std::int8_t>()[65537LL * 65536 - 1] = 42;
+  auto row = runtime::NDArray::from(std::span<const std::int32_t>(std::array{65536}), {1});
+  auto c = runtime::NDArray::zeros({1}, Int(8), cpu(0));
+  module["f"](a, row, c);
+  EXPECT_EQ(c.data<std::int8_t>()[0], 42);
 }
 
 /// C[0] is what was stored at the end of memory of n * n * n bytes.

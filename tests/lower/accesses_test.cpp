@@ -143,6 +143,17 @@ TEST(InstrumentBounds, AVectorIsCheckedAtBothEnds) {
       << text;
 }
 
+TEST(InstrumentBounds, MemoryMayBeginBeforeThePointer) {
+  const std::string text = test::run(
+      instrument_bounds,
+      test::function_text("  attr [B_2] \"buffer_bound\" = @tir.tvm_tuple(1, -9, dtype=handle) {\n"
+                          "    for (i: int32, 0, 10) {\n      B[(i*-1)] = 0f32\n    }\n  }\n"));
+  EXPECT_NE(text.find("(cast(int64, (i*-1)) >= cast(int64, -9)) && "
+                      "(cast(int64, (i*-1)) < cast(int64, 1))"),
+            std::string::npos)
+      << text;
+}
+
 TEST(InstrumentBounds, ABranchIsCheckedOnlyWhereItIsTaken) {
   const std::string text = instrumented(
       "    for (i: int32, 0, 16) {\n"

@@ -392,6 +392,16 @@ X[31] = 0f32
 )"));
 }
 
+TEST(FlattenStorage, InstrumentedSizesOfSymbolicStridesMayBeginBeforeThePointer) {
+  const Var s("s");
+  const Buffer x = decl_buffer({3, 4}, Float(32), {.name = "X", .strides = {8, s}});
+  const PrimFunc func = function({x}, make_store(x, make_float(Float(32), 0), {2, 0}));
+  EXPECT_EQ(body_text(flatten_storage(func, {.keep_buffer_sizes = true})), normalized(R"(
+attr [X_2] "buffer_bound" = @tir.tvm_tuple(((16 + max((3*s), 0)) + 1), min((3*s), 0), dtype=handle);
+X[16] = 0f32
+)"));
+}
+
 // ---- views --------------------------------------------------------------------------------------
 
 /// The declaration beside rows of a 16 x 64 piece of a 512 x 64 matrix.

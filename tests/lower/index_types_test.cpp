@@ -249,6 +249,85 @@ T_1: Buffer(T, int8, [(n*n)], [])[0] = 1i8
 )"));
 }
 
+TEST(WidenIndexTypes, GuardsInValuesDoNotWrap) {
+  EXPECT_EQ(widened(R"(
+  for (i: int32, 0, n) {
+    A[i] = select(((i*m) < n), 1f32, 2f32)
+    A[i] = @tir.if_then_else((((i*m) < n) && (n < (i*m))), 1f32, 2f32, dtype=float32)
+    A[i] = cast(float32, (cast(int32, ((i*m) < n)) + i))
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, n) {
+  A[i] = select(((cast(int64, i)*cast(int64, m)) < cast(int64, n)), 1f32, 2f32)
+  A[i] = @tir.if_then_else((((cast(int64, i)*cast(int64, m)) < cast(int64, n)) && (cast(int64, n) < (cast(int64, i)*cast(int64, m)))), 1f32, 2f32, dtype=float32)
+  A[i] = cast(float32, (cast(int32, ((cast(int64, i)*cast(int64, m)) < cast(int64, n))) + i))
+}
+)"));
+}
+
+TEST(WidenIndexTypes, QuotientsOfIndicesInValuesDoNotWrap) {
+  EXPECT_EQ(widened(R"(
+  for (i: int32, 0, n) {
+    A[i] = cast(float32, floordiv((i*m), 7))
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, n) {
+  A[i] = cast(float32, cast(int32, floordiv((cast(int64, i)*cast(int64, m)), 7i64)))
+}
+)"));
+}
+
+TEST(WidenIndexTypes, IndicesThatAreCastToInt64DoNotWrap) {
+  EXPECT_EQ(widened(R"(
+  for (i: int32, 0, n) {
+    let p: int64 = cast(int64, (i*m))
+    if (p < cast(int64, n)) {
+      A[cast(int64, (i*m))] = 1f32
+    }
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, n) {
+  let p: int64 = (cast(int64, i)*cast(int64, m))
+  if (p < cast(int64, n)) {
+    A[(cast(int64, i)*cast(int64, m))] = 1f32
+  }
+}
+)"));
+}
+
+TEST(WidenIndexTypes, ChosenIndicesDoNotWrap) {
+  EXPECT_EQ(widened(R"(
+  for (i: int32, 0, n) {
+    A[@tir.if_then_else((i < 5), (i*m), 0, dtype=int32)] = 1f32
+    let c: int32 = select((i < 5), (i*m), 0)
+    A[c] = 1f32
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, n) {
+  A[@tir.if_then_else((i < 5), (cast(int64, i)*cast(int64, m)), 0i64, dtype=int64)] = 1f32
+  let c: int64 = select((i < 5), (cast(int64, i)*cast(int64, m)), 0i64)
+  A[c] = 1f32
+}
+)"));
+}
+
+TEST(WidenIndexTypes, ProductsOfLoopsOfConstantLengthDoNotWrap) {
+  EXPECT_EQ(test::run(widen_index_types, test::function_text(R"(
+  for (i: int32, 0, 50000) {
+    B[0] = select(((i*50000) < 2147483647), A[0], 7f32)
+  }
+)")),
+            normalized(R"(
+for (i: int32, 0, 50000) {
+  B[0] = select(((cast(int64, i)*50000i64) < 2147483647i64), A[0], 7f32)
+}
+)"));
+}
+
 TEST(WidenIndexTypes, ArithmeticOfElementsWrapsAsBefore) {
   const std::string text = widened(R"(
 for (i: int32, 3, (n + 3)) {
@@ -279,6 +358,24 @@ for (i: int32, 0, n) {
   for (j: int32, 0, 100) {
     A[((floormod(i, 64)*1000) + j)] = cast(float32, (i*j))
   }
+}
+)";
+  EXPECT_EQ(widened(body), normalized(body));
+}
+
+TEST(WidenIndexTypes, IndicesOfThreadsAndNamesThatFitAreLeftAlone) {
+  const std::string body = R"(
+attr [IterVar(threadIdx.x: int32, (nullptr), "ThreadIndex", "threadIdx.x")] "thread_extent" = 64;
+let c: int32 = (threadIdx.x*4)
+A[((c*4) + let d: int32 = (c + 1) in (d*8))] = 1f32
+)";
+  EXPECT_EQ(widened(body), normalized(body));
+}
+
+TEST(WidenIndexTypes, VectorsOfIndicesThatFitAreLeftAlone) {
+  const std::string body = R"(
+for (i: int32, 0, 64) {
+  A[(floordiv(ramp((i*4), 1, 4), broadcast(3, 4))*broadcast(9, 4))] = broadcast(1f32, 4)
 }
 )";
   EXPECT_EQ(widened(body), normalized(body));

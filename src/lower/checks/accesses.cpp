@@ -677,14 +677,18 @@ PrimFunc with_size_checks(PrimFunc func, const std::vector<arith::SizeCondition>
 
 namespace {
 
-/// Returns the expression in 64 bits, so that the comparison cannot overflow.
-Expr wide(const Expr& e) { return cast(Int(64), e); }
+/// Returns an index or size of the buffer in 64 bits, with the value that accesses compute. In a
+/// buffer of symbolic size, sums and products of data do not wrap either (widen_index_types).
+Expr wide(const Expr& e, const Buffer& buffer) {
+  return has_constant_shape(buffer) ? cast(Int(64), e) : arith::wide_position(e);
+}
 
-Stmt report(const std::string& what, std::size_t dim, const Expr& index, const Range& allowed) {
-  return make_evaluate(make_call(Int(32), Intrin::tvm_call_packed,
-                                 {make_string(std::string(kIndexOutside)), make_string(what),
-                                  make_int(Int(64), static_cast<std::int64_t>(dim)), wide(index),
-                                  wide(allowed.min), wide(allowed.extent)}));
+Stmt report(const std::string& what, std::size_t dim, const Expr& index, const Expr& min,
+            const Expr& extent) {
+  return make_evaluate(
+      make_call(Int(32), Intrin::tvm_call_packed,
+                {make_string(std::string(kIndexOutside)), make_string(what),
+                 make_int(Int(64), static_cast<std::int64_t>(dim)), index, min, extent}));
 }
 
 /// Wraps `s` in the context of an access. The let variables are fresh, because the original
@@ -706,12 +710,14 @@ Stmt check_of(const AccessProof& proof, const std::string& what) {
   for (std::size_t dim = 0; dim < proof.allowed.size(); ++dim) {
     const auto ends = ends_of(proof.access.indices[dim]);
     if (proof.inside[dim] == Inside::Proved || !ends) continue;
-    const Range& allowed = proof.allowed[dim];
-    const auto check = [&](const Expr& index) {
-      const Expr inside = wide(index) >= wide(allowed.min) &&
-                          wide(index) < wide(allowed.min) + wide(allowed.extent);
+    const auto in_64_bits = [&](const Expr& e) { return wide(e, proof.access.buffer); };
+    const Expr min = in_64_bits(proof.allowed[dim].min),
+               extent = in_64_bits(proof.allowed[dim].extent);
+    const auto check = [&](const Expr& end) {
+      const Expr index = in_64_bits(end);
+      const Expr inside = index >= min && index < min + extent;
       checks.push_back(
-          make_stmt(If{make_not(inside), report(what, dim, index, allowed), std::nullopt}));
+          make_stmt(If{make_not(inside), report(what, dim, index, min, extent), std::nullopt}));
     };
     check(ends->first);
     if (!ends->second.same_as(ends->first)) check(ends->second);
@@ -745,9 +751,10 @@ PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
 //   Y[i] = X[i + 1]   =>   if (0 <= i < size(Y) && 0 <= i + 1 < size(X)) { Y[i] = X[i + 1] }
 //                          else assert(..., "OUT OF THE BOUNDS")
 //
-// The size of a parameter comes from its `buffer_bound` attribute (flatten_storage). The size of a
-// temporary is that of its allocation, or of the accessed buffer if there is no attribute. A load
-// in one arm of an if_then_else is checked only if that arm is taken.
+// The size of a parameter comes from its `buffer_bound` attribute (flatten_storage), which also has
+// the first element if it may precede the data pointer. The size of a temporary is that of its
+// allocation, or of the accessed buffer if there is no attribute. A load in one arm of an
+// if_then_else is checked only if that arm is taken.
 
 namespace {
 
@@ -757,7 +764,7 @@ class Instrumenter {
  public:
   explicit Instrumenter(const PrimFunc& func) {
     for (const BufferParam& param : func.buffers)
-      sizes_.emplace(&param.buffer->data.node(), std::nullopt);
+      sizes_.emplace(&param.buffer->data.node(), std::vector<Expr>());
   }
 
   Stmt stmt(const Stmt& s) {
@@ -771,8 +778,7 @@ class Instrumenter {
   void note_size(const Attr& attr) {
     const Call* size = attr.value.as<Call>();
     const Expr* data = std::get_if<Expr>(&attr.subject);
-    if (size && data && size->args.size() == 1)
-      sizes_.insert_or_assign(&data->node(), size->args.front());
+    if (size && data) sizes_.insert_or_assign(&data->node(), size->args);
   }
 
   Stmt guarded(const Stmt& s, const Store& n) {
@@ -822,15 +828,17 @@ class Instrumenter {
     }
   }
 
-  std::optional<Expr> size_of(const Buffer& buffer) const {
+  /// Returns the distance from the data pointer to the end of the memory, in scalars, and then the
+  /// distance to its beginning unless that is the data pointer; empty if the size is unknown.
+  std::vector<Expr> size_of(const Buffer& buffer) const {
     const auto noted = sizes_.find(&buffer->data.node());
-    const bool is_noted = noted != sizes_.end() && noted->second;
+    const bool is_noted = noted != sizes_.end() && !noted->second.empty();
     const auto own = allocated_.find(&buffer->data.node());
-    if (own == allocated_.end()) return is_noted ? noted->second : std::nullopt;
+    if (own == allocated_.end()) return is_noted ? noted->second : std::vector<Expr>();
     // The recorded size of a temporary does not count the copies made by double buffering and
     // virtual threads, so the allocation is used.
-    return is_noted ? size_of(own->second, buffer->dtype.element())
-                    : buffer->shape.front() * buffer->dtype.lanes;
+    return {is_noted ? size_of(own->second, buffer->dtype.element())
+                     : buffer->shape.front() * buffer->dtype.lanes};
   }
 
   /// Returns the number of elements of type `element` that fit in the memory.
@@ -842,24 +850,26 @@ class Instrumenter {
 
   std::optional<Expr> in_bounds(const Buffer& buffer, const std::vector<Expr>& indices) const {
     if (indices.size() != 1) return std::nullopt;
-    const auto size = size_of(buffer);
+    const std::vector<Expr> size = size_of(buffer);
     const auto ends = ends_of(indices.front());
-    if (!size || !ends) return std::nullopt;
-    const Expr first = wide(ends->first), last = wide(ends->second) * buffer->dtype.lanes;
-    const Expr bound = wide(*size);
-    return make_binary(BinaryOp::And, make_binary(BinaryOp::Ge, first, make_int(Int(64), 0)),
-                       make_binary(BinaryOp::Lt, last, bound));
+    if (size.empty() || !ends) return std::nullopt;
+    const int lanes = buffer->dtype.lanes;
+    const auto in_64_bits = [&](const Expr& e) {
+      const Expr simple = arith::simplify(e);
+      const bool is_kept = constant_int(simple) && simple.dtype() != Int(64);
+      return is_kept ? make_cast(Int(64), simple) : wide(simple, buffer);
+    };
+    const Expr first = in_64_bits(ends->first), last = in_64_bits(ends->second) * lanes;
+    const Expr is_after = size.size() == 1
+                              ? make_binary(BinaryOp::Ge, first, make_int(Int(64), 0))
+                              : make_binary(BinaryOp::Ge, first * lanes, in_64_bits(size.back()));
+    return make_binary(BinaryOp::And, is_after,
+                       make_binary(BinaryOp::Lt, last, in_64_bits(size.front())));
   }
 
-  /// Returns the expression in 64 bits, so that the comparison cannot overflow.
-  static Expr wide(const Expr& e) {
-    const Expr simple = arith::simplify(e);
-    return simple.dtype() == Int(64) ? simple : make_cast(Int(64), simple);
-  }
-
-  /// The sizes, in scalars, of parameters and of temporaries with a `buffer_bound`. Never iterated,
-  /// because the keys are addresses.
-  std::unordered_map<const ExprNode*, std::optional<Expr>> sizes_;
+  /// The arguments of the `buffer_bound` of parameters and temporaries. Never iterated, because the
+  /// keys are addresses.
+  std::unordered_map<const ExprNode*, std::vector<Expr>> sizes_;
   std::unordered_map<const ExprNode*, Allocate> allocated_;
 };
 

@@ -367,24 +367,38 @@ class Flattener {
     if (options_.keep_buffer_sizes && has_size(buffer)) touched_.push_back(buffer);
   }
 
-  /// Returns the number of scalars from the data pointer to the end of the last element.
-  static Expr size_of(const Buffer& buffer) {
+  /// Returns the distance from the data pointer to the end of the last element, in scalars. If a
+  /// stride may be negative, the distance to the first element follows.
+  static std::vector<Expr> size_of(const Buffer& buffer) {
     const Buffer flat = flat_buffer(buffer);
+    const Expr& offset = buffer->elem_offset;
+    const int lanes = buffer->dtype.lanes;
     if (buffer->strides.empty() || flat->shape.size() != 1) {
-      Expr size = buffer->dtype.lanes;
+      Expr size = lanes;
       for (const Expr& extent : flat->shape) size = size * extent;
-      return is_zero(buffer->elem_offset) ? size : size + buffer->elem_offset * buffer->dtype.lanes;
+      return {is_zero(offset) ? size : size + offset * lanes};
     }
-    // Strides may have any order, and a broadcast dimension has stride 0.
-    Expr last = buffer->elem_offset;
-    for (std::size_t n = 0; n < buffer->shape.size(); ++n)
-      last = last + (buffer->shape[n] - 1) * buffer->strides[n];
-    return (last + 1) * buffer->dtype.lanes;
+    // Strides may have any order. A broadcast dimension has stride 0, and a symbolic stride may be
+    // negative.
+    Expr first = offset, last = offset;
+    bool may_be_reversed = false;
+    for (std::size_t n = 0; n < buffer->shape.size(); ++n) {
+      const Expr step = (buffer->shape[n] - 1) * buffer->strides[n];
+      if (constant_int(buffer->strides[n])) {
+        last = last + step;
+      } else {
+        may_be_reversed = true;
+        first = first + min(step, 0);
+        last = last + max(step, 0);
+      }
+    }
+    const Expr end = (last + 1) * lanes;
+    return may_be_reversed ? std::vector{end, first * lanes} : std::vector{end};
   }
 
   [[gnu::noinline]] Stmt with_size(const Buffer& buffer, const Stmt& body) {
     return make_stmt(Attr{AttrKind::BufferBound, Expr(buffer->data), "",
-                          make_call(Handle(), Intrin::tvm_tuple, {size_of(buffer)}), body});
+                          make_call(Handle(), Intrin::tvm_tuple, size_of(buffer)), body});
   }
 
   const PassOptions& options_;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/wraps.h"
@@ -218,8 +219,8 @@ PrimFunc narrow_index_types(const PrimFunc& func, const PassOptions&) {
 
 // ---- widen_index_types --------------------------------------------------------------------------
 
-// Computes indices, loop ends and allocation sizes in 64 bits if symbolic sizes could make them
-// exceed int32. Runs for host code and for kernels, after `lower`.
+// Computes indices, guards, loop ends and allocation sizes in 64 bits if they might exceed int32.
+// Runs for host code and for kernels, after `lower`.
 //
 //   for (f: int32, 0, (n*m))                =>  for (f: int64, 0, (cast(int64, n)*cast(int64, m)))
 //     T[((floordiv(f, m)*m) + i)] = ...     =>    T[...], computed in int64
@@ -230,15 +231,6 @@ namespace {
 
 bool is_int32(const Expr& e) { return e.dtype().element() == Int(32); }
 DataType widened(DataType type) { return Int(64, type.lanes); }
-
-/// Whether some product has a large constant factor, so that it may exceed int32.
-bool has_large_factor(const Stmt& s) {
-  constexpr std::int64_t kLarge = 1 << 16;
-  return any_node(s, [](const Binary& n) {
-    const auto factor = n.op == BinaryOp::Mul ? constant_int(n.b) : std::nullopt;
-    return factor && n.b.dtype() == Int(32) && (*factor >= kLarge || *factor <= -kLarge);
-  });
-}
 
 /// Whether some size, stride, offset or argument is symbolic, so that its value is known only at
 /// the call.
@@ -265,7 +257,7 @@ class IndexWidener {
     if (const Store* n = s.as<Store>())
       return make_stmt(Store{buffer(n->buffer), value(n->value), indices(n->buffer, n->indices)});
     if (const If* n = s.as<If>()) {
-      const Expr test = condition(n->condition);
+      const Expr test = value(n->condition);
       const Stmt then_case = [&] {
         const arith::Facts::Scope scope = facts_.assume(n->condition);
         return stmt(n->then_case);
@@ -273,6 +265,8 @@ class IndexWidener {
       return make_stmt(
           If{test, then_case, n->else_case ? std::optional(stmt(*n->else_case)) : std::nullopt});
     }
+    if (const Attr* n = s.as<Attr>(); n && bound_axis(*n))
+      facts_.bind(bound_axis(*n)->var(), Range(0, n->value), true);
     return map_children(
         s, [&](const Expr& e) { return value(e); }, [&](const Stmt& c) { return stmt(c); });
   }
@@ -283,7 +277,7 @@ class IndexWidener {
   Stmt loop(const For& n) {
     facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
     const Expr end = n.min + n.extent;
-    if (!is_int32(n.var) || !may_wrap(end)) {
+    if (!is_int32(n.var) || !may_wrap(bounded(end))) {
       const Expr min = index(n.min, n.var.dtype()), extent = index(n.extent, n.var.dtype());
       return make_stmt(For{n.var, min, extent, n.kind, stmt(n.body)});
     }
@@ -312,13 +306,21 @@ class IndexWidener {
   /// needs 64 bits.
   template <class Node, class Rewrite, class Make>
   decltype(Node::body) let_of(const Node& n, const Rewrite& rewrite, const Make& make) {
-    if (is_data(n.value)) arith::bind_data(n.var, facts_);
-    if (!is_int32(n.var) || !n.var.dtype().is_scalar() || !is_index_arithmetic(n.value) ||
-        !needs_width(n.value))
+    note_let(n.var, n.value);
+    if (is_data(n.var) || !is_int32(n.var) || !n.var.dtype().is_scalar() || !needs_width(n.value))
       return make(n.var, value(n.value), rewrite(n.body));
     const Var var(n.var.name(), Int(64));
     const Expr wide_value = wide(n.value);
+    note_let(var, wide_value);
     return make(var, wide_value, inside(n.var, var, n.body, rewrite));
+  }
+
+  /// Records the constant bounds of a let variable, or that it is data.
+  void note_let(const Var& var, const Expr& value) {
+    if (is_data(value))
+      arith::bind_data(var, facts_);
+    else if (value.dtype().is_index())
+      facts_.bind_bound(var, arith::const_bound(value, facts_));
   }
 
   /// Rewrites `body` with `var` substituted for `narrow`. The substitution applies to this body
@@ -380,15 +382,6 @@ class IndexWidener {
   /// Whether the expression involves data from memory. Arithmetic on data wraps in its own type.
   bool is_data(const Expr& e) const { return e.dtype().is_integral() && arith::wraps(e, facts_); }
 
-  /// Whether the expression is arithmetic on index variables and constants only.
-  bool is_index_arithmetic(const Expr& e) const {
-    if (e.as<VarNode>()) return !is_data(e);
-    if (e.as<IntImm>()) return true;
-    const Binary* binary = e.as<Binary>();
-    return binary && !is_comparison(binary->op) && is_index_arithmetic(binary->a) &&
-           is_index_arithmetic(binary->b);
-  }
-
   bool uses_wide(const Expr& e) const {
     return !wide_.empty() &&
            uses_var(e, [&](const Expr& var) { return wide_.contains(&var.node()); });
@@ -414,20 +407,35 @@ class IndexWidener {
     return arith::const_bound(make_binary(n.op, cast(type, n.a), cast(type, n.b)), facts_);
   }
 
-  /// Whether an intermediate result may exceed int32. Loads and calls are not examined, because
-  /// they return int32 regardless of their operands.
+  /// Whether an intermediate result may exceed int32. Loads and calls for data are not examined,
+  /// because they return int32 regardless of their operands.
   bool may_wrap(const Expr& e) const {
-    if (e.as<Load>() || e.as<Call>() || e.as<Cast>() || !is_int32(e) || is_value(e)) return false;
+    if (e.as<Cast>() || !is_int32(e) || is_value(e)) return false;
     if (const Binary* n = e.as<Binary>(); n && !fits_in_int32(bound_of(*n, e))) return true;
     return any_child(e, [&](const Expr& child) { return may_wrap(child); });
   }
 
-  bool needs_width(const Expr& e) const { return may_wrap(e) || uses_wide(e); }
+  /// Returns any lane of an index, with selects for other choices and without lets, since constant
+  /// bounds of these are those of their type.
+  Expr bounded(const Expr& e) {
+    if (e.dtype().is_scalar() && !contains<Call>(e) && !contains<LetExpr>(e)) return e;
+    const Var lane("lane");
+    facts_.bind(lane, Range(0, e.dtype().lanes));
+    walk(e, [&](const LetExpr& n) { note_let(n.var, n.value); });
+    return rewrite(
+        lane_value(e, lane).value_or(e),
+        [](const Call& n, const Expr&) {
+          return n.is(Intrin::if_then_else)
+                     ? std::optional(make_select(n.args[0], n.args[1], n.args[2]))
+                     : std::nullopt;
+        },
+        [](const LetExpr& n, const Expr&) { return std::optional(n.body); });
+  }
+
+  bool needs_width(const Expr& e) { return uses_wide(e) || may_wrap(bounded(e)); }
 
   std::vector<Expr> indices(const Buffer& accessed, const std::vector<Expr>& list) {
-    const bool has_constant_size = std::ranges::all_of(
-        accessed->shape, [](const Expr& extent) { return constant_int(extent).has_value(); });
-    const bool outer = std::exchange(is_in_constant_buffer_, has_constant_size);
+    const bool outer = std::exchange(is_in_constant_buffer_, has_constant_shape(accessed));
     std::vector<Expr> result = mapped(
         list, [&](const Expr& e) { return is_int32(e) && needs_width(e) ? wide(e) : value(e); });
     is_in_constant_buffer_ = outer;
@@ -450,32 +458,19 @@ class IndexWidener {
     if (const Ramp* n = e.as<Ramp>()) return make_ramp(wide(n->base), wide(n->stride), n->lanes);
     if (const Broadcast* n = e.as<Broadcast>()) return make_broadcast(wide(n->value), n->lanes);
     if (const Select* n = e.as<Select>())
-      return make_select(condition(n->condition), wide(n->if_true), wide(n->if_false));
+      return make_select(value(n->condition), wide(n->if_true), wide(n->if_false));
     if (const LetExpr* n = e.as<LetExpr>())
       return let(*n, [&](const Expr& body) { return wide(body); });
-    if (const Call* n = as_call(e, Intrin::if_then_else))
-      return make_call(type, Intrin::if_then_else,
-                       {condition(n->args[0]), wide(n->args[1]), wide(n->args[2])});
+    if (const Call* n = e.as<Call>())
+      return make_call(type, n->callee, mapped(n->args, [&](const Expr& arg) {
+                         return is_int32(arg) ? wide(arg) : value(arg);
+                       }));
     return cast(type, value(e));
   }
 
-  /// Widens a guard condition, which compares indices.
-  Expr condition(const Expr& e) {
-    if (const Binary* n = e.as<Binary>()) {
-      if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
-        return fold(n->op, condition(n->a), condition(n->b));
-      if (is_comparison(n->op) && is_int32(n->a) && !is_data(e) &&
-          (needs_width(n->a) || needs_width(n->b)))
-        return fold(n->op, wide(n->a), wide(n->b));
-    }
-    if (const LetExpr* n = e.as<LetExpr>())
-      return let(*n, [&](const Expr& body) { return condition(body); });
-    if (const Call* n = as_call(e, Intrin::likely)) return likely(condition(n->args[0]));
-    return value(e);
-  }
-
-  /// Rewrites a value. The value keeps its type and arithmetic, and widened loop variables in it
-  /// are cast back.
+  /// Rewrites a value. Its sums and products keep their type, and widened loop variables in them
+  /// are cast back. All other operations on indices (comparisons, quotients, casts to int64) take
+  /// exact operands, because simplification and schedules assume that indices do not overflow.
   Expr value(const Expr& e) {
     if (const Load* n = e.as<Load>())
       return make_load(buffer(n->buffer), indices(n->buffer, n->indices));
@@ -483,9 +478,16 @@ class IndexWidener {
       return let(*n, [&](const Expr& body) { return value(body); });
     if (const auto found = wide_.find(&e.node()); found != wide_.end())
       return cast(e.dtype(), found->second);
-    if (const Binary* n = e.as<Binary>(); n && is_int32(n->a) && uses_wide(e) && !is_data(e)) {
-      const Expr result = fold(n->op, wide(n->a), wide(n->b));
-      return is_comparison(n->op) ? result : cast(e.dtype(), result);
+    if (const Call* n = as_call(e, Intrin::likely)) return likely(value(n->args[0]));
+    if (const Cast* n = e.as<Cast>(); n && e.dtype().element() == Int(64) && is_int32(n->value) &&
+                                      !is_data(n->value) && needs_width(n->value))
+      return wide(n->value);
+    if (const Binary* n = e.as<Binary>(); n && is_int32(n->a) && !is_data(e)) {
+      const bool is_exact = !is_ring_operation(n->op) && (needs_width(n->a) || needs_width(n->b));
+      if (is_exact || uses_wide(e)) {
+        const Expr result = fold(n->op, wide(n->a), wide(n->b));
+        return is_comparison(n->op) ? result : cast(e.dtype(), result);
+      }
     }
     return map_children(e, [&](const Expr& child) { return value(child); });
   }
@@ -504,9 +506,7 @@ class IndexWidener {
 }  // namespace
 
 PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
-  const bool has_symbols = lowering::has_symbols(func);
-  if (!has_symbols && !has_large_factor(func.body)) return func;
-  return with_body(func, IndexWidener(has_symbols).stmt(func.body));
+  return with_body(func, IndexWidener(has_symbols(func)).stmt(func.body));
 }
 
 }  // namespace tenon::lowering
