@@ -19,7 +19,6 @@
 #include "tenon/codegen/c_like/compile.h"
 #include "tenon/codegen/c_like/kernels.h"
 #include "tenon/codegen/compile_options.h"
-#include "tenon/codegen/imports.h"
 #include "tenon/codegen/llvm/compile.h"
 #include "tenon/driver/build_watcher.h"
 #include "tenon/driver/checks.h"
@@ -33,9 +32,8 @@
 #include "tenon/runtime/module_impl.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/file_cache.h"
-#include "tenon/te/freeze.h"
 #include "tenon/tir/encode.h"
-#include "tenon/tir/walk.h"
+#include "tenon/tir/pragma.h"
 
 namespace tenon {
 
@@ -173,18 +171,15 @@ std::optional<std::string> code_key(std::string_view flow,
     put(out, value);
   put(out, autotune);
   put(out, passes);
-  std::vector<std::string> llvm_sources, c_sources;
   for (const auto& [module, target] : modules) {
     if (target.facts().kind != tir::TargetKind::Llvm) return std::nullopt;
-    codegen::add_imported_sources(module, llvm_sources, c_sources);
     put(out, target.facts());
     out.number(module.functions.size());
     for (const auto& [name, func] : module.functions) {
       out.text(name);
-      if (!tir::encode(func, out)) return std::nullopt;
+      if (tir::imports_source(func.body) || !tir::encode(func, out)) return std::nullopt;
     }
   }
-  if (!llvm_sources.empty() || !c_sources.empty()) return std::nullopt;
   return out.bytes();
 }
 
