@@ -19,7 +19,6 @@
 #include "tenon/codegen/c_like/compile.h"
 #include "tenon/codegen/c_like/kernels.h"
 #include "tenon/codegen/compile_options.h"
-#include "tenon/codegen/imports.h"
 #include "tenon/codegen/llvm/compile.h"
 #include "tenon/driver/build_watcher.h"
 #include "tenon/driver/checks.h"
@@ -31,15 +30,34 @@
 #include "tenon/lower/pipeline.h"
 #include "tenon/lower/split_kernels.h"
 #include "tenon/runtime/module_impl.h"
-#include "tenon/support/deep_stack.h"
 #include "tenon/support/file_cache.h"
-#include "tenon/te/freeze.h"
 #include "tenon/tir/encode.h"
-#include "tenon/tir/walk.h"
+#include "tenon/tir/pragma.h"
 
 namespace tenon {
 
 namespace {
+
+/// Returns the C compiler in the environment variable CC. Empty if the variable is unset.
+std::string c_compiler() {
+  const char* named = std::getenv("CC");
+  return named ? named : "";
+}
+
+tir::TargetFacts facts_of(const Target& target, const BuildOptions& options) {
+  tir::TargetFacts facts = target.facts();
+  facts.fast_math |= options.fast_math;
+  return facts;
+}
+
+codegen::CompileOptions codegen_options(const BuildOptions& options) {
+  return {.opt_level = options.opt_level,
+          .link = {options.link.begin(), options.link.end()},
+          .c_compiler = c_compiler(),
+          .argument_alignment = options.argument_alignment,
+          .stage_comments = options.stage_comments,
+          .on_step = options.on_step};
+}
 
 // ---- the cache of compiled code -----------------------------------------------------------------
 
@@ -156,7 +174,7 @@ void put(ByteWriter& out, const lowering::PassOptions& options) {
 /// (device kernels, imported sources, libraries to link).
 std::optional<std::string> code_key(std::string_view flow,
                                     const std::vector<TargetedModule>& modules,
-                                    const BuildOptions& options) {
+                                    const BuildOptions& options, const BuildWatcher* watcher) {
   static const std::string kIdentity = compiler_identity();
   // The options binds, bounds, check_intrinsics and separate_constants are ignored, because the
   // functions already reflect them. `tiered` is ignored, because only optimized code is cached.
@@ -164,7 +182,7 @@ std::optional<std::string> code_key(std::string_view flow,
                check_intrinsics, allows_race, alignment, autotune, separates, opt_level, tiered,
                stage_comments, profile, use_cache, passes, on_step, on_warning] = options;
   if (!use_cache || !cache() || kIdentity.empty()) return std::nullopt;
-  if (!link.empty() || profile || on_step || passes.on_pass) return std::nullopt;
+  if (watcher || !link.empty() || profile || on_step || passes.on_pass) return std::nullopt;
   ByteWriter out;
   out.text(kIdentity);
   out.text(flow);
@@ -173,34 +191,34 @@ std::optional<std::string> code_key(std::string_view flow,
     put(out, value);
   put(out, autotune);
   put(out, passes);
-  std::vector<std::string> llvm_sources, c_sources;
   for (const auto& [module, target] : modules) {
     if (target.facts().kind != tir::TargetKind::Llvm) return std::nullopt;
-    codegen::add_imported_sources(module, llvm_sources, c_sources);
     put(out, target.facts());
     out.number(module.functions.size());
     for (const auto& [name, func] : module.functions) {
       out.text(name);
-      if (!tir::encode(func, out)) return std::nullopt;
+      if (tir::imports_source(func.body) || !tir::encode(func, out)) return std::nullopt;
     }
   }
-  if (!llvm_sources.empty() || !c_sources.empty()) return std::nullopt;
   return out.bytes();
 }
 
-/// Returns the cached code for this key. It was compiled for these targets with these options.
-std::optional<codegen::Artifact> find_code(const std::string& key,
-                                           std::vector<tir::TargetFacts> targets,
-                                           const codegen::CompileOptions& how) {
-  const std::optional<FileCache> files = cache();
-  const std::optional<std::string> bytes = files ? files->find(key) : std::nullopt;
-  return bytes ? codegen::restore(*bytes, std::move(targets), how) : std::nullopt;
+/// Returns the code that is cached under `key`; nullopt if there is no key.
+std::optional<codegen::Artifact> find_code(const std::optional<std::string>& key,
+                                           const std::vector<TargetedModule>& modules,
+                                           const BuildOptions& options) {
+  const std::optional<FileCache> files = key ? cache() : std::nullopt;
+  const std::optional<std::string> bytes = files ? files->find(*key) : std::nullopt;
+  if (!bytes) return std::nullopt;
+  std::vector<tir::TargetFacts> targets;
+  for (const TargetedModule& part : modules) targets.push_back(facts_of(part.target, options));
+  return codegen::restore(*bytes, std::move(targets), codegen_options(options));
 }
 
-void store_code(const std::string& key, const codegen::Artifact& code) {
-  const std::optional<FileCache> files = cache();
-  const std::optional<std::string> bytes = code.stored();
-  if (files && bytes) files->store(key, *bytes);
+void store_code(const std::optional<std::string>& key, const codegen::Artifact& code) {
+  const std::optional<FileCache> files = key ? cache() : std::nullopt;
+  const std::optional<std::string> bytes = files ? code.stored() : std::nullopt;
+  if (bytes) files->store(*key, *bytes);
 }
 
 // Prepares functions for a device: separates the host functions from the kernels that they launch.
@@ -302,27 +320,6 @@ void check_names(const std::vector<TargetedModule>& modules, const SourceLocatio
   if (names.empty()) throw LowerError("build: the module has no functions", where);
 }
 
-/// Returns the C compiler in the environment variable CC. Empty if the variable is unset.
-std::string c_compiler() {
-  const char* named = std::getenv("CC");
-  return named ? named : "";
-}
-
-tir::TargetFacts facts_of(const Target& target, const BuildOptions& options) {
-  tir::TargetFacts facts = target.facts();
-  facts.fast_math |= options.fast_math;
-  return facts;
-}
-
-codegen::CompileOptions codegen_options(const BuildOptions& options) {
-  return {.opt_level = options.opt_level,
-          .link = {options.link.begin(), options.link.end()},
-          .c_compiler = c_compiler(),
-          .argument_alignment = options.argument_alignment,
-          .stage_comments = options.stage_comments,
-          .on_step = options.on_step};
-}
-
 /// Throws for invalid options, and for modules whose targets are of different kinds.
 void check_options(const std::vector<TargetedModule>& modules, const BuildOptions& options,
                    const SourceLocation& where) {
@@ -346,36 +343,6 @@ void check_options(const std::vector<TargetedModule>& modules, const BuildOption
     throw TargetError("build: profile times functions for CPUs that LLVM compiles (`llvm`), not `" +
                           modules.front().target.str() + "`",
                       where);
-}
-
-/// Compiles functions that have been lowered.
-codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
-                                  const BuildOptions& options, const SourceLocation& where,
-                                  const BuildWatcher* watcher) {
-  check_options(modules, options, where);
-  return with_user_line(where, [&] {
-    return with_deep_stack([&] {
-      lowering::PassOptions passes = options.passes;
-      if (options.autotune_loops) passes.autotune_loops = options.autotune_loops;
-      std::vector<codegen::CompileUnit> units;
-      for (const auto& [module, target] : modules) {
-        const tir::TargetFacts facts = facts_of(target, options);
-        if (!options.allow_parallel_reduction_race)
-          for (const auto& [name, func] : module.functions) lowering::refuse_region_races(func);
-        if (facts.is_gpu()) {
-          units.push_back(for_device(module, passes, facts, options.stage_comments, watcher));
-        } else {
-          units.push_back({for_host(module, passes, facts, watcher), facts});
-        }
-      }
-      codegen::CompileOptions how = codegen_options(options);
-      if (watcher) how.lines = watcher->lines;
-      if (watcher && watcher->set_profiler) watcher->set_profiler(how);
-      return modules.front().target.facts().kind == tir::TargetKind::C
-                 ? codegen::compile_to_c(units, how)
-                 : codegen::compile(units, how);
-    });
-  });
 }
 
 // ---- tiers --------------------------------------------------------------------------------------
@@ -491,65 +458,63 @@ struct Code {
   std::function<codegen::Artifact()> optimize = {};
 };
 
-/// Compiles unoptimized code. Loops are not transformed either, because that makes code longer.
-Code compile_first_tier(const std::vector<TargetedModule>& modules, const BuildOptions& options,
-                        const SourceLocation& where, const std::optional<std::string>& key) {
+/// Compiles functions that have been lowered. Optimized code is stored in the cache if there is a
+/// key. In a tiered build, loops of the unoptimized code are not transformed either, because that
+/// makes code longer.
+Code compile_lowered(const std::vector<TargetedModule>& modules, const BuildOptions& options,
+                     const SourceLocation& where, const BuildWatcher* watcher,
+                     const std::optional<std::string>& key) {
   check_options(modules, options, where);
-  BuildOptions first = options;
-  first.opt_level = 0;
-  first.autotune_loops = false;
-  // The second tier is compiled on another thread, which must not call the user's callbacks.
-  BuildOptions second = options;
-  second.on_step = {};
-  second.on_warning = {};
-  second.passes.on_pass = {};
-  return {compile_lowered(modules, first, where, nullptr), [modules, second, where, key] {
-            codegen::Artifact code = compile_lowered(modules, second, where, nullptr);
-            if (key) store_code(*key, code);
-            return code;
-          }};
-}
-
-/// Returns the code of the modules from the user's cache. If it is not cached, calls `lowered` to
-/// lower the modules, compiles the result and stores it.
-template <class Lowered>
-Code compile_once(std::string_view flow, const std::vector<TargetedModule>& modules,
-                  const BuildOptions& options, const SourceLocation& where,
-                  const BuildWatcher* watcher, const Lowered& lowered) {
-  const std::optional<std::string> key = watcher ? std::nullopt : code_key(flow, modules, options);
-  if (key) {
-    std::vector<tir::TargetFacts> targets;
-    for (const TargetedModule& part : modules) targets.push_back(facts_of(part.target, options));
-    if (auto code = find_code(*key, std::move(targets), codegen_options(options))) return {*code};
+  const tir::TargetKind kind = modules.front().target.facts().kind;
+  if (options.tiered && options.opt_level != 0 && !watcher && kind == tir::TargetKind::Llvm) {
+    BuildOptions first = options, second = options;
+    first.tiered = second.tiered = false;
+    first.opt_level = 0;
+    first.autotune_loops = false;
+    // The second tier is compiled on another thread, which must not call the user's callbacks.
+    second.on_step = {};
+    second.on_warning = {};
+    second.passes.on_pass = {};
+    return {compile_lowered(modules, first, where, nullptr, std::nullopt).artifact,
+            [modules, second, where, key] {
+              return run_steps(where, [&] {
+                return compile_lowered(modules, second, where, nullptr, key).artifact;
+              });
+            }};
   }
-  const bool has_tiers = options.tiered && options.opt_level != 0 && !watcher &&
-                         modules.front().target.facts().kind == tir::TargetKind::Llvm;
-  if (has_tiers) return compile_first_tier(lowered(), options, where, key);
-  codegen::Artifact code = compile_lowered(lowered(), options, where, watcher);
-  if (key) store_code(*key, code);
+  lowering::PassOptions passes = options.passes;
+  if (options.autotune_loops) passes.autotune_loops = options.autotune_loops;
+  std::vector<codegen::CompileUnit> units;
+  for (const auto& [module, target] : modules) {
+    const tir::TargetFacts facts = facts_of(target, options);
+    if (!options.allow_parallel_reduction_race)
+      for (const auto& [name, func] : module.functions) lowering::refuse_region_races(func);
+    if (facts.is_gpu()) {
+      units.push_back(for_device(module, passes, facts, options.stage_comments, watcher));
+    } else {
+      units.push_back({for_host(module, passes, facts, watcher), facts});
+    }
+  }
+  codegen::CompileOptions how = codegen_options(options);
+  if (watcher) how.lines = watcher->lines;
+  if (watcher && watcher->set_profiler) watcher->set_profiler(how);
+  codegen::Artifact code =
+      kind == tir::TargetKind::C ? codegen::compile_to_c(units, how) : codegen::compile(units, how);
+  store_code(key, code);
   return {code};
-}
-
-runtime::Module load(const Code& code, const BuildOptions& options, const SourceLocation& where) {
-  return timed(options.on_step, "load", [&] {
-    const runtime::Module module =
-        with_user_line(where, [&] { return codegen::load(code.artifact); });
-    return code.optimize ? runtime::Module(std::make_shared<TieredModule>(module, code.optimize))
-                         : module;
-  });
 }
 
 Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOptions& options,
                      const SourceLocation& where, const BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   check_names(modules, where);
-  return compile_once("modules", modules, options, where, watcher, [&] {
-    return with_user_line(where, [&] {
-      std::vector<TargetedModule> parts;
-      for (const TargetedModule& part : modules)
-        parts.push_back({lowered(part.module, options, where), part.target});
-      return parts;
-    });
+  return run_steps(where, [&]() -> Code {
+    const std::optional<std::string> key = code_key("modules", modules, options, watcher);
+    if (const auto code = find_code(key, modules, options)) return {*code};
+    std::vector<TargetedModule> parts;
+    for (const TargetedModule& part : modules)
+      parts.push_back({lowered(part.module, options, where), part.target});
+    return compile_lowered(parts, options, where, watcher, key);
   });
 }
 
@@ -573,27 +538,25 @@ Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgum
                       const BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   options.simple_mode = false;
-  return with_user_line(where, [&] {
-    return with_deep_stack([&] {
-      Compilation compilation(schedule, args, options, where);
-      refuse_schedule(compilation, target);
-      const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
-      // The function that computes the constants does not depend on sizes, so it needs no size
-      // checks.
-      const auto with_size_checks = [&](const tir::PrimFunc& func) {
-        const std::string& name = func.attrs.global_symbol;
-        return name == options.name ? lowering::with_size_checks(func, conditions) : func;
-      };
-      tir::IRModule loops;
-      for (const tir::PrimFunc& func : compilation.programs())
-        loops.functions.emplace(func.attrs.global_symbol, with_size_checks(func));
-      return compile_once("schedule", {{loops, target}}, options, where, watcher, [&] {
-        tir::IRModule module;
-        for (const auto& [name, func] : compilation.module().functions)
-          module.functions.emplace(name, with_size_checks(func));
-        return std::vector<TargetedModule>{{module, target}};
-      });
-    });
+  return run_steps(where, [&]() -> Code {
+    Compilation compilation(schedule, args, options, where);
+    refuse_schedule(compilation, target);
+    const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
+    // The function that computes the constants does not depend on sizes, so it needs no size
+    // checks.
+    const auto with_size_checks = [&](const tir::PrimFunc& func) {
+      const std::string& name = func.attrs.global_symbol;
+      return name == options.name ? lowering::with_size_checks(func, conditions) : func;
+    };
+    tir::IRModule loops, module;
+    for (const tir::PrimFunc& func : compilation.programs())
+      loops.functions.emplace(func.attrs.global_symbol, with_size_checks(func));
+    const std::vector<TargetedModule> parts = {{loops, target}};
+    const std::optional<std::string> key = code_key("schedule", parts, options, watcher);
+    if (const auto code = find_code(key, parts, options)) return {*code};
+    for (const auto& [name, func] : compilation.module().functions)
+      module.functions.emplace(name, with_size_checks(func));
+    return compile_lowered({{module, target}}, options, where, watcher, key);
   });
 }
 
@@ -609,17 +572,15 @@ BuildOptions for_stored_code(BuildOptions options, const SourceLocation& where) 
   return options;
 }
 
-/// Calls `compile(options, watcher)` and loads the result. `watcher` is nullptr unless profiling is
-/// requested.
-template <class Compile>
-runtime::Module compile_and_load(const BuildOptions& options, const SourceLocation& where,
-                                 const Compile& compile) {
-  if (!options.profile) return load(compile(options, nullptr), options, where);
-  ProfiledBuild profiled;
-  const BuildOptions watched = profiled.watch(options);
-  const BuildWatcher watcher = profiled.watcher();
-  runtime::Module module = load(compile(watched, &watcher), watched, where);
-  profiled.finish();
+/// Loads the code, which is the last step of the build.
+runtime::Module load(const Code& code, ProfiledBuild& build, const SourceLocation& where) {
+  const runtime::Module module = timed(build.options().on_step, "load", [&] {
+    const runtime::Module loaded =
+        with_user_line(where, [&] { return codegen::load(code.artifact); });
+    return code.optimize ? runtime::Module(std::make_shared<TieredModule>(loaded, code.optimize))
+                         : loaded;
+  });
+  build.finish();
   return module;
 }
 
@@ -661,10 +622,8 @@ runtime::Module build(const tir::IRModule& module, const Target& target,
 
 runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options,
                       SourceLocation where) {
-  return compile_and_load(options, where,
-                          [&](const BuildOptions& how, const BuildWatcher* watcher) {
-                            return compile_modules(modules, how, where, watcher);
-                          });
+  ProfiledBuild build(options);
+  return load(compile_modules(modules, build.options(), where, build.watcher()), build, where);
 }
 
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target,
@@ -676,10 +635,10 @@ runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& t
 
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, const BuildOptions& options, SourceLocation where) {
-  return compile_and_load(options, where,
-                          [&](const BuildOptions& how, const BuildWatcher* watcher) {
-                            return compile_schedule(schedule, args, target, how, where, watcher);
-                          });
+  ProfiledBuild build(options);
+  const Code code =
+      compile_schedule(schedule, args, target, build.options(), where, build.watcher());
+  return load(code, build, where);
 }
 
 }  // namespace tenon

@@ -6,7 +6,6 @@
 #include "tenon/driver/checks.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/user_line.h"
-#include "tenon/support/deep_stack.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/schedule_ops.h"
@@ -121,12 +120,10 @@ tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<Low
 
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const LowerOptions& options, SourceLocation where) {
-  return with_user_line(where, [&] {
-    return with_deep_stack([&] {
-      Compilation compilation(schedule, args, options, where);
-      compilation.emit_warnings();
-      return compilation.module();
-    });
+  return run_steps(where, [&] {
+    Compilation compilation(schedule, args, options, where);
+    compilation.emit_warnings();
+    return compilation.module();
   });
 }
 
@@ -136,29 +133,27 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerOptions& options, Sour
     named.attrs.global_symbol = options.name;
   const std::string name = named.attrs.global_symbol;
   if (name.empty()) throw LowerError("lower: the name of a function must not be empty", where);
-  tir::IRModule module;
-  module.functions.emplace(
-      name, with_user_line(where, [&] {
-        return with_deep_stack([&] {
-          check_function(named, name);
-          if (!is_unlowered(named))
-            throw LowerError("lower: function `" + name + "` has been lowered already");
-          if (named.form == tir::Form::MultiDimensional) lowering::refuse_wrong_accesses(named);
-          std::vector<arith::SizeCondition> conditions;
-          if (named.form == tir::Form::Blocks) {
-            conditions = lowering::size_conditions(named);
-            named = lowering::run_passes(lowering::block_passes(), std::move(named),
-                                         {.passes = options.passes});
-          }
-          note_conflicts(named, lowering::LoopsToProve::All);
-          if (!options.simple_mode) {
-            std::ranges::copy(lowering::size_conditions(named), std::back_inserter(conditions));
-            named = lowering::with_size_checks(std::move(named), conditions);
-          }
-          return lowering::run_pipeline(std::move(named), pipeline_options(options));
-        });
-      }));
-  return module;
+  return run_steps(where, [&] {
+    check_function(named, name);
+    if (!is_unlowered(named))
+      throw LowerError("lower: function `" + name + "` has been lowered already");
+    if (named.form == tir::Form::MultiDimensional) lowering::refuse_wrong_accesses(named);
+    std::vector<arith::SizeCondition> conditions;
+    if (named.form == tir::Form::Blocks) {
+      conditions = lowering::size_conditions(named);
+      named = lowering::run_passes(lowering::block_passes(), std::move(named),
+                                   {.passes = options.passes});
+    }
+    note_conflicts(named, lowering::LoopsToProve::All);
+    if (!options.simple_mode) {
+      std::ranges::copy(lowering::size_conditions(named), std::back_inserter(conditions));
+      named = lowering::with_size_checks(std::move(named), conditions);
+    }
+    tir::IRModule module;
+    module.functions.emplace(name,
+                             lowering::run_pipeline(std::move(named), pipeline_options(options)));
+    return module;
+  });
 }
 
 }  // namespace tenon

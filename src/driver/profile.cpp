@@ -272,17 +272,17 @@ void ProfiledBuild::note(std::string_view step, double seconds) {
   steps_.push_back({std::string(step), end.count() - seconds, seconds});
 }
 
-BuildOptions ProfiledBuild::watch(BuildOptions options) {
-  options.on_step = [this, users = options.on_step](std::string_view step, double seconds) {
+ProfiledBuild::ProfiledBuild(const BuildOptions& options) : options_(options) {
+  if (!options.profile) return;
+  options_.on_step = [this, users = options.on_step](std::string_view step, double seconds) {
     note(step, seconds);
     if (users) users(step, seconds);
   };
-  options.passes.on_pass =
+  options_.passes.on_pass =
       [this, users = options.passes.on_pass](const lowering::PassOptions::PassReport& report) {
         note(report.pass, report.seconds);
         if (users) users(report);
       };
-  return options;
 }
 
 namespace {
@@ -319,6 +319,8 @@ void ProfiledBuild::set_profiler(codegen::CompileOptions& options) {
   options.profiler = profiler_;
 }
 
-void ProfiledBuild::finish() { profiler_->steps = std::move(steps_); }
+void ProfiledBuild::finish() {
+  if (profiler_) profiler_->steps = std::move(steps_);
+}
 
 }  // namespace tenon

@@ -63,9 +63,9 @@ std::vector<std::optional<StageProfile::Work>> stage_work(const tir::PrimFunc& f
 // A build with profiling. It adds probes to functions between lowering and code generation, and
 // records the steps of the compiler.
 //
-//    ProfiledBuild profiled;
-//    const BuildOptions watched = profiled.watch(options);         // records the compiler's steps
-//    const BuildWatcher watcher = profiled.watcher();              // adds the probes
+//    ProfiledBuild build(options);
+//    compile(..., build.options(), build.watcher());    // records the steps, adds the probes
+//    build.finish();
 
 /// A profiler, with the functions that its regions belong to and the steps of the compiler.
 struct StageProfiler : runtime::Profiler {
@@ -78,14 +78,13 @@ struct StageProfiler : runtime::Profiler {
 
 class ProfiledBuild {
  public:
-  /// Returns the options with listeners that record the steps and passes of the compiler. The
-  /// listeners refer to this object.
-  BuildOptions watch(BuildOptions options);
-  /// Returns an observer that adds probes. It refers to this object.
-  BuildWatcher watcher() {
-    return {.add = std::bind_front(&ProfiledBuild::add, this),
-            .set_profiler = std::bind_front(&ProfiledBuild::set_profiler, this)};
-  }
+  /// Has no effect on the build unless `options.profile` is set.
+  explicit ProfiledBuild(const BuildOptions& options);
+  ProfiledBuild(const ProfiledBuild&) = delete;
+  /// Returns the options, with listeners that record the steps and passes of the compiler.
+  const BuildOptions& options() const { return options_; }
+  /// Returns an observer that adds probes; null without profiling.
+  const BuildWatcher* watcher() const { return options_.profile ? &watcher_ : nullptr; }
   /// Completes the record. Called after the last step of the compiler.
   void finish();
 
@@ -98,6 +97,11 @@ class ProfiledBuild {
   void note(std::string_view step, double seconds);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  // The listeners and the observer refer to this object.
+  BuildOptions options_;
+  const BuildWatcher watcher_ = {
+      .add = std::bind_front(&ProfiledBuild::add, this),
+      .set_profiler = std::bind_front(&ProfiledBuild::set_profiler, this)};
   std::vector<CompileStep> steps_;
   std::vector<ProfiledFunction> functions_;
   int regions_ = 0;

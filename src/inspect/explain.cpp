@@ -8,7 +8,6 @@
 #include "tenon/driver/lower.h"
 #include "tenon/driver/user_line.h"
 #include "tenon/lower/checks.h"
-#include "tenon/support/deep_stack.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/walk.h"
 
@@ -100,26 +99,22 @@ Explanation explained(const PrimFunc& func, bool instrumented) {
 
 Explanation explain(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const LowerOptions& options, SourceLocation where) {
-  return with_user_line(where, [&] {
-    return with_deep_stack([&] {
-      return explained(lower_to_loops(schedule, args, options, where), options.instrument_bounds);
-    });
+  return run_steps(where, [&] {
+    return explained(lower_to_loops(schedule, args, options, where), options.instrument_bounds);
   });
 }
 
 Explanation explain(const PrimFunc& func, const LowerOptions& options, SourceLocation where) {
-  return with_user_line(where, [&] {
-    return with_deep_stack([&] {
-      check_function(func, func.attrs.global_symbol);
-      if (!is_unlowered(func))
-        throw LowerError("explain: function `" + func.attrs.global_symbol +
-                         "` has been lowered already");
-      const PrimFunc loops =
-          func.form == Form::Blocks
-              ? lowering::run_passes(lowering::block_passes(), func, {.passes = options.passes})
-              : func;
-      return explained(loops, options.instrument_bounds);
-    });
+  return run_steps(where, [&] {
+    check_function(func, func.attrs.global_symbol);
+    if (!is_unlowered(func))
+      throw LowerError("explain: function `" + func.attrs.global_symbol +
+                       "` has been lowered already");
+    const PrimFunc loops =
+        func.form == Form::Blocks
+            ? lowering::run_passes(lowering::block_passes(), func, {.passes = options.passes})
+            : func;
+    return explained(loops, options.instrument_bounds);
   });
 }
 

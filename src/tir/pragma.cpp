@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tenon/support/similar_name.h"
+#include "tenon/tir/walk.h"
 #include "tir/name_table.h"
 
 namespace tenon::tir {
@@ -50,6 +51,12 @@ std::string similar_pragma_key(std::string_view text) {
 
 bool is_pragma(const Attr& attr, PragmaKey key) {
   return attr.kind == AttrKind::Pragma && attr.key == to_string(key);
+}
+
+bool imports_source(const Stmt& body) {
+  return any_node(body, [](const Attr& attr) {
+    return is_pragma(attr, PragmaKey::ImportC) || is_pragma(attr, PragmaKey::ImportLlvm);
+  });
 }
 
 }  // namespace tenon::tir

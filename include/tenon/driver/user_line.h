@@ -1,6 +1,7 @@
 // Adds the line of the user's call to errors of steps that do not know their caller.
 #pragma once
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/error.h"
 
 namespace tenon {
@@ -34,6 +35,13 @@ auto with_user_line(const SourceLocation& where, F run) {
   } catch (const Error& e) {
     throw_at(e, where);
   }
+}
+
+/// Returns the result of `run`, which runs steps of the compiler for a call at this line. The steps
+/// run on a deep stack.
+template <class F>
+auto run_steps(const SourceLocation& where, F run) {
+  return with_user_line(where, [&] { return with_deep_stack(std::move(run)); });
 }
 
 }  // namespace tenon

@@ -55,5 +55,7 @@ std::string similar_pragma_key(std::string_view text);
 
 /// Whether the attribute is the pragma with this key.
 bool is_pragma(const Attr& attr, PragmaKey key);
+/// Whether a pragma in `body` imports source code (import_c, import_llvm).
+bool imports_source(const Stmt& body);
 
 }  // namespace tenon::tir

@@ -11,9 +11,9 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/imports.h"
 #include "codegen/llvm/llvm_artifact.h"
-#include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/c_compiler.h"
@@ -297,7 +297,9 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
           func,
           packed_symbol(func.attrs.global_symbol, symbols, unit.target.system_library.value_or("")),
           options.argument_alignment, unit.kernels ? &*unit.kernels : nullptr);
-      emit_function(emitter, func, signature);
+      const Computation analyses(func.body);
+      llvm::Function* computation = emit_computation(emitter, func, signature, analyses);
+      emit_packed(emitter, func, signature, analyses, computation);
       result.functions.push_back(signature.spec);
       result.functions.back().features = needed_features(unit.target);
     }

@@ -9,13 +9,65 @@ namespace tenon::codegen {
 
 using namespace tir;
 
+namespace {
+
+void define_param(FunctionEmitter& emitter, const ModuleEmitter& module, const PrimFunc& func,
+                  const Signature& signature, llvm::Argument* argument) {
+  const std::size_t n = argument->getArgNo();
+  const Var& param = func.params[n];
+  const BufferParam* array = func.buffer_of(param);
+  if (!array) return emitter.define(param, argument);
+  emitter.define(array->buffer->data, argument);
+  emitter.define(array->declared->data, argument);
+  emitter.define(param, argument);
+  const auto& spec = std::get<runtime::ArraySpec>(signature.spec.params[n].type);
+  llvm::LLVMContext& context = module.context();
+  if (func.attrs.noalias) argument->addAttr(llvm::Attribute::NoAlias);
+  // Device memory is represented by an opaque handle.
+  if (module.kernels()) return;
+  const Expr& offset = array->declared->elem_offset;
+  if (!is_zero(offset) && !offset.as<VarNode>()) return;
+  argument->addAttr(llvm::Attribute::getWithAlignment(
+      context, llvm::Align(static_cast<std::uint64_t>(spec.alignment))));
+  const auto bytes = constant_bytes(array->declared->dtype, array->declared->shape);
+  if (array->declared->strides.empty() && bytes && *bytes > 0)
+    argument->addAttr(
+        llvm::Attribute::getWithDereferenceableBytes(context, static_cast<std::uint64_t>(*bytes)));
+}
+
+}  // namespace
+
+llvm::Function* emit_computation(ModuleEmitter& module, const PrimFunc& func,
+                                 const Signature& signature, const Computation& analyses) {
+  std::vector<Var> vars = func.params;
+  for (const SizeBinding& size : signature.sizes) vars.push_back(size.var);
+  vars.insert(vars.end(), signature.zero_offsets.begin(), signature.zero_offsets.end());
+  std::vector<llvm::Type*> types;
+  for (const Var& var : vars) types.push_back(register_type(module.context(), var.dtype()));
+  llvm::Type* status = llvm::Type::getInt32Ty(module.context());
+  if (module.kernels()) types.push_back(status);
+  llvm::Function* function = module.make_function(llvm::FunctionType::get(status, types, false),
+                                                  llvm::GlobalValue::InternalLinkage,
+                                                  as_identifier(signature.spec.name) + "_compute");
+  function->addFnAttr(llvm::Attribute::NoInline);
+  FunctionEmitter emitter(module, function, analyses);
+  for (unsigned n = 0; n < vars.size(); ++n) {
+    if (n < func.params.size())
+      define_param(emitter, module, func, signature, function->getArg(n));
+    else
+      emitter.define_size(vars[n], function->getArg(n));
+  }
+  if (module.kernels()) emitter.run_on(function->getArg(static_cast<unsigned>(vars.size())));
+  emitter.body(func.body);
+  return function;
+}
+
 class PackedEmitter {
  public:
   PackedEmitter(ModuleEmitter& module, const PrimFunc& func, const Signature& signature)
-      : module_(module), func_(func), signature_(signature), computation_(func.body) {}
+      : module_(module), func_(func), signature_(signature) {}
 
-  void run() {
-    llvm::Function* computation = make_computation();
+  void run(const Computation& analyses, llvm::Function* computation) {
     const std::string& symbol = signature_.spec.symbol;
     llvm::Type* pointer = llvm::PointerType::getUnqual(module_.context());
     llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
@@ -23,7 +75,7 @@ class PackedEmitter {
         module_.make_function(llvm::FunctionType::get(status, {pointer, pointer, status}, false),
                               llvm::GlobalValue::ExternalLinkage, symbol);
     packed_->getArg(0)->setName("args");
-    FunctionEmitter emitter(module_, packed_, computation_);
+    FunctionEmitter emitter(module_, packed_, analyses);
     std::vector<llvm::Value*> args;
     for (unsigned n = 0; n < func_.params.size(); ++n) args.push_back(unpack(emitter, n));
     for (const SizeBinding& size : signature_.sizes) args.push_back(bind(emitter, size));
@@ -41,30 +93,6 @@ class PackedEmitter {
   }
 
  private:
-  llvm::Function* make_computation() {
-    std::vector<Var> vars = func_.params;
-    for (const SizeBinding& size : signature_.sizes) vars.push_back(size.var);
-    vars.insert(vars.end(), signature_.zero_offsets.begin(), signature_.zero_offsets.end());
-    std::vector<llvm::Type*> types;
-    for (const Var& var : vars) types.push_back(register_type(module_.context(), var.dtype()));
-    llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
-    if (module_.kernels()) types.push_back(status);
-    llvm::Function* function = module_.make_function(
-        llvm::FunctionType::get(status, types, false), llvm::GlobalValue::InternalLinkage,
-        as_identifier(signature_.spec.name) + "_compute");
-    function->addFnAttr(llvm::Attribute::NoInline);
-    FunctionEmitter emitter(module_, function, computation_);
-    for (unsigned n = 0; n < vars.size(); ++n) {
-      if (n < func_.params.size())
-        define_param(emitter, vars[n], function->getArg(n));
-      else
-        emitter.define_size(vars[n], function->getArg(n));
-    }
-    if (module_.kernels()) emitter.run_on(function->getArg(static_cast<unsigned>(vars.size())));
-    emitter.body(func_.body);
-    return function;
-  }
-
   llvm::Value* call(FunctionEmitter& emitter, llvm::Function* computation,
                     const std::vector<llvm::Value*>& args) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
@@ -79,28 +107,6 @@ class PackedEmitter {
     llvm::Value* status = builder.CreateCall(computation, args);
     builder.CreateCall(module_.runtime_function("tenon_profile_end_call"), {profiler, depth});
     return status;
-  }
-
-  void define_param(FunctionEmitter& emitter, const Var& param, llvm::Argument* argument) const {
-    const BufferParam* array = func_.buffer_of(param);
-    if (!array) return emitter.define(param, argument);
-    emitter.define(array->buffer->data, argument);
-    emitter.define(array->declared->data, argument);
-    emitter.define(param, argument);
-    const std::size_t n = argument->getArgNo();
-    const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
-    llvm::LLVMContext& context = module_.context();
-    if (func_.attrs.noalias) argument->addAttr(llvm::Attribute::NoAlias);
-    // Device memory is represented by an opaque handle.
-    if (module_.kernels()) return;
-    const Expr& offset = array->declared->elem_offset;
-    if (!is_zero(offset) && !offset.as<VarNode>()) return;
-    argument->addAttr(llvm::Attribute::getWithAlignment(
-        context, llvm::Align(static_cast<std::uint64_t>(spec.alignment))));
-    const auto bytes = constant_bytes(array->declared->dtype, array->declared->shape);
-    if (array->declared->strides.empty() && bytes && *bytes > 0)
-      argument->addAttr(llvm::Attribute::getWithDereferenceableBytes(
-          context, static_cast<std::uint64_t>(*bytes)));
   }
 
   // ---- unpacking arguments ----
@@ -195,14 +201,14 @@ class PackedEmitter {
   ModuleEmitter& module_;
   const PrimFunc& func_;
   const Signature& signature_;
-  const Computation computation_;
   llvm::Function* packed_ = nullptr;
   /// The DLTensor pointer of each array parameter; null for other parameters.
   std::vector<llvm::Value*> tensors_;
 };
 
-void emit_function(ModuleEmitter& module, const PrimFunc& func, const Signature& signature) {
-  PackedEmitter(module, func, signature).run();
+void emit_packed(ModuleEmitter& module, const PrimFunc& func, const Signature& signature,
+                 const Computation& analyses, llvm::Function* computation) {
+  PackedEmitter(module, func, signature).run(analyses, computation);
 }
 
 }  // namespace tenon::codegen

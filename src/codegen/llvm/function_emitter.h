@@ -52,6 +52,8 @@ class FunctionEmitter {
   void define_size(const tir::Var& var, llvm::Value* value);
   /// Defines a 32-bit variable by its 64-bit value.
   void define_wide(const tir::Var& var, llvm::Value* value);
+  /// Sets the device id of array arguments, in a function that launches kernels.
+  void run_on(llvm::Value* device_id);
   /// Emits the body and the return of kTenonOk.
   void body(const tir::Stmt& body);
 
@@ -254,8 +256,6 @@ class FunctionEmitter {
   llvm::Value* address_of(const tir::Expr& e);
   void prefetch(const tir::Call& n);
   llvm::Value* launch_kernel(const tir::Call& n);
-  /// Sets the device id of array arguments, in a function that launches kernels.
-  void run_on(llvm::Value* device_id);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
   /// Compute on values of `type`, which is float32, float64 or a vector of them.
   llvm::Value* math_on(tir::Intrin intrin, const std::vector<llvm::Value*>& args, DataType type);
@@ -317,5 +317,12 @@ class FunctionEmitter {
   /// The address that the current store also reads; null if it only writes.
   llvm::Value* accumulated_ = nullptr;
 };
+
+/// Emits the computation of a function. Throws LowerError for IR that a CPU cannot run.
+llvm::Function* emit_computation(ModuleEmitter& module, const tir::PrimFunc& func,
+                                 const Signature& signature, const Computation& analyses);
+/// Emits the packed function (c_api.h), which unpacks its arguments and calls the computation.
+void emit_packed(ModuleEmitter& module, const tir::PrimFunc& func, const Signature& signature,
+                 const Computation& analyses, llvm::Function* computation);
 
 }  // namespace tenon::codegen

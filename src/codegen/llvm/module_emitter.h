@@ -109,8 +109,4 @@ class ModuleEmitter {
   std::array<llvm::MDNode*, 2> loops_that_stay_ = {};
 };
 
-/// Emits a function of the module: the computation, and its packed function under the signature's
-/// symbol. Throws LowerError for IR that a CPU cannot run.
-void emit_function(ModuleEmitter& module, const tir::PrimFunc& func, const Signature& signature);
-
 }  // namespace tenon::codegen
