@@ -71,6 +71,34 @@ TEST(GuardedReads, InLoopsThatLLVMUnrollsAreCompiledInSeconds) {
   EXPECT_LT(seconds_to_build(s, {A, T, B}, kLimit), kLimit);
 }
 
+/// All reads are in bounds, so only the checks of flat memory are left. LLVM can unroll the loops
+/// with their checks, which takes 7 seconds here.
+TEST(GuardedReads, InUnrolledConvolutionsAreCompiledInSeconds) {
+  const te::Tensor A = te::placeholder({4, 8, 8}, "A"), W = te::placeholder({6, 4, 3, 3}, "W");
+  const te::Tensor P = te::compute(
+      {4, 10, 10}, {"c", "i", "j"},
+      [&](Var c, Var i, Var j) {
+        return if_then_else(i >= 1 && i < 9 && j >= 1 && j < 9, A(c, i - 1, j - 1), 0.0f);
+      },
+      "P");
+  const te::IterVar rc = te::reduce_axis({0, 4}, "rc"), ky = te::reduce_axis({0, 3}, "ky"),
+                    kx = te::reduce_axis({0, 3}, "kx");
+  const te::Tensor O = te::compute(
+      {6, 8, 8}, {"o", "i", "j"},
+      [&](Var o, Var i, Var j) {
+        return te::sum(P(rc, i + ky, j + kx) * W(o, rc, ky, kx), {rc, ky, kx});
+      },
+      "O");
+  const te::Tensor R = te::compute(
+      {6, 8, 8}, {"o", "i", "j"},
+      [&](Var o, Var i, Var j) { return max(O(o, i, j), 0.0f) + O(o, 7 - i, j); }, "R");
+  te::Schedule s = te::create_schedule(R);
+  s[O].compute_at(s[R], s[R].axis(1));
+  s[R].unroll(s[R].axis(1));
+  constexpr double kLimit = 2;
+  EXPECT_LT(seconds_to_build(s, {A, W, R}, kLimit), kLimit);
+}
+
 /// LLVM can examine all conditions on the way to a loop for every loop, which takes 20 seconds
 /// here.
 TEST(GuardedReads, InHundredsOfLoopsOneBehindTheOtherAreCompiledInSeconds) {

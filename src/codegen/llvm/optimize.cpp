@@ -29,8 +29,6 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
-#include "tenon/support/index_outside.h"
-
 namespace tenon::codegen {
 
 namespace {
@@ -53,6 +51,9 @@ constexpr std::size_t kMaxBlocksToOptimize = 20'000;
 /// Trip counts are not analyzed in functions with more loops. Scheduled operators have up to 60.
 constexpr std::size_t kMaxLoopsToCount = 64;
 
+/// Trip counts are not analyzed in functions whose loops have more exits in addition to their ends.
+constexpr std::size_t kMaxExitsToCount = 8;
+
 /// Whether trip-count analysis and unrolling are worth their compile time. Bounds checks give loops
 /// many exits, and unrolling multiplies them: it takes LLVM minutes and saves little compared to
 /// the cost of the checks. LLVM also derives a trip count from all conditions before the loop,
@@ -62,10 +63,15 @@ bool is_worth_counting_loops(const llvm::Module& module) {
     if (function.isDeclaration()) return false;
     if (function.size() > kMaxBlocks) return true;
     llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));
-    return llvm::LoopInfo(dominators).getLoopsInPreorder().size() > kMaxLoopsToCount;
+    const llvm::LoopInfo loops(dominators);
+    const std::size_t count = loops.getLoopsInPreorder().size();
+    const auto exits = llvm::count_if(function, [&](const llvm::BasicBlock& block) {
+      const llvm::Loop* loop = loops.getLoopFor(&block);
+      return loop && loop->isLoopExiting(&block);
+    });
+    return count > kMaxLoopsToCount || static_cast<std::size_t>(exits) > count + kMaxExitsToCount;
   };
-  return module.getInstructionCount() <= kMaxToUnroll && !module.getFunction(kIndexOutside) &&
-         llvm::none_of(module, is_large);
+  return module.getInstructionCount() <= kMaxToUnroll && llvm::none_of(module, is_large);
 }
 
 /// Returns the analyses that remain valid after a pass that does not change the control flow.
