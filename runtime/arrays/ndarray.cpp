@@ -290,9 +290,10 @@ NDArray NDArray::copy_to(Device device, SourceLocation where) const {
 
 void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
   if (dtype() != target.dtype() || shape() != target.shape())
-    throw RuntimeError(
-        "copy_to: expected an array " + describe(*this) + " to copy into, got " + describe(target),
-        where);
+    throw RuntimeError("copy: arrays of the same type and shape are needed, got " +
+                           describe(*this) + " to copy from and " + describe(target) +
+                           " to copy into",
+                       where);
   if (num_elements() == 0) return;
   // The copy could overwrite elements that it has yet to read.
   if (overlap(*this, target)) {
@@ -307,10 +308,9 @@ void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
     return device_api(api).copy(dl_tensor(), target.dl_tensor(), bytes);
   }
   if (!on_host)
-    throw RuntimeError(
-        "copy_to: strided arrays are copied in the host's memory only; this is from " +
-            device().str() + " to " + target.device().str(),
-        where);
+    throw RuntimeError("copy: strided arrays are copied in the host's memory only; this is from " +
+                           device().str() + " to " + target.device().str(),
+                       where);
   copy_strided(*this, target);
 }
 

@@ -575,8 +575,11 @@ class CallCheck {
     const auto index = static_cast<std::size_t>(number);
     const Symbol& symbol = checker_.symbols_[index];
     Binding& binding = bindings_[index];
-    if (!fits_signed(value, symbol.bits))
-      refuse_with(" with " + symbol.name + " in " + std::to_string(symbol.bits) + " bits");
+    if (!fits_signed(value, symbol.bits)) {
+      const std::int64_t max = (std::int64_t{1} << (symbol.bits - 1)) - 1;
+      refuse_with(" with " + symbol.name +
+                  (value < 0 ? " >= " + std::to_string(-max - 1) : " <= " + std::to_string(max)));
+    }
     if (binding.place == nullptr) {
       binding = {.place = place, .param = param_, .dimension = dimension, .value = value};
     } else if (binding.value != value) {

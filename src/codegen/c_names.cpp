@@ -21,12 +21,13 @@ bool is_word_of(std::string_view text, std::string_view name) {
 }
 
 /// Functions, types and macros of stdlib.h, stdio.h, string.h, errno.h and the runtime's headers,
-/// and predefined macros of compilers.
+/// predefined macros of compilers, and symbols that linkers define.
 constexpr std::string_view kReserved =
     " BIG_ENDIAN BUFSIZ BYTE_ORDER DLDataType DLDevice DLTensor EOF INFINITY LITTLE_ENDIAN"
     " L_tmpnam MAXFLOAT MB_CUR_MAX NAN NFDBITS NULL PDP_ENDIAN P_tmpdir RAND_MAX SEEK_CUR"
     " SEEK_END SEEK_SET WCONTINUED WEXITED WEXITSTATUS WIFCONTINUED WIFEXITED WIFSIGNALED"
-    " WIFSTOPPED WNOHANG WNOWAIT WSTOPPED WSTOPSIG WTERMSIG WUNTRACED a64l abort abs"
+    " WIFSTOPPED WNOHANG WNOWAIT WSTOPPED WSTOPSIG WTERMSIG WUNTRACED _edata _end _etext"
+    " _fini _init _start a64l abort abs"
     " aligned_alloc alloca arc4random arc4random_buf arc4random_uniform assert at_quick_exit"
     " atexit atof atoi atol atoll bcmp bcopy be16toh be32toh be64toh bsearch bzero calloc"
     " clearenv div drand48 drand48_r ecvt ecvt_r erand48 erand48_r errno exit fcvt fcvt_r"

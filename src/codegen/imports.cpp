@@ -1,7 +1,9 @@
 #include "tenon/codegen/imports.h"
 
 #include <algorithm>
+#include <map>
 
+#include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
@@ -37,6 +39,12 @@ bool is_source_path(const std::string& source, std::initializer_list<std::string
 }
 
 void refuse_unknown_functions(const std::set<std::string>& names, const std::string& pragmas) {
+  const std::map<std::string, void*> registered = runtime::defined_functions();
+  for (const std::string& name : names)
+    if (registered.contains(name))
+      throw RuntimeError("the function `" + name +
+                         "` is registered by the running program (register_packed_function), and "
+                         "only code of target llvm can call such functions");
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "`" : ", `") + name + "`";
   throw RuntimeError(

@@ -27,7 +27,8 @@ struct Use {
 /// Keys are data pointers.
 using Uses = std::unordered_map<const ExprNode*, Use>;
 
-bool is_narrow(const Expr& index) { return index.dtype().bits <= 32; }
+/// Whether the index is computed in 32 bits. A constant is not computed.
+bool is_narrow(const Expr& index) { return index.dtype().bits <= 32 && !constant_int(index); }
 
 /// Adds the kernel's uses of its parameters to the uses of the arguments that are passed for them.
 void add_uses_of_launch(const Call& call, const KernelCode& kernels, Uses& uses) {
@@ -136,48 +137,75 @@ class SignatureMaker {
   }
 
   void bind_sizes(int param, const Buffer& buffer) {
-    const bool broadcasts = buffer->kind == BufferKind::AutoBroadcast;
     for (int d = 0; d < buffer->rank(); ++d)
-      bind(buffer->shape[static_cast<std::size_t>(d)], param, /*is_stride=*/false, d, false);
+      bind(buffer->shape[static_cast<std::size_t>(d)], extent_of(param, d));
     for (int d = 0; d < static_cast<int>(buffer->strides.size()); ++d)
-      bind(buffer->strides[static_cast<std::size_t>(d)], param, /*is_stride=*/true, d, broadcasts);
+      bind(buffer->strides[static_cast<std::size_t>(d)], stride_of(buffer, param, d));
     if (const Expr* offset = as_variable(buffer->elem_offset);
         offset && bound_.insert(&offset->node()).second)
       result_.zero_offsets.push_back(Var::of(*offset));
   }
 
-  void bind(const Expr& size, int param, bool is_stride, int dimension, bool broadcasts) {
+  static ArgumentSize extent_of(int param, int dimension) {
+    return {.param = param, .is_stride = false, .dimension = dimension};
+  }
+
+  static ArgumentSize stride_of(const Buffer& buffer, int param, int dimension) {
+    const auto is_constant = [&](const std::vector<Expr>& sizes) {
+      return constant_int(sizes[static_cast<std::size_t>(dimension)]).has_value();
+    };
+    return {.param = param,
+            .is_stride = true,
+            .dimension = dimension,
+            .zero_if_extent_is_one = buffer->kind == BufferKind::AutoBroadcast &&
+                                     !(is_constant(buffer->shape) && is_constant(buffer->strides))};
+  }
+
+  void bind(const Expr& size, const ArgumentSize& source) {
     const Expr* var = as_variable(size);
     if (!var) return;
     if (!symbols_.contains(&var->node())) symbols_[&var->node()] = unique(Var::of(*var).name());
     if (!bound_.insert(&var->node()).second) return;
-    result_.sizes.push_back({.var = Var::of(*var),
-                             .param = param,
-                             .is_stride = is_stride,
-                             .dimension = dimension,
-                             .zero_if_extent_is_one = broadcasts});
+    result_.sizes.push_back({.var = Var::of(*var), .size = source});
   }
 
-  runtime::Size size_of(const Expr& size, int param, bool is_stride, int dimension) {
-    if (const auto constant = constant_int(size)) return *constant;
-    if (const Expr* var = as_variable(size)) {
+  /// Whether the variable takes its value from this size of the argument.
+  bool is_bound_to(const Expr& var, const ArgumentSize& source) const {
+    return std::ranges::any_of(result_.sizes, [&](const SizeBinding& bound) {
+      return bound.var.same_as(var) && bound.size == source;
+    });
+  }
+
+  /// Returns the requirement on the size of the argument. If the runtime cannot check it, because
+  /// it does not know the expression or whether the dimension is broadcast, adds a check to the
+  /// generated code.
+  runtime::Size size_of(const Expr& size, const ArgumentSize& source) {
+    const Expr* var = as_variable(size);
+    bool is_own_variable = false;
+    if (source.zero_if_extent_is_one) {
+      is_own_variable = var && is_bound_to(*var, source);
+      if (is_own_variable && var->dtype().bits == 64) return runtime::AnySize{};
+    } else if (const auto constant = constant_int(size)) {
+      return *constant;
+    } else if (var) {
       const DataType t = var->dtype();
       // Extents are nonnegative. An unsigned extent of 8 bits is therefore described as a signed
       // integer of 9 bits.
-      const bool uses_sign_bit = t.is_uint() && t.bits < 32 && !is_stride;
+      const bool uses_sign_bit = t.is_uint() && t.bits < 32 && !source.is_stride;
       return runtime::Symbol{.name = symbols_.at(&var->node()),
                              .bits = t.bits + (uses_sign_bit ? 1 : 0)};
     }
-    const std::string name = is_stride ? "stride " : "extent ";
-    result_.checks.push_back({.param = param,
-                              .is_stride = is_stride,
-                              .dimension = dimension,
+    std::string fault =
+        is_own_variable ? " does not fit " + var->dtype().str() : " is not " + print_expr(size);
+    if (source.zero_if_extent_is_one && !is_own_variable)
+      fault = ", or 0 if the extent is 1," + fault;
+    const std::string& name = param_names_[static_cast<std::size_t>(source.param)];
+    result_.checks.push_back({.size = source,
                               .expected = wide_size(size),
-                              .message = "argument " + std::to_string(param + 1) + " `" +
-                                         param_names_[static_cast<std::size_t>(param)] + "` of `" +
-                                         func_.attrs.global_symbol + "`: " + name +
-                                         std::to_string(dimension) + " is not " +
-                                         print_expr(size)});
+                              .message = "argument " + std::to_string(source.param + 1) + " `" +
+                                         name + "` of `" + func_.attrs.global_symbol +
+                                         "`: " + (source.is_stride ? "stride " : "extent ") +
+                                         std::to_string(source.dimension) + fault});
     return runtime::AnySize{};
   }
 
@@ -186,6 +214,10 @@ class SignatureMaker {
   void add_param(int n) {
     const Var& param = func_.params[static_cast<std::size_t>(n)];
     const BufferParam* array = func_.buffer_of(param);
+    if (param.dtype().is_vector())
+      throw LowerError("parameter `" + param.name() + "` of `" + func_.attrs.global_symbol +
+                       "` is a vector, " + param.dtype().str() +
+                       "; functions take scalars and arrays");
     runtime::ParamSpec spec{.name = param_names_[static_cast<std::size_t>(n)],
                             .type = runtime::ScalarSpec{param.dtype()}};
     if (array) spec.type = array_spec(n, *array);
@@ -196,15 +228,12 @@ class SignatureMaker {
     const Buffer& buffer = param.declared;
     runtime::ArraySpec spec{.dtype = buffer->dtype};
     for (int d = 0; d < buffer->rank(); ++d)
-      spec.shape.push_back(
-          size_of(buffer->shape[static_cast<std::size_t>(d)], n, /*is_stride=*/false, d));
+      spec.shape.push_back(size_of(buffer->shape[static_cast<std::size_t>(d)], extent_of(n, d)));
     if (!buffer->strides.empty()) {
       spec.strides.emplace();
       for (int d = 0; d < buffer->rank(); ++d)
         spec.strides->push_back(
-            buffer->kind == BufferKind::AutoBroadcast
-                ? runtime::Size(runtime::AnySize{})
-                : size_of(buffer->strides[static_cast<std::size_t>(d)], n, /*is_stride=*/true, d));
+            size_of(buffer->strides[static_cast<std::size_t>(d)], stride_of(buffer, n, d)));
     }
     const Use& use = uses_[&param.buffer->data.node()];
     spec.access = !use.writes ? runtime::Access::Read

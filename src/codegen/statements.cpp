@@ -5,6 +5,7 @@
 
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
@@ -32,11 +33,16 @@ std::vector<Var> used_variables(const Stmt& body) {
   return used;
 }
 
-int argument_code(const Expr& arg) {
-  if (as_call(arg, Intrin::tvm_stack_make_array)) return kTenonTensor;
-  return arg.dtype().is_handle()     ? kTenonHandle
-         : arg.dtype().is_floating() ? kTenonFloat
-                                     : kTenonInt;
+ArgumentCode argument_code(const Expr& arg) {
+  const auto always = [](int code) { return ArgumentCode{code, code}; };
+  if (as_call(arg, Intrin::tvm_stack_make_array)) return always(kTenonTensor);
+  const DataType type = arg.dtype();
+  if (type.is_vector())
+    throw LowerError("tvm_call_packed passes scalars and arrays, got " + print_expr(arg) +
+                     ", a vector " + type.str());
+  if (type.is_handle()) return always(kTenonHandle);
+  if (type.is_floating()) return always(kTenonFloat);
+  return {kTenonInt, type.is_uint() && type.bits == 64 ? kTenonUInt : kTenonInt};
 }
 
 bool is_likely(const Expr& condition) {

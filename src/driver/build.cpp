@@ -357,6 +357,9 @@ class RunningCompilations {
   }
   void begin() {
     const std::scoped_lock lock(mutex_);
+    // A forked process does not have the threads of its parent.
+    if (process_ != ::getpid()) count_ = 0;
+    process_ = ::getpid();
     ++count_;
   }
   void end() {
@@ -371,8 +374,8 @@ class RunningCompilations {
   }
 
  private:
-  // A forked process does not have the threads.
-  const pid_t process_ = ::getpid();
+  /// The process of the counted threads.
+  pid_t process_ = ::getpid();
   std::mutex mutex_;
   std::condition_variable ended_;
   int count_ = 0;
@@ -385,14 +388,16 @@ class TieredModule : public runtime::ModuleImpl {
   TieredModule(const runtime::Module& unoptimized, std::function<codegen::Artifact()> compile)
       : unoptimized_(unoptimized.impl()),
         entries_(unoptimized_->functions().size()),
-        compile_(std::move(compile)),
-        optimized_(promise_.get_future()) {
+        second_tier_(std::make_unique<SecondTier>(std::move(compile))),
+        optimized_(second_tier_->promise.get_future()) {
     set_entries(*unoptimized_);
     RunningCompilations::instance().begin();
-    thread_ = std::jthread([this] { optimize(); });
+    second_tier_->thread = std::jthread([this] { optimize(); });
   }
   ~TieredModule() override {
-    if (::getpid() != process_) thread_.detach();
+    // A forked process does not have the thread, so it can neither join nor detach it, and other
+    // members may be in the state in which the thread was interrupted.
+    if (::getpid() != process_) static_cast<void>(second_tier_.release());
   }
 
   std::string kind() const override { return unoptimized_->kind(); }
@@ -414,6 +419,14 @@ class TieredModule : public runtime::ModuleImpl {
  private:
   using Entry = std::atomic<TenonPackedFunction>;
 
+  /// The thread that compiles optimized code, and what it works on.
+  struct SecondTier {
+    std::function<codegen::Artifact()> compile;
+    std::promise<std::shared_ptr<runtime::ModuleImpl>> promise = {};
+    // The last member, so that it is joined before the others are destroyed.
+    std::jthread thread = {};
+  };
+
   /// Directs calls to this code, which has the same functions.
   void set_entries(runtime::ModuleImpl& code) {
     for (std::size_t n = 0; n < entries_.size(); ++n)
@@ -431,25 +444,23 @@ class TieredModule : public runtime::ModuleImpl {
 
   void optimize() {
     try {
-      const std::shared_ptr<runtime::ModuleImpl> code = codegen::load(compile_()).impl();
+      const std::shared_ptr<runtime::ModuleImpl> code =
+          codegen::load(second_tier_->compile()).impl();
       set_entries(*code);
-      promise_.set_value(code);
+      second_tier_->promise.set_value(code);
     } catch (...) {
-      promise_.set_exception(std::current_exception());
+      second_tier_->promise.set_exception(std::current_exception());
     }
-    compile_ = {};
+    second_tier_->compile = {};
     RunningCompilations::instance().end();
   }
 
   // Calls of the unoptimized code may still run when the optimized code is ready.
   const std::shared_ptr<runtime::ModuleImpl> unoptimized_;
   std::vector<Entry> entries_;
-  std::function<codegen::Artifact()> compile_;
-  std::promise<std::shared_ptr<runtime::ModuleImpl>> promise_;
+  std::unique_ptr<SecondTier> second_tier_;
   const std::shared_future<std::shared_ptr<runtime::ModuleImpl>> optimized_;
-  // A forked process does not have the thread.
   const pid_t process_ = ::getpid();
-  std::jthread thread_;
 };
 
 /// Compiled code. In a tiered build it is unoptimized, and `optimize` compiles it again.

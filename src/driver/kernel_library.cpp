@@ -2,11 +2,13 @@
 
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "tenon/codegen/c_header.h"
 #include "tenon/codegen/c_names.h"
 #include "tenon/codegen/cpp_header.h"
 #include "tenon/codegen/files.h"
+#include "tenon/codegen/symbol_names.h"
 #include "tenon/codegen/variant_choice.h"
 #include "tenon/support/error.h"
 
@@ -18,9 +20,11 @@ using codegen::Variant;
 using runtime::FunctionSpec;
 
 void check(const KernelLibraryOptions& options) {
-  if (!codegen::is_c_name(options.name))
-    throw LowerError("the name of a kernel library must be a C identifier, got `" + options.name +
-                     "`");
+  if (!codegen::is_c_name(options.name) || codegen::is_reserved_in_c(options.name))
+    throw LowerError(
+        "the name of a kernel library must be a C identifier that no header of the C library or "
+        "of Tenon declares, got `" +
+        options.name + "`");
   if (options.targets.empty())
     throw TargetError("the kernel library `" + options.name + "` has no target");
   for (const Target& target : options.targets) {
@@ -75,11 +79,12 @@ std::vector<FunctionSpec> joined_specs(const std::vector<FunctionSpec>& compiled
                                        const std::vector<std::string>& names,
                                        const KernelLibraryOptions& options) {
   std::vector<FunctionSpec> result;
+  std::set<std::string> taken(names.begin(), names.end());
   for (std::size_t f = 0; f < names.size(); ++f) {
     FunctionSpec spec = compiled[f];
     spec.name = names[f];
     // The function calls the variant for the processor that it runs on.
-    spec.symbol = names[f] + "_packed";
+    spec.symbol = codegen::packed_symbol(names[f], taken);
     spec.features.clear();
     for (std::size_t v = 1; v < options.targets.size(); ++v) {
       FunctionSpec other = compiled[v * names.size() + f];

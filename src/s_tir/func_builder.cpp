@@ -1,5 +1,6 @@
 #include "tenon/s_tir/func_builder.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -57,10 +58,10 @@ void check_count(const std::string& what, std::size_t count, const BodyOfVars& b
                   where);
 }
 
-BlockAxis axis(IterKind kind, Expr extent, Expr value, const Name& name) {
-  const DataType type = extent.dtype();
-  Range dom = Range::from_min_extent(make_int(type, 0), std::move(extent));
-  return {kind, std::move(dom), cast(type, value), name};
+BlockAxis axis(IterKind kind, const Expr& extent, const Expr& value, const Name& name) {
+  Range dom = Range::from_extent(as_index(extent));
+  const DataType type = dom.extent.dtype();
+  return {kind, std::move(dom), cast(type, as_index(value)), name};
 }
 
 }  // namespace
@@ -100,6 +101,7 @@ void FuncBuilder::grid(std::vector<Expr> extents, std::vector<std::string> names
                         std::to_string(names.size()) + " names",
                     where);
   check_count("FuncBuilder: a grid", extents.size(), body, where);
+  std::ranges::transform(extents, extents.begin(), as_index);
   std::vector<Var> vars;
   std::vector<LoopDomain> loops;
   for (std::size_t n = 0; n < extents.size(); ++n) {
@@ -123,9 +125,9 @@ void FuncBuilder::loop(const Expr& begin, const Expr& end, Name name, const Body
     throw TypeError(
         "FuncBuilder: loop `" + name + "` is bound to a thread, but names no thread axis", where);
   }
-  const Expr extent = is_zero(begin) ? end : end - begin;
+  const Expr extent = as_index(is_zero(begin) ? end : end - begin);
   const Var var(name, extent.dtype());
-  const Expr min = cast(extent.dtype(), begin);
+  const Expr min = cast(extent.dtype(), as_index(begin));
   state_->loops.insert_or_assign(&var.node(), Range::from_min_extent(min, extent));
   const std::vector<Var> vars = {var};
   Stmt inner = state_->ir.nested([&] { body(vars); }, vars);
@@ -211,7 +213,8 @@ void FuncBuilder::where(const Expr& predicate, SourceLocation where) {
     throw TypeError("FuncBuilder: the predicate of block `" + block.name + "` must be bool, got " +
                         predicate.dtype().str(),
                     where);
-  condition = is_true(condition) ? predicate : condition && predicate;
+  const Expr guard = as_guard(predicate);
+  condition = is_true(condition) ? guard : condition && guard;
 }
 
 void FuncBuilder::annotate(Name key, Annotation value, SourceLocation where) {

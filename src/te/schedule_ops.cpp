@@ -93,30 +93,32 @@ PrimFunc apply_layouts(PrimFunc func, const std::vector<StoredLayout>& layouts) 
 /// Returns the statement itself if all of them are constant.
 Stmt check_factors(const Program& program, Stmt body) {
   std::vector<Expr> checked;
+  const auto check = [&](const Split& split, const std::string& parent) {
+    const Expr& size = split.count;
+    Expr is_valid = make_int(size.dtype(), 0) < size;
+    // A value of a wider type is checked before it is converted to the axis' type.
+    const Cast* cast = size.as<Cast>();
+    const Expr& given = cast ? cast->value : size;
+    const bool is_wider = given.dtype().bits > size.dtype().bits;
+    if (is_wider) is_valid = is_valid && 0 < given && given <= max_value(size.dtype());
+    const bool is_known = std::ranges::any_of(
+        checked, [&](const Expr& known) { return structural_equal(known, size); });
+    if (constant_int(size) || is_known || arith::can_prove(is_valid, program.facts)) return;
+    checked.push_back(size);
+    std::string text = (split.is_by_parts ? "split_by_nparts of " : "split of ") + parent +
+                       ": the " + (split.is_by_parts ? "number of parts" : "factor") + " `" +
+                       print_expr(given) + "` must be positive" +
+                       (is_wider ? " and fit " + size.dtype().str() : "");
+    body = make_stmt(Assert{is_valid, std::move(text), std::move(body)});
+  };
   for (StageId id : program.graph.ids() | std::views::reverse) {
     const FrozenStage& stage = program.graph.stage(id);
-    for (const Relation& relation : stage.relations) {
-      const Split* split = std::get_if<Split>(&relation);
-      if (!split) continue;
-      const Expr& size = split->count;
-      Expr is_valid = make_int(size.dtype(), 0) < size;
-      // A value of a wider type is checked before it is converted to the axis' type.
-      const Cast* cast = size.as<Cast>();
-      const Expr& given = cast ? cast->value : size;
-      const bool is_wider = given.dtype().bits > size.dtype().bits;
-      if (is_wider) is_valid = is_valid && 0 < given && given <= max_value(size.dtype());
-      const bool is_known = std::ranges::any_of(
-          checked, [&](const Expr& known) { return structural_equal(known, size); });
-      if (constant_int(size) || is_known || arith::can_prove(is_valid, program.facts)) continue;
-      checked.push_back(size);
-      std::string text = (split->is_by_parts ? "split_by_nparts of " : "split of ") +
-                         describe(stage, split->parent) + ": the " +
-                         (split->is_by_parts ? "number of parts" : "factor") + " `" +
-                         print_expr(given) + "` must be positive" +
-                         (is_wider ? " and fit " + size.dtype().str() : "");
-      body = make_stmt(Assert{is_valid, std::move(text), std::move(body)});
-    }
+    for (const Relation& relation : stage.relations)
+      if (const Split* split = std::get_if<Split>(&relation))
+        check(*split, describe(stage, split->parent));
   }
+  for (const ReplacedSplit& replaced : program.graph.replaced_splits())
+    check(replaced.split, replaced.parent);
   return body;
 }
 

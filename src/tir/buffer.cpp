@@ -1,9 +1,12 @@
 #include "tenon/tir/buffer.h"
 
+#include <algorithm>
+
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
+#include "tenon/tir/walk.h"
 #include "tir/operands.h"
 
 namespace tenon::tir {
@@ -74,6 +77,9 @@ Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions option
                    SourceLocation where) {
   if (const std::string fault = declaration_fault(shape, options); !fault.empty())
     throw TypeError("decl_buffer `" + options.name + "`: " + fault, where);
+  for (std::vector<Expr>* sizes : {&shape, &options.strides})
+    std::ranges::transform(*sizes, sizes->begin(), as_index);
+  if (options.elem_offset) options.elem_offset = as_index(*options.elem_offset);
   // A dimension that may be broadcast needs a stride variable, because its stride may be 0.
   if (options.kind == BufferKind::AutoBroadcast && options.strides.empty())
     for (const Expr& extent : shape) options.strides.push_back(Var("stride", extent.dtype()));

@@ -111,7 +111,7 @@ Expr checked_index(const Buffer& buffer, const Operand& index) {
     throw TypeError(
         "buffer `" + buffer->name + "`: an index must be an integer, got " + e.dtype().str(),
         index.where());
-  return e;
+  return as_index(e);
 }
 
 Expr checked_condition(const IRBuilderState& builder, std::string_view what,
@@ -121,7 +121,7 @@ Expr checked_condition(const IRBuilderState& builder, std::string_view what,
     throw TypeError("IRBuilder: the condition of " + std::string(what) + " must be bool, got " +
                         e.dtype().str(),
                     condition.where());
-  return e;
+  return as_guard(e);
 }
 
 template <class Body>
@@ -243,14 +243,18 @@ Range loop_range(const IRBuilderState& builder, const Operand& begin, const Oper
   if (!wanted.is_index())
     throw TypeError(what + "the variable is an int32 or int64, not " + wanted.str(), begin.where());
   DataType type = wanted;
+  const auto typed = [&](const Operand& bound) {
+    return cast(type, bound.is_literal() ? bound.beside(type) : as_index(bound.alone()));
+  };
   for (const Operand* bound : {&begin, &end}) {
-    const DataType own = checked(builder, *bound).dtype();
+    const Expr e = checked(builder, *bound);
+    const DataType own = e.dtype();
     if (!own.is_integral() || own.is_bool() || !own.is_scalar())
       throw TypeError(what + "the bounds must be integers, got " + own.str(), bound->where());
     // A literal does not affect the type of the loop variable.
-    if (!bound->is_literal() && own.bits > 32) type = Int(64);
+    if (!bound->is_literal() && as_index(e).dtype().bits > 32) type = Int(64);
   }
-  const Expr min = cast(type, begin.beside(type)), limit = cast(type, end.beside(type));
+  const Expr min = typed(begin), limit = typed(end);
   const Expr extent = is_zero(min) ? limit : limit - min;
   if (const auto count = constant_int(extent); count && *count < 0)
     throw TypeError(what + "the range ends before it begins, by " + std::to_string(-*count),
@@ -355,7 +359,7 @@ BufferRef IRBuilder::allocate(DataType dtype, std::vector<Expr> shape, Name name
                               SourceLocation where) {
   for (const Expr& extent : shape) state_->check(extent, where);
   // Checks the extents: decl_buffer throws for invalid ones.
-  decl_buffer(shape, dtype, {.name = name, .scope = scope}, where);
+  shape = decl_buffer(std::move(shape), dtype, {.name = name, .scope = scope}, where)->shape;
   const Expr total = element_count(shape);
   Buffer buffer =
       decl_buffer({total}, dtype, {.name = std::move(name), .scope = std::move(scope)}, where);

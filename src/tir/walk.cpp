@@ -431,29 +431,99 @@ bool is_index_arithmetic(const Call& n) {
   return false;
 }
 
-/// Whether a call or cast in the expression produces data. Precondition: the expression reads no
-/// element.
-bool has_call_for_data(const Expr& e) {
-  if (!contains<Call>(e) && !contains<Cast>(e)) return false;
-  if (const Call* n = e.as<Call>(); n && !is_index_arithmetic(*n)) return true;
-  if (const Cast* n = e.as<Cast>()) {
-    const DataType from = n->value.dtype();
-    if (!is_index_type(from) && !from.is_bool()) return true;
-  }
-  bool found = false;
-  for_each_child(e, [&](const Expr& child) { found = found || has_call_for_data(child); });
-  return found;
+/// Whether the expression contains an element, a variable that holds data, or the result of a call
+/// that is not index arithmetic.
+bool has_data(const Expr& e) {
+  if (contains<Load>(e) || contains<ProducerLoad>(e) || contains<Reduce>(e) ||
+      contains(e, Content::DataVariable))
+    return true;
+  return contains<Call>(e) && any_node(e, [](const Call& n) { return !is_index_arithmetic(n); });
+}
+
+/// Whether the expression contains a cast of anything but indices, conditions and sizes of narrow
+/// types. Arithmetic of a narrow type wraps.
+bool has_cast_from_data(const Expr& e) {
+  return contains<Cast>(e) && any_node(e, [](const Cast& n) {
+           const DataType from = n.value.dtype();
+           const bool is_size = from.is_integral() && n.value.as<VarNode>();
+           return !is_index_type(from) && !from.is_bool() && !is_size;
+         });
 }
 
 }  // namespace
 
 bool wraps(const Expr& e) {
   const DataType type = type_of_arithmetic(e);
-  if (!type.is_bool() && !is_index_type(type)) return true;
-  if (contains<Load>(e) || contains<ProducerLoad>(e) || contains<Reduce>(e) ||
-      contains(e, Content::DataVariable))
-    return true;
-  return has_call_for_data(e);
+  return (!type.is_bool() && !is_index_type(type)) || has_data(e) || has_cast_from_data(e);
+}
+
+// ---- positions ----------------------------------------------------------------------------------
+
+namespace {
+
+bool is_integer(DataType type) { return type.is_integral() && !type.is_bool(); }
+bool is_narrow(DataType type) { return is_integer(type) && !is_index_type(type); }
+
+/// Returns the index type that holds all values of the type; int64 for uint64.
+DataType index_type_for(DataType type) {
+  const bool fits_int32 = type.bits < 32 || (type.is_int() && type.bits == 32);
+  return Int(fits_int32 ? 32 : 64, type.lanes);
+}
+
+/// Returns the integer in an index type, with its arithmetic done in that type.
+Expr in_index_type(const Expr& e, DataType type) {
+  if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
+  if (const Cast* n = e.as<Cast>()) {
+    // A cast to a type of at least the same width is a promotion.
+    const DataType from = n->value.dtype();
+    if (is_integer(from) && from.bits <= e.dtype().bits) return in_index_type(n->value, type);
+  }
+  if (const Binary* n = e.as<Binary>())
+    return fold(n->op, in_index_type(n->a, type), in_index_type(n->b, type));
+  if (const Select* n = e.as<Select>())
+    return make_select(as_guard(n->condition), in_index_type(n->if_true, type),
+                       in_index_type(n->if_false, type));
+  if (const Call* n = as_call(e, Intrin::if_then_else))
+    return make_call(
+        type, Intrin::if_then_else,
+        {as_guard(n->args[0]), in_index_type(n->args[1], type), in_index_type(n->args[2], type)});
+  return cast(type, e);
+}
+
+}  // namespace
+
+Expr as_index(const Expr& e) {
+  if (is_narrow(e.dtype())) return has_data(e) ? e : in_index_type(e, index_type_for(e.dtype()));
+  return rewrite(
+      with_guards_on_indices(e), [](const Cast& n, const Expr& self) -> std::optional<Expr> {
+        if (!is_index_type(self.dtype()) || !is_narrow(n.value.dtype()) || has_data(n.value))
+          return std::nullopt;
+        return in_index_type(n.value, self.dtype());
+      });
+}
+
+Expr as_guard(const Expr& condition) {
+  return rewrite(condition, [](const Binary& n, const Expr& self) -> std::optional<Expr> {
+    if (!is_comparison(n.op) || !is_integer(n.a.dtype()) || has_data(self)) return std::nullopt;
+    const Expr a = as_index(n.a), b = as_index(n.b);
+    return a.same_as(n.a) && b.same_as(n.b) ? std::nullopt : std::optional(fold(n.op, a, b));
+  });
+}
+
+Expr with_guards_on_indices(const Expr& e) {
+  return rewrite(
+      e,
+      [](const Select& n, const Expr&) -> std::optional<Expr> {
+        const Expr condition = as_guard(n.condition);
+        if (condition.same_as(n.condition)) return std::nullopt;
+        return make_select(condition, n.if_true, n.if_false);
+      },
+      [](const Call& n, const Expr& self) -> std::optional<Expr> {
+        if (!n.is(Intrin::if_then_else)) return std::nullopt;
+        const Expr condition = as_guard(n.args[0]);
+        if (condition.same_as(n.args[0])) return std::nullopt;
+        return make_call(self.dtype(), Intrin::if_then_else, {condition, n.args[1], n.args[2]});
+      });
 }
 
 std::size_t node_count(const Expr& e) {

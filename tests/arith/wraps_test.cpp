@@ -28,9 +28,10 @@ Expr element(DataType type = Int(32), const Expr& index = i) {
 }
 
 TEST(Wraps, SumsOfPositionsDoNot) {
-  for (const Expr& e :
-       std::vector<Expr>{i * 4 + j, n - 1, cast(Int(64), i) * 8, max(i, n),
-                         if_then_else(i < n, i, j), i >> 2, i < n, cast(Int(32), i < n) + j})
+  const Var u("u", UInt(8));
+  for (const Expr& e : std::vector<Expr>{i * 4 + j, n - 1, cast(Int(64), i) * 8, max(i, n),
+                                         if_then_else(i < n, i, j), i >> 2, i < n,
+                                         cast(Int(32), i < n) + j, cast(Int(32), u) * 2 + j})
     EXPECT_FALSE(wraps(e)) << e;
 }
 
@@ -44,8 +45,8 @@ TEST(Wraps, ArithmeticOnDataWraps) {
   const Var f("f", Float(32)), u("u", UInt(8));
   for (const Expr& e : std::vector<Expr>{
            element() + 1, element() + i * 4, i < element(), cast(Int(64), element(Int(8))) * 2,
-           cast(Int(32), f) + 1, cast(Int(32), u) + 1, u + u, call_pure_extern(Int(32), "f", i) + i,
-           select(element() > 0, i, j) + 1})
+           cast(Int(32), f) + 1, cast(Int(32), u + u) + 1, u + u,
+           call_pure_extern(Int(32), "f", i) + i, select(element() > 0, i, j) + 1})
     EXPECT_TRUE(wraps(e)) << e;
 }
 

@@ -140,6 +140,15 @@ TEST(CNames, NoNameWithTheBeginningThatAvoidsReservedOnesIsReserved) {
     EXPECT_FALSE(has_reserved_beginning(std::string("v_") + name)) << name;
 }
 
+TEST(CNames, NamespacesOfTheHeadersAreNoNames) {
+  EXPECT_FALSE(is_c_name("std"));
+  EXPECT_FALSE(is_c_name("tenon"));
+}
+
+TEST(CNames, SymbolsOfTheLinkerAreReserved) {
+  for (const char* name : {"_init", "_fini", "_end"}) EXPECT_TRUE(is_reserved_in_c(name)) << name;
+}
+
 // ---- symbols ------------------------------------------------------------------------------------
 
 TEST(PackedSymbols, are_such_as_c_can_declare) {

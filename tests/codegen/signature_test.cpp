@@ -76,8 +76,8 @@ TEST(Signature, a_size_with_a_name_is_the_same_everywhere) {
   EXPECT_EQ(describe(s.spec.params.at(0)), "float32[n, 4]");
   EXPECT_EQ(describe(s.spec.params.at(1)), "float32[n]");
   ASSERT_EQ(s.sizes.size(), 1u);
-  EXPECT_EQ(s.sizes[0].param, 0);
-  EXPECT_EQ(s.sizes[0].dimension, 0);
+  EXPECT_EQ(s.sizes[0].size.param, 0);
+  EXPECT_EQ(s.sizes[0].size.dimension, 0);
 }
 
 TEST(Signature, two_sizes_of_one_name_get_two_names) {
@@ -91,6 +91,56 @@ TEST(Signature, an_unsigned_extent_has_a_bit_more_than_a_signed_one) {
   const runtime::ArraySpec spec = array_spec(signature_of(function_of({a}, make_nop()), "f"), 0);
   EXPECT_EQ(std::get<runtime::Symbol>(spec.shape.at(0)).bits, 9);
   EXPECT_EQ(std::get<runtime::Symbol>(spec.shape.at(1)).bits, 8);
+}
+
+/// The messages of the checks of an array that may be broadcast.
+std::vector<std::string> checks_of_broadcast(std::vector<Expr> shape, std::vector<Expr> strides) {
+  const Buffer a =
+      decl_buffer(std::move(shape), Float(32),
+                  {.name = "A", .strides = std::move(strides), .kind = BufferKind::AutoBroadcast});
+  std::vector<std::string> messages;
+  for (const SizeCheck& check : signature_of(function_of({a}, make_nop()), "f").checks)
+    messages.push_back(check.message);
+  return messages;
+}
+
+TEST(Signature, a_stride_that_may_be_broadcast_fits_its_variable) {
+  const Var n = Var::size("n");
+  EXPECT_EQ(checks_of_broadcast({n}, {Var("s", Int(32))}),
+            std::vector<std::string>{"argument 1 `A` of `f`: stride 0 does not fit int32"});
+  EXPECT_TRUE(checks_of_broadcast({n}, {Var("s", Int(64))}).empty());
+}
+
+TEST(Signature, a_stride_that_may_be_broadcast_equals_what_is_declared) {
+  const Var n = Var::size("n"), s("s", Int(64));
+  EXPECT_EQ(checks_of_broadcast({n}, {2}),
+            std::vector<std::string>{
+                "argument 1 `A` of `f`: stride 0, or 0 if the extent is 1, is not 2"});
+  EXPECT_EQ(checks_of_broadcast({n, n}, {s, s}),
+            std::vector<std::string>{
+                "argument 1 `A` of `f`: stride 1, or 0 if the extent is 1, is not s"});
+}
+
+TEST(Signature, a_constant_index_does_not_limit_the_array) {
+  const Var n = Var::size("n");
+  const Buffer a = decl_buffer({n}, Float(32), {.name = "A"});
+  const auto bits = [&](const Expr& index) {
+    const Stmt body = make_store(flattened(a), make_float(Float(32), 0), {index});
+    return array_spec(signature_of(function_of({a}, body), "f"), 0).index_bits;
+  };
+  EXPECT_EQ(bits(0), 64);
+  EXPECT_EQ(bits(n * 2), 32);
+}
+
+TEST(Signature, a_vector_is_no_parameter) {
+  const Var h("h", Float(32, 4));
+  try {
+    signature_of(function_of({}, make_nop(), {h}), "f");
+    FAIL() << "a vector is a parameter";
+  } catch (const LowerError& error) {
+    EXPECT_STREQ(error.sentence().c_str(),
+                 "parameter `h` of `f` is a vector, float32x4; functions take scalars and arrays");
+  }
 }
 
 TEST(Signature, a_size_that_is_a_parameter_is_not_bound_again) {
@@ -137,8 +187,9 @@ TEST(Signature, positions_of_32_bits_limit_arrays_of_unknown_size) {
                b = decl_buffer({8}, Float(32), {.name = "B"});
   const Buffer c = decl_buffer({n}, Float(32), {.name = "C"});
   IRBuilder ib;
-  for (const Buffer& buffer : {a, b}) ib.emit(make_store(buffer, make_float(Float(32), 0), {0}));
-  ib.emit(make_store(c, make_float(Float(32), 0), {make_int(Int(64), 0)}));
+  for (const Buffer& buffer : {a, b})
+    ib.emit(make_store(buffer, make_float(Float(32), 0), {n - 1}));
+  ib.emit(make_store(c, make_float(Float(32), 0), {cast(Int(64), n) - 1}));
   const Signature s = signature_of(function_of({a, b, c}, ib.get()), "f");
   EXPECT_EQ(array_spec(s, 0).index_bits, 32);
   EXPECT_EQ(array_spec(s, 1).index_bits, 64);
@@ -150,7 +201,8 @@ TEST(Signature, positions_of_32_bits_limit_arrays_of_unknown_strides) {
   const Buffer a = decl_buffer({4, 4}, Float(32), {.name = "A", .strides = {stride, 1}}),
                b = decl_buffer({4, 4}, Float(32), {.name = "B", .strides = {8, 1}});
   IRBuilder ib;
-  for (const Buffer& buffer : {a, b}) ib.emit(make_store(buffer, make_float(Float(32), 0), {0, 0}));
+  for (const Buffer& buffer : {a, b})
+    ib.emit(make_store(buffer, make_float(Float(32), 0), {stride, 0}));
   const Signature s = signature_of(function_of({a, b}, ib.get()), "f");
   EXPECT_EQ(array_spec(s, 0).index_bits, 32);
   EXPECT_EQ(array_spec(s, 1).index_bits, 64);

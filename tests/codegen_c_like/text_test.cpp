@@ -152,6 +152,15 @@ int32_t f(const int8_t* restrict A, double* restrict B, int32_t n) {
 )");
 }
 
+TEST(Text, AnUnsignedPackedArgumentAboveInt64HasItsOwnCode) {
+  PrimFunc func{.params = {Var("x", UInt(64))}, .buffers = {}, .body = make_nop()};
+  func.attrs.global_symbol = "f";
+  func.body = make_evaluate(
+      make_call(Int(32), Intrin::tvm_call_packed, {make_string("g"), func.params[0]}));
+  EXPECT_NE(text_of(func).find("kinds[] = {arguments[0].i < 0 ? 1 : 0};"), std::string::npos)
+      << text_of(func);
+}
+
 TEST(Text, SumsOfDataWrapAndSumsOfIndicesNeedNot) {
   Kernel k;
   const Buffer a = k.array({16}, Int(32)), b = k.array({16}, Int(32));

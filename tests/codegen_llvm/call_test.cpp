@@ -54,6 +54,13 @@ __attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_scal
           static_cast<float>(args[1].i) * static_cast<float>(args[2].f);
   return kTenonOk;
 }
+
+/// Stores the type code of the first argument.
+__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_code(
+    const TenonValue* args, const std::int32_t* codes, std::int32_t) {
+  *static_cast<std::int32_t*>(args[1].p) = codes[0];
+  return kTenonOk;
+}
 }
 
 namespace tenon::codegen {
@@ -326,6 +333,26 @@ TEST(Call, a_packed_function_gets_its_arguments) {
   const NDArray array = NDArray::full({4, 4}, Float(32), 2);
   k.compile(ib.get())(array);
   for (int n = 0; n < 16; ++n) EXPECT_EQ(array.data<float>()[n], 3.0f);
+}
+
+TEST(Call, an_unsigned_argument_above_int64_has_its_own_code) {
+  Kernel k;
+  const Buffer code = k.array({1}, Int(32));
+  const Var x = k.scalar(UInt(64), "x");
+  const runtime::Function f = k.compile(make_evaluate(make_call(
+      Int(32), Intrin::tvm_call_packed, {make_string("tenon_test_packed_code"), x, code->data})));
+  const NDArray result = NDArray::zeros({1}, Int(32));
+  f(result, 5);
+  EXPECT_EQ(result.data<std::int32_t>()[0], kTenonInt);
+  f(result, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(result.data<std::int32_t>()[0], kTenonUInt);
+}
+
+TEST(Call, a_vector_is_no_argument_of_a_packed_function) {
+  const Expr vector = make_float(Float(32, 4), 1);
+  EXPECT_THROW(Kernel().compile(make_evaluate(
+                   make_call(Int(32), Intrin::tvm_call_packed, {make_string("f"), vector}))),
+               LowerError);
 }
 
 TEST(Call, a_packed_function_that_fails_stops_the_caller) {

@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "tenon/driver/build.h"
@@ -112,6 +114,23 @@ TEST(TieredBuild, AForkedProcessCallsTheFunctionAndEnds) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(TieredBuild, AForkedProcessDropsTheModule) {
+  std::optional<runtime::Module> module = Sums().built(kTiered);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(20);
+    // A thread of the child may get the id of the parent's thread.
+    std::jthread other([] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); });
+    module.reset();
+    other.join();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
 }
 
 TEST(TieredBuild, InvalidOptionsAreRefusedAtOnce) {

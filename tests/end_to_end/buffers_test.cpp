@@ -1,5 +1,6 @@
 // Buffers: where they lie and how large they are.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <tenon/tenon.h>
 
 #include <cmath>
@@ -52,6 +53,28 @@ TEST_F(BoundBufferTest, RowsMayBeOneRow) {
   doubles({n, 4}, {.kind = tir::BufferKind::AutoBroadcast}, memory.view({8, 4}, {0, 1}));
   doubles({n, 4}, {.kind = tir::BufferKind::AutoBroadcast}, memory.view({1, 4}, {0, 1}));
   doubles({n, 4}, {.kind = tir::BufferKind::AutoBroadcast}, memory.view({8, 4}, {64, 3}));
+}
+
+TEST_F(BoundBufferTest, StridesMayExceedInt32) {
+  // The system provides only the pages that are written.
+  constexpr std::int64_t kStride = std::int64_t{1} << 32;
+  constexpr std::size_t kBytes = static_cast<std::size_t>(kStride) + 2;
+  void* const pages = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  auto* const bytes = static_cast<std::int8_t*>(pages);
+  bytes[0] = 1, bytes[1] = 2, bytes[kStride] = 3, bytes[kStride + 1] = 4;
+  const NDArray in = NDArray::wrap(bytes, {2, 2}, {.strides = {{kStride, 1}}});
+  const Var m = te::size_var("m");
+  const te::Tensor A = te::placeholder({n, m}, "A", Int(8));
+  const te::Tensor C = te::compute(
+      {n, m}, [&](Var i, Var j) { return A(i, j) * 2; }, "C");
+  for (const char* target : {"llvm", "c"}) {
+    const NDArray out = NDArray::zeros({2, 2}, Int(8));
+    build(te::create_schedule(C), {A, C}, Target(target))["main"](in, out);
+    EXPECT_EQ(out.to_vector<std::int8_t>(), (std::vector<std::int8_t>{2, 4, 6, 8})) << target;
+  }
+  ::munmap(pages, kBytes);
 }
 
 TEST_F(BoundBufferTest, ElementsBeginFurtherOn) {

@@ -489,6 +489,13 @@ TEST(KernelLibrary, FunctionsAreNamedAsInC) {
             "the kernel library `kernels` cannot have a function `while`: that is not a C name");
 }
 
+TEST(KernelLibrary, OfANameThatAHeaderDeclaresIsRefused) {
+  EXPECT_EQ(
+      refusal_of([](const Target&) { return std::vector{copies("copy")}; }, {"llvm"}, "int64_t"),
+      "the name of a kernel library must be a C identifier that no header of the C library or of "
+      "Tenon declares, got `int64_t`");
+}
+
 TEST(KernelLibrary, ItsParametersAreThoseOfEveryTarget) {
   const KernelMaker make = [](const Target& target) {
     return std::vector{copies("copy", target.str() == "llvm" ? 1 : 2)};

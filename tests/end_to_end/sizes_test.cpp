@@ -468,5 +468,112 @@ TEST(SizesInFrontOfLoops, AreNotDividedByZeroWhereTheLoopDoesNotRun) {
   }
 }
 
+// ---- sizes of narrow types ----------------------------------------------------------------------
+
+// Extents, ranges, indices and guards are computed in an index type, even if twice the size exceeds
+// the size's own type.
+
+class NarrowSizes : public ::testing::TestWithParam<DataType> {
+ protected:
+  /// A size of which the type holds the single, but not the double.
+  const std::int64_t size =
+      (std::int64_t{1} << (GetParam().bits - (GetParam().is_int() ? 1 : 0))) * 3 / 4;
+  Var n = te::var("n", GetParam());
+  Tensor A = te::placeholder({n}, "A", Int(32));
+
+  /// Returns the elements of B if all elements of A are 1.
+  std::vector<std::int32_t> values(const te::Schedule& s, const Tensor& B, std::int64_t count) {
+    runtime::Module module = build(s, {A, B}, Target("llvm"), {.name = "f"});
+    const std::vector<std::int32_t> ones(static_cast<std::size_t>(size), 1);
+    auto a = runtime::NDArray::from(std::span<const std::int32_t>(ones), {size});
+    auto b = runtime::NDArray::zeros({count}, Int(32), cpu(0));
+    module["f"](a, b);
+    return {b.data<std::int32_t>(), b.data<std::int32_t>() + count};
+  }
+  std::vector<std::int32_t> values(const Tensor& B, std::int64_t count) {
+    return values(te::create_schedule(B), B, count);
+  }
+  static std::vector<std::int32_t> repeated(std::int32_t value, std::int64_t count) {
+    return std::vector<std::int32_t>(static_cast<std::size_t>(count), value);
+  }
+};
+
+TEST_P(NarrowSizes, DoNotWrapInTheExtentOfATemporary) {
+  Tensor T = te::compute(
+      {n * 2}, {"i"}, [&](Var i) { return A(tir::floordiv(i, 2)) + 1; }, "T");
+  Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return T(i * 2) + T(i * 2 + 1); }, "B");
+  EXPECT_EQ(values(B, size), repeated(4, size));
+}
+
+TEST_P(NarrowSizes, DoNotWrapInTheExtentOfAnArgument) {
+  Tensor B = te::compute(
+      {n * 2}, {"i"}, [&](Var i) { return A(tir::floordiv(i, 2)) + 1; }, "B");
+  EXPECT_EQ(values(B, size * 2), repeated(2, size * 2));
+}
+
+TEST_P(NarrowSizes, DoNotWrapInTheRangeOfAReduction) {
+  IterVar k = te::reduce_axis({tir::make_const(GetParam(), 0), n * 2}, "k");
+  Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(tir::floordiv(k, 2)), {k}); }, "B");
+  EXPECT_EQ(values(B, 1), repeated(static_cast<std::int32_t>(size * 2), 1));
+}
+
+TEST_P(NarrowSizes, DoNotWrapInAnIndex) {
+  Tensor T = te::compute(
+      {n * 2}, {"i"}, [&](Var i) { return tir::cast(Int(32), i); }, "T");
+  Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return T(n * 2 - 1) + A(0); }, "B");
+  EXPECT_EQ(values(B, 1), repeated(static_cast<std::int32_t>(size * 2), 1));
+}
+
+TEST_P(NarrowSizes, DoNotWrapInAGuard) {
+  Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return tir::if_then_else(i < n * 2, A(i), 0); }, "B");
+  EXPECT_EQ(values(B, size), repeated(1, size));
+}
+
+TEST_P(NarrowSizes, DoNotWrapInTheConditionOfAReduction) {
+  IterVar k = te::reduce_axis({0, n}, "k");
+  Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}, {.where = k < n * 2}); }, "B");
+  EXPECT_EQ(values(B, 1), repeated(static_cast<std::int32_t>(size), 1));
+}
+
+TEST_P(NarrowSizes, DoNotWrapInAFactor) {
+  Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + 1; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].split(s[B].axis(0), n * 2);
+  EXPECT_EQ(values(s, B, size), repeated(2, size));
+}
+
+TEST_P(NarrowSizes, DoNotWrapInAStorePredicate) {
+  Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + 1; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].set_store_predicate(s[B].axis(0) < n * 2);
+  EXPECT_EQ(values(s, B, size), repeated(2, size));
+}
+
+TEST_P(NarrowSizes, DoNotWrapInLoopsOfAnExtern) {
+  Tensor B = te::extern_op(
+      {n}, {A},
+      [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
+        tir::IRBuilder ir;
+        const tir::BufferRef a = ir.buffer_ptr(ins[0]), b = ir.buffer_ptr(outs[0]);
+        const tir::BufferRef twice = ir.allocate(Int(32), {n * 2}, "twice");
+        ir.for_range(0, n * 2, "i", [&](Var i) { twice[i] = a[tir::floordiv(i, 2)]; });
+        ir.for_range(0, n, "i", [&](Var i) { b[i] = twice[n * 2 - 1 - i]; });
+        return ir.get();
+      },
+      "B");
+  EXPECT_EQ(values(B, size), repeated(1, size));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfAllTypes, NarrowSizes,
+                         ::testing::Values(Int(8), UInt(8), Int(16), UInt(16)),
+                         [](const auto& info) { return info.param.str(); });
+
 }  // namespace
 }  // namespace tenon::testing

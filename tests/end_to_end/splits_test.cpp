@@ -4,6 +4,8 @@
 #include <ctime>
 #include <string>
 
+#include "tenon/driver/build.h"
+#include "tenon/te/reduce.h"
 #include "tenon/tir/walk.h"
 #include "tests/common/processor_time.h"
 #include "tests/common/ways_to_run.h"
@@ -61,6 +63,67 @@ TEST(SplitTest, OfASymbolicAxisCoversItOnce) {
     for (std::int64_t size = 0; size <= 20; ++size)
       EXPECT_EQ(written_once(func, {A, B}, size), "") << size << " by " << factor;
   }
+}
+
+/// A sum over n elements whose loop is split by a variable q.
+class SymbolicFactor : public ::testing::Test {
+ protected:
+  /// Returns what the function reports if q is `factor`; empty if it returns. The sum is of 7
+  /// elements.
+  std::string message_for(int factor, const std::vector<LowerArgument>& args) {
+    runtime::Module module = build(s, args, Target("llvm"), {.name = "f"});
+    const std::vector<float> ones(7, 1.0f);
+    auto a = runtime::NDArray::from(std::span<const float>(ones), {7});
+    auto c = runtime::NDArray::zeros({1}, Float(32), cpu(0));
+    try {
+      module["f"](a, c, factor);
+    } catch (const RuntimeError& error) {
+      return error.what();
+    }
+    EXPECT_EQ(c.data<float>()[0], 7.0f);
+    return "";
+  }
+  void expect_checked(const std::string& message) {
+    const std::vector<LowerArgument> args = {A, C, q};
+    EXPECT_EQ(message_for(3, args), "");
+    for (const int factor : {0, -3})
+      EXPECT_NE(message_for(factor, args).find(message), std::string::npos)
+          << message_for(factor, args);
+  }
+
+  Var n = te::size_var("n"), q = te::var("q");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Tensor C = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "C");
+  te::Schedule s = te::create_schedule(C);
+};
+
+TEST_F(SymbolicFactor, IsCheckedAfterRfactor) {
+  s.rfactor(C, s[C].split(k, q).outer);
+  expect_checked("split of axis `k` of stage `C`: the factor `q` must be positive");
+}
+
+TEST_F(SymbolicFactor, IsCheckedAfterRfactorOfParts) {
+  s.rfactor(C, s[C].split_by_nparts(k, q).outer);
+  expect_checked(
+      "split_by_nparts of axis `k` of stage `C`: the number of parts `q` must be positive");
+}
+
+TEST_F(SymbolicFactor, IsCheckedAfterCacheWrite) {
+  s[C].split(s[C].axis(0), q);
+  s.cache_write(C, "local");
+  expect_checked("split of axis `i` of stage `C`: the factor `q` must be positive");
+}
+
+TEST_F(SymbolicFactor, IsCheckedIfTheCacheIsInlined) {
+  te::Tensor D = te::compute(
+      {1}, {"i"}, [&](Var i) { return A(i) * 7.0f; }, "D");
+  s = te::create_schedule(D);
+  s[D].split(s[D].axis(0), q);
+  s[s.cache_write(D, "local")].compute_inline();
+  C = D;
+  expect_checked("split of axis `i` of stage `D`: the factor `q` must be positive");
 }
 
 TEST(SplitTest, FusedAndSplitUnevenly) {

@@ -150,7 +150,7 @@ Rows rows_of_features() {
       {"dimensions", {"0", "1", "2", "3", "4"}},
       {"extent",
        {"0", "1", "a prime", "another constant", "n", "a multiple of n", "n, which may be 0",
-        "of int64"}},
+        "n of another type than int32", "of int64"}},
       {"end of a dimension", {"2^15", "2^16", "2^20", "2^30", "2^31", "2^32"}},
       {"begin of a reduction",
        {"0", "1 to 3", "-3 to -1", "around 2^15", "around 2^16", "near the greatest int32",

@@ -133,6 +133,7 @@ class ProgramMaker {
   const KnownTensor* random_matrix(bool floating);
 
   // ---- random_program.cpp
+  DataType type_of_size();
   void add_input(const std::string& name);
   void add_stages(int count);
   void add_stage(const std::string& name);

@@ -34,7 +34,7 @@ tir::Stmt stores(const tir::Buffer& to, const std::vector<Expr>& shape, tir::For
 bool ProgramMaker::add_extern(const std::string& name) {
   const KnownTensor from = random_.pick(tensors_);
   if (from.shape.empty()) return false;
-  const std::vector<Expr> shape = extents(from.shape);
+  const std::vector<Expr> shape = from.tensor.shape();
   const bool has_two = random_.one_in(3);
   const tir::ForKind kind = random_.one_in(3) ? tir::ForKind::Parallel : tir::ForKind::Serial;
   const te::ExternBody body = [&](Buffers ins, Buffers outs) -> te::ExternResult {

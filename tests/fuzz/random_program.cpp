@@ -22,12 +22,20 @@ ProgramMaker::ProgramMaker(Random& random, testing::Data data)
     : random_(random), type_(random.pick(kTypes())) {
   program_.data = data;
   program_.notes.feature("data", data == testing::Data::Small ? "small" : "overflowing");
-  if (random_.one_in(6)) program_.size = te::size_var("n");
+  if (random_.one_in(6)) program_.size = te::size_var("n", type_of_size());
   counts_in_64_bits_ = random_.one_in(10);
 }
 
+DataType ProgramMaker::type_of_size() {
+  static const std::vector<DataType> others = {Int(8),  UInt(8),  Int(16), UInt(16),
+                                               Int(64), UInt(32), UInt(64)};
+  if (!random_.one_in(3)) return Int(32);
+  program_.notes.feature("extent", "n of another type than int32");
+  return random_.pick(others);
+}
+
 RandomProgram ProgramMaker::run() {
-  if (program_.size) program_.text.push_back("n = size_var");
+  if (program_.size) program_.text.push_back("n = size_var of " + program_.size->dtype().str());
   if (counts_in_64_bits_) program_.text.push_back("extents of int64");
   if (program_.size && random_.one_in(6)) {
     add_rows_of_any_number();

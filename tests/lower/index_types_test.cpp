@@ -160,6 +160,51 @@ for (f: int64, 0i64, (cast(int64, n)*cast(int64, m))) {
 )"));
 }
 
+/// A of n rows, which may be broadcast.
+std::string widened_strides(const std::string& body) {
+  return test::run(
+      widen_index_types,
+      "@main = primfn(A_1: handle) -> ()\n"
+      "  attr = {\"from_legacy_te_schedule\": True, \"global_symbol\": \"main\", \"tir.noalias\": True}\n"
+      "  buffers = {A: Buffer(A_2: Pointer(float32), float32, [(stride: int32*n: int32)], [], type=\"auto\")}\n"
+      "  buffer_map = {A_1: A}\n"
+      "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [n], [stride], type=\"auto\")} {\n" +
+          body + "}\n");
+}
+
+TEST(WidenIndexTypes, StridesThatMayBroadcastHave64Bits) {
+  EXPECT_EQ(widened_strides(R"(
+  A[stride] = 1f32
+  for (i: int32, 0, n) {
+    A[(i*stride)] = 1f32
+  }
+)"),
+            normalized(R"(
+A[stride] = 1f32
+for (i: int32, 0, n) {
+  A[(cast(int64, i)*stride)] = 1f32
+}
+)"));
+}
+
+TEST(WidenIndexTypes, AStrideThatIsAlsoAValueKeepsItsType) {
+  EXPECT_EQ(widened_strides(R"(
+  A[stride] = cast(float32, stride)
+)"),
+            normalized(R"(
+A[stride] = cast(float32, stride)
+)"));
+}
+
+TEST(WidenIndexTypes, OffsetsOfPointersDoNotWrap) {
+  EXPECT_EQ(widened(R"(
+  @tir.call_extern("f", @tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), A_2, (n*m), 8, 1, dtype=handle), dtype=int32)
+)"),
+            normalized(R"(
+@tir.call_extern("f", @tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), A_2, (cast(int64, n)*cast(int64, m)), 8, 1, dtype=handle), dtype=int32)
+)"));
+}
+
 TEST(WidenIndexTypes, LoopsThatFitKeepTheirTypeAndTheirIndicesDoNotWrap) {
   EXPECT_EQ(widened(R"(
   for (i: int32, 0, n) {

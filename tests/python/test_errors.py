@@ -68,6 +68,12 @@ def test_an_option_of_a_wrong_type_is_named():
         tenon.build(s, [A, B], opt_level="three")
 
 
+def test_an_option_out_of_range_is_named_with_its_value():
+    A, B, s = vector()
+    with pytest.raises(TypeError, match="must be an int, got 2147483648, which is not in -2147483648 to 2147483647"):
+        tenon.build(s, [A, B], argument_alignment=2**31)
+
+
 def test_a_wrong_argument_is_named():
     A, B, s = vector()
     with pytest.raises(TypeError, match="axis: .*IterVar"):

@@ -231,7 +231,7 @@ TEST(ArgumentCheck, ASymbolIsOneSizeEverywhere) {
 TEST(ArgumentCheck, ASymbolFitsItsWidth) {
   Function f = make("f", {{"A", floats({Symbol{"n", 8}})}});
   EXPECT_EQ(message_of([&] { f(array({128})); }),
-            "argument 1 `A` of `f`: expected float32[n] with n in 8 bits, got float32[128]");
+            "argument 1 `A` of `f`: expected float32[n] with n <= 127, got float32[128]");
 }
 
 TEST(ArgumentCheck, AnySizeIsAnySize) {

@@ -191,7 +191,8 @@ TEST(NDArray, CopyToAnArrayNeedsTheSameTypeAndShape) {
   a.copy_to(b);
   EXPECT_EQ(b.to_vector<float>(), std::vector<float>(4, 3));
   EXPECT_EQ(message_of([&] { a.copy_to(NDArray::zeros({3}, Float(32))); }),
-            "copy_to: expected an array float32[4] to copy into, got float32[3]");
+            "copy: arrays of the same type and shape are needed, got float32[4] to copy from and "
+            "float32[3] to copy into");
   EXPECT_THROW(a.copy_to(NDArray::zeros({4}, Int(32))), RuntimeError);
 }
 

@@ -32,6 +32,22 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
   }
 }
 
+TEST(IndexWidths, LoopsOfNarrowSizesHaveIndicesThatDoNotWrap) {
+  const tir::IRModule module = parse_script(R"(
+@T.prim_func
+def main(a: T.handle, c: T.handle, n: T.uint8) -> None:
+    A = T.match_buffer(a, [n * T.uint8(2)], dtype="int32")
+    C = T.match_buffer(c, [n * T.uint8(2)], dtype="int32")
+    for i in T.serial(n * T.uint8(2)):
+        with T.block("C"):
+            vi = T.axis.spatial(n * T.uint8(2), i)
+            T.where(i < T.cast(n * T.uint8(2), "int32"))
+            C[vi] = A[vi] + 1
+)");
+  EXPECT_TRUE(tir::verify(module.functions.at("main"), tir::Form::Blocks).empty());
+  EXPECT_EQ(print_script(module).find("T.uint8(2)"), std::string::npos) << print_script(module);
+}
+
 /// A producer with int32 iterators, and a consumer with int64 iterators.
 std::string two_widths(const std::string& read) {
   return R"(

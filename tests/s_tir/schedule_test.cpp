@@ -55,6 +55,12 @@ TEST_F(FirstPage, EveryStepGivesTheKnownScript) {
             normalized(golden_section(golden_text("seed000.txt"), "trace (v0.9 repr)")));
 }
 
+TEST_F(FirstPage, AScheduleThatWasMovedFromIsStillThere) {
+  const Schedule moved = std::move(sch);
+  EXPECT_EQ(sch.get_loops(sch.get_block("Y", "mm_relu")).size(),
+            3u);  // NOLINT(bugprone-use-after-move)
+}
+
 TEST_F(FirstPage, TheTraceGivesTheSameNumbersOnASmallerProgram) {
   std::string text = golden_section(golden_text("seed000.txt"), "original");
   for (std::size_t at = 0; (at = text.find("128", at)) != std::string::npos;)

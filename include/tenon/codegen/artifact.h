@@ -44,6 +44,9 @@ class ArtifactImpl {
 class Artifact {
  public:
   explicit Artifact(Shared<const ArtifactImpl> impl) : impl_(std::move(impl)) {}
+  // Moves are copies, so that a handle is never empty.
+  Artifact(const Artifact&) = default;
+  Artifact& operator=(const Artifact&) = default;
 
   const std::vector<runtime::FunctionSpec>& functions() const { return impl_->functions(); }
   std::vector<std::string> source_kinds() const { return impl_->source_kinds(); }

@@ -15,9 +15,8 @@
 
 namespace tenon::codegen {
 
-/// A variable bound to an extent or stride of an argument.
-struct SizeBinding {
-  tir::Var var;
+/// An extent or stride of an argument.
+struct ArgumentSize {
   int param;
   /// Whether the size is the stride of the dimension, as opposed to its extent.
   bool is_stride;
@@ -25,14 +24,19 @@ struct SizeBinding {
   /// Whether the value is 0 if the extent of the dimension is 1, as for the stride of a dimension
   /// that may be broadcast.
   bool zero_if_extent_is_one = false;
+  friend bool operator==(const ArgumentSize&, const ArgumentSize&) = default;
+};
+
+/// A variable bound to an extent or stride of an argument.
+struct SizeBinding {
+  tir::Var var;
+  ArgumentSize size;
 };
 
 /// A check that an extent or stride of an argument equals an expression of variables. The generated
 /// code performs it, because the runtime cannot evaluate the expression.
 struct SizeCheck {
-  int param;
-  bool is_stride;
-  int dimension;
+  ArgumentSize size;
   /// The expected value, in int64.
   tir::Expr expected;
   /// The error message if the check fails.

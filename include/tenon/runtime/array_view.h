@@ -184,10 +184,12 @@ class KernelCall {
   }
   void fits(std::string_view parameter, std::string_view what, std::int64_t actual,
             int bits) const {
-    if (actual >> (bits - 1) != 0)
+    const std::int64_t max = (std::int64_t{1} << (bits - 1)) - 1;
+    if (actual > max || actual < -max - 1)
       refuse(parameter, std::string(what) + " is " + std::to_string(actual) +
-                            ", the kernel was compiled for sizes of " + std::to_string(bits) +
-                            " bits");
+                            ", the kernel was compiled for " +
+                            (actual < 0 ? "at least " + std::to_string(-max - 1)
+                                        : "at most " + std::to_string(max)));
   }
 
   const TenonValue* values() const { return values_.data(); }

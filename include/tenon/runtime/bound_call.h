@@ -27,6 +27,9 @@ class BoundCall {
             function,
             std::span<const Argument>(std::array<Argument, sizeof...(Args)>{Argument(args)...}),
             arrays_of(args...)) {}
+  // Moves are copies, so that a call never lacks its arguments.
+  BoundCall(const BoundCall&) = default;
+  BoundCall& operator=(const BoundCall&) = default;
 
   /// Calls the function. RuntimeError if it fails. All calls write the same arrays, so threads may
   /// call it concurrently only if this is harmless.

@@ -27,6 +27,9 @@ class Stream {
   /// Makes a stream. RuntimeError for a device that does not exist or has no streams, such as a
   /// CPU.
   explicit Stream(Device device, SourceLocation where = SourceLocation::current());
+  // Moves are copies, so that a handle is never empty.
+  Stream(const Stream&) = default;
+  Stream& operator=(const Stream&) = default;
 
   Device device() const { return device_; }
   /// Waits for all operations queued so far.

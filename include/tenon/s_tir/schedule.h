@@ -104,6 +104,9 @@ class Schedule {
   /// Starts a schedule of the module. TypeError if a function is not a block program.
   explicit Schedule(tir::IRModule mod, const ScheduleOptions& options = {},
                     Where where = Where::current());
+  // Moves are copies, so that a schedule is never empty.
+  Schedule(const Schedule&) = default;
+  Schedule& operator=(const Schedule&) = default;
 
   const tir::IRModule& mod() const;
   const Trace& trace() const;

@@ -84,6 +84,8 @@ class StageGraph {
   std::optional<StageId> find(const Operation& op) const;
   std::optional<OutputId> find(const Tensor& tensor) const;
   const std::vector<StageId>& outputs() const { return outputs_; }
+  /// Returns the splits that no stage has as a relation any more, but whose counts occur in ranges.
+  const std::vector<ReplacedSplit>& replaced_splits() const { return replaced_splits_; }
 
  private:
   friend class GraphBuilder;
@@ -94,6 +96,7 @@ class StageGraph {
   std::vector<std::vector<std::vector<StageId>>> output_readers_;
   std::vector<std::vector<AttachPoint>> attach_paths_;
   std::vector<StageId> outputs_;
+  std::vector<ReplacedSplit> replaced_splits_;
   std::unordered_map<const OperationNode*, StageId> stage_of_;
   /// The operations that are keys of `stage_of_`, kept alive because the keys are their addresses.
   std::vector<Operation> past_ops_;

@@ -142,6 +142,14 @@ struct StageSpec {
   const Relation* consumer_of(const IterVar& axis) const;
 };
 
+/// A split whose axes a dataflow rewrite (cache_write, rfactor) has made axes of an operation. The
+/// operation's ranges contain its count.
+struct ReplacedSplit {
+  Split split;
+  /// Names the parent for messages: "axis `i` of stage `C`".
+  std::string parent;
+};
+
 /// A stage of an editable schedule.
 struct StageData : StageSpec {
   Attach attach = AttachRoot{};

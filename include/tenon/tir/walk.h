@@ -144,6 +144,19 @@ Effect effect_of(const Expr& e);
 /// result of a call or a cast from data, or if its type is not an index type. Otherwise every sum,
 /// difference and product in it may be assumed not to overflow.
 bool wraps(const Expr& e);
+/// Returns an extent, a begin or an index whose arithmetic does not overflow: sums, products and
+/// other operations on sizes of narrow or unsigned types are done in int32, or in int64 from 32
+/// unsigned bits on, also where a promotion has cast their result. Expressions that hold data are
+/// unchanged. Precondition: the expression is an integer.
+///
+///   n*2u8                  // n: uint8   =>  cast(int32, n)*2
+///   i + cast(int32, n*m)   // n: int16   =>  i + cast(int32, n)*cast(int32, m)
+Expr as_index(const Expr& e);
+/// Returns a condition in which comparisons of positions, as opposed to data, are comparisons of
+/// indices (see as_index).
+Expr as_guard(const Expr& condition);
+/// Applies `as_guard` to the conditions of all choices in the expression.
+Expr with_guards_on_indices(const Expr& e);
 /// Returns the number of nodes. Shared subtrees are counted at each occurrence.
 std::size_t node_count(const Expr& e);
 std::size_t node_count(const Stmt& s);

@@ -60,6 +60,9 @@ class Database {
   /// stderr. RuntimeError if the folder cannot be created or a file cannot be read.
   explicit Database(const std::filesystem::path& folder,
                     const std::function<void(const std::string&)>& warn = {});
+  // Moves are copies, so that a handle is never empty.
+  Database(const Database&) = default;
+  Database& operator=(const Database&) = default;
 
   /// Adds a record to memory and to the file. A record that cannot be written (for example because
   /// the disk is full) stays in memory, and the next write tries again; see unwritten().

@@ -181,19 +181,24 @@ Text CFunctionEmitter::call_packed(const Call& n) {
   module_.use_call_types();
   module_.use_extern(name->value,
                      "int32_t " + name->value + "(const TenonValue*, const int32_t*, int32_t)");
+  const std::string arguments = names_.take("arguments"), kinds = names_.take("kinds");
   std::string values, codes;
   for (std::size_t k = 1; k < n.args.size(); ++k) {
     const Expr& arg = n.args[k];
     const DataType t = arg.dtype();
-    const bool is_tensor = argument_code(arg) == kTenonTensor;
+    const ArgumentCode code = argument_code(arg);
+    const bool is_tensor = code.if_nonnegative == kTenonTensor;
     const char* member = t.is_integral() ? "i" : t.is_floating() ? "f" : "p";
     const Text value = expr(arg);
     values +=
         (k > 1 ? ", " : "") + std::string("{.") + member + " = " +
         (t.is_handle() && !is_tensor ? cast_to("void*", value) : value).within(Level::Choice) + "}";
-    codes += (k > 1 ? ", " : "") + std::to_string(argument_code(arg));
+    codes += k > 1 ? ", " : "";
+    if (code.if_negative != code.if_nonnegative)
+      codes += arguments + "[" + std::to_string(k - 1) + "].i < 0 ? " +
+               std::to_string(code.if_negative) + " : ";
+    codes += std::to_string(code.if_nonnegative);
   }
-  const std::string arguments = names_.take("arguments"), kinds = names_.take("kinds");
   const bool is_empty = values.empty();
   out_.add("const TenonValue " + arguments + "[] = {" + (is_empty ? "{0}" : values) + "};");
   out_.add("const int32_t " + kinds + "[] = {" + (is_empty ? "0" : codes) + "};");

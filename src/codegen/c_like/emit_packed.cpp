@@ -81,11 +81,7 @@ class PackedTextEmitter {
     emitter.out_.add("(void)type_codes, (void)num_args;");
     for (std::size_t n = 0; n < func_.params.size(); ++n) unpack(emitter, n);
     for (const SizeBinding& size : signature_.sizes) {
-      Text value = part(size.param, size.is_stride, size.dimension);
-      if (size.zero_if_extent_is_one)
-        value = {part(size.param, /*is_stride=*/false, size.dimension).text +
-                     " == 1 ? 0 : " + value.text,
-                 Level::Choice};
+      const Text value = value_of(size.size);
       const DataType t = size.var.dtype();
       const std::string name =
           emitter.bind(size.var.name(), t, t.bits == 64 ? value : cast_to(type_of(t), value));
@@ -134,14 +130,23 @@ class PackedTextEmitter {
             std::to_string(dimension) + "]"};
   }
 
+  Text value_of(const ArgumentSize& size) const {
+    const Text value = part(size.param, size.is_stride, size.dimension);
+    if (!size.zero_if_extent_is_one) return value;
+    return {
+        part(size.param, /*is_stride=*/false, size.dimension).text + " == 1 ? 0 : " + value.text,
+        Level::Choice};
+  }
+
   void emit_check(CFunctionEmitter& emitter, const SizeCheck& check) {
     module_.use_runtime();
-    const Text given = part(check.param, check.is_stride, check.dimension);
+    const Text given = value_of(check.size);
     const Text wanted = emitter.index(check.expected);
-    emitter.block("if (" + given.text + " != " + wanted.within(Level::Sum) + ")", [&] {
-      emitter.out_.add("set_last_error(" + c_string(check.message) + ");");
-      emitter.out_.add("return 2;");
-    });
+    emitter.block("if (" + given.within(Level::Sum) + " != " + wanted.within(Level::Sum) + ")",
+                  [&] {
+                    emitter.out_.add("set_last_error(" + c_string(check.message) + ");");
+                    emitter.out_.add("return 2;");
+                  });
   }
 
   /// Returns the address of index 0. Indices include the offset of the first element, and the

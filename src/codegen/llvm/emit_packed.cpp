@@ -157,22 +157,25 @@ class PackedEmitter {
     return builder.CreateLoad(builder.getInt64Ty(), at);
   }
 
-  llvm::Value* bind(FunctionEmitter& emitter, const SizeBinding& size) const {
+  llvm::Value* value_of(FunctionEmitter& emitter, const ArgumentSize& size) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
     llvm::Value* value = part(emitter, size.param, size.is_stride, size.dimension);
-    if (size.zero_if_extent_is_one) {
-      llvm::Value* extent = part(emitter, size.param, /*is_stride=*/false, size.dimension);
-      value = builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)),
-                                   builder.getInt64(0), value);
-    }
-    value = builder.CreateTrunc(value, emitter.type(size.var.dtype()));
+    if (!size.zero_if_extent_is_one) return value;
+    llvm::Value* extent = part(emitter, size.param, /*is_stride=*/false, size.dimension);
+    return builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)),
+                                builder.getInt64(0), value);
+  }
+
+  llvm::Value* bind(FunctionEmitter& emitter, const SizeBinding& size) const {
+    llvm::Value* value =
+        emitter.builder_.CreateTrunc(value_of(emitter, size.size), emitter.type(size.var.dtype()));
     emitter.define_size(size.var, value);
     return value;
   }
 
   void emit_check(FunctionEmitter& emitter, const SizeCheck& check) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
-    llvm::Value* given = part(emitter, check.param, check.is_stride, check.dimension);
+    llvm::Value* given = value_of(emitter, check.size);
     llvm::Value* holds = builder.CreateICmpEQ(given, emitter.index(check.expected));
     llvm::BasicBlock* right = emitter.new_block("size_holds");
     llvm::BasicBlock* wrong = emitter.new_block("size_differs");

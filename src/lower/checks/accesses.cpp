@@ -636,10 +636,36 @@ std::vector<arith::SizeCondition> size_conditions(const PrimFunc& func) {
   return conditions;
 }
 
+namespace {
+
+/// Removes the assertions that a function begins with, also those inside its allocations, and
+/// returns them. They check the values of which other sizes consist, such as split factors.
+std::vector<Assert> take_assertions(Stmt& body) {
+  std::vector<Assert> assertions;
+  if (const Assert* n = body.as<Assert>(); n && effect_of(n->condition) == Effect::Pure) {
+    assertions.push_back(*n);
+    Stmt rest = n->body;
+    const std::vector<Assert> others = take_assertions(rest);
+    assertions.insert(assertions.end(), others.begin(), others.end());
+    body = std::move(rest);
+  } else if (const Allocate* n = body.as<Allocate>()) {
+    Allocate allocation = *n;
+    assertions = take_assertions(allocation.body);
+    if (!assertions.empty()) body = make_stmt(std::move(allocation));
+  }
+  return assertions;
+}
+
+}  // namespace
+
 PrimFunc with_size_checks(PrimFunc func, const std::vector<arith::SizeCondition>& conditions) {
   std::vector<Expr> sizes(func.params.begin(), func.params.end());
   for (const BufferParam& param : func.buffers)
-    sizes.insert(sizes.end(), param.declared->shape.begin(), param.declared->shape.end());
+    for (const Expr& extent : param.declared->shape) {
+      // A size of a narrow type is bound by an extent that is a cast of it.
+      const Cast* cast = extent.as<Cast>();
+      sizes.push_back(cast ? cast->value : extent);
+    }
   const auto broadcasts = [&](const Var& size) {
     return std::ranges::all_of(func.buffers, [&](const BufferParam& param) {
       return param.declared->kind == BufferKind::AutoBroadcast ||
@@ -647,6 +673,7 @@ PrimFunc with_size_checks(PrimFunc func, const std::vector<arith::SizeCondition>
                                   [&](const Expr& extent) { return size.same_as(extent); });
     });
   };
+  const std::vector<Assert> assertions = take_assertions(func.body);
   for (const auto& [condition, size, message] : conditions | std::views::reverse) {
     const bool is_known = std::ranges::all_of(free_vars(condition), [&](const Var& var) {
       return std::ranges::any_of(sizes, [&](const Expr& known) { return var.same_as(known); });
@@ -657,6 +684,8 @@ PrimFunc with_size_checks(PrimFunc func, const std::vector<arith::SizeCondition>
     const Expr holds = size && broadcasts(*size) ? condition || *size == 1 : condition;
     func.body = make_stmt(Assert{holds, message, func.body});
   }
+  for (const Assert& first : assertions | std::views::reverse)
+    func.body = make_stmt(Assert{first.condition, first.message, func.body});
   return func;
 }
 

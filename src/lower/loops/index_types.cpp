@@ -226,6 +226,10 @@ PrimFunc narrow_index_types(const PrimFunc& func, const PassOptions&) {
 //     T[((floordiv(f, m)*m) + i)] = ...     =>    T[...], computed in int64
 //
 // Expressions that provably fit int32, and arithmetic on values, keep their types.
+//
+// A stride of an argument that may be broadcast can exceed int32 even if all extents fit. Its
+// variable gets 64 bits, unless it is also used as a value of 32 bits, such as an argument of a
+// call. The entry of the function then checks that it fits.
 
 namespace {
 
@@ -246,10 +250,51 @@ bool has_symbols(const PrimFunc& func) {
   return false;
 }
 
+/// Returns the int32 variables that occur only as strides of parameters that may be broadcast.
+std::vector<Var> broadcast_strides(const PrimFunc& func) {
+  std::vector<Var> strides;
+  std::unordered_set<const ExprNode*> others;
+  const auto add_others = [&](const Expr& e) {
+    for (const Var& var : free_vars(e)) others.insert(&var.node());
+  };
+  std::ranges::for_each(func.params, add_others);
+  for (const BufferParam& param : func.buffers) {
+    const BufferNode& declared = *param.declared.get();
+    std::ranges::for_each(declared.shape, add_others);
+    add_others(declared.elem_offset);
+    for (const Expr& stride : declared.strides)
+      if (declared.kind == BufferKind::AutoBroadcast && stride.as<VarNode>() && is_int32(stride))
+        strides.push_back(Var::of(stride));
+      else
+        add_others(stride);
+  }
+  std::erase_if(strides, [&](const Var& var) { return others.contains(&var.node()); });
+  return strides;
+}
+
 class IndexWidener {
  public:
-  explicit IndexWidener(bool has_symbols) : has_symbols_(has_symbols) {}
+  /// `strides` are the strides of parameters that become wide.
+  IndexWidener(bool has_symbols, const std::vector<Var>& strides) : has_symbols_(has_symbols) {
+    for (const Var& stride : strides) {
+      strides_.insert(&stride.node());
+      set(wide_, stride, Var(stride.name(), Int(64)));
+    }
+  }
 
+  PrimFunc run(const PrimFunc& func) {
+    PrimFunc result = with_body(func, stmt(func.body));
+    for (BufferParam& param : result.buffers) {
+      param.declared = buffer(param.declared);
+      param.buffer = buffer(param.buffer);
+    }
+    return result;
+  }
+
+  /// Whether the stride, which became wide, is also used as a value of 32 bits.
+  bool is_narrow_value(const Var& stride) const { return narrow_strides_.contains(&stride.node()); }
+
+ private:
   Stmt stmt(const Stmt& s) {
     if (const For* n = s.as<For>()) return loop(*n);
     if (const Let* n = s.as<Let>()) return let(*n);
@@ -271,7 +316,6 @@ class IndexWidener {
         s, [&](const Expr& e) { return value(e); }, [&](const Stmt& c) { return stmt(c); });
   }
 
- private:
   // ---- statements
 
   Stmt loop(const For& n) {
@@ -407,9 +451,10 @@ class IndexWidener {
     return arith::const_bound(make_binary(n.op, cast(type, n.a), cast(type, n.b)), facts_);
   }
 
-  /// Whether an intermediate result may exceed int32. Loads and calls for data are not examined,
-  /// because they return int32 regardless of their operands.
+  /// Whether a stride or an intermediate result may exceed int32. Loads and calls for data are not
+  /// examined, because they return int32 regardless of their operands.
   bool may_wrap(const Expr& e) const {
+    if (strides_.contains(&e.node())) return true;
     if (e.as<Cast>() || !is_int32(e) || is_value(e)) return false;
     if (const Binary* n = e.as<Binary>(); n && !fits_in_int32(bound_of(*n, e))) return true;
     return any_child(e, [&](const Expr& child) { return may_wrap(child); });
@@ -434,17 +479,27 @@ class IndexWidener {
 
   bool needs_width(const Expr& e) { return uses_wide(e) || may_wrap(bounded(e)); }
 
+  /// Rewrites an index, which may have any type.
+  Expr index(const Expr& e) { return is_int32(e) && needs_width(e) ? wide(e) : value(e); }
+
   std::vector<Expr> indices(const Buffer& accessed, const std::vector<Expr>& list) {
     const bool outer = std::exchange(is_in_constant_buffer_, has_constant_shape(accessed));
-    std::vector<Expr> result = mapped(
-        list, [&](const Expr& e) { return is_int32(e) && needs_width(e) ? wide(e) : value(e); });
+    std::vector<Expr> result = mapped(list, [&](const Expr& e) { return index(e); });
     is_in_constant_buffer_ = outer;
     return result;
   }
 
   /// Returns the index in the given type, which provably holds all values of the index.
   Expr index(const Expr& e, DataType type) {
-    return is_int32(e) && needs_width(e) ? cast(type, wide(e)) : value(e);
+    return is_int32(e) && needs_width(e) ? narrowed(e, type, wide(e)) : value(e);
+  }
+
+  /// Returns the wide form of an expression in another type, and notes the strides in it.
+  Expr narrowed(const Expr& e, DataType type, const Expr& wide) {
+    if (type.bits < 64)
+      for (const Var& var : free_vars(e))
+        if (strides_.contains(&var.node())) narrow_strides_.insert(&var.node());
+    return cast(type, wide);
   }
 
   /// Returns the value of an int32 expression in int64, computed without wrapping.
@@ -477,7 +532,7 @@ class IndexWidener {
     if (const LetExpr* n = e.as<LetExpr>())
       return let(*n, [&](const Expr& body) { return value(body); });
     if (const auto found = wide_.find(&e.node()); found != wide_.end())
-      return cast(e.dtype(), found->second);
+      return narrowed(e, e.dtype(), found->second);
     if (const Call* n = as_call(e, Intrin::likely)) return likely(value(n->args[0]));
     if (const Cast* n = e.as<Cast>(); n && e.dtype().element() == Int(64) && is_int32(n->value) &&
                                       !is_data(n->value) && needs_width(n->value))
@@ -486,13 +541,21 @@ class IndexWidener {
       const bool is_exact = !is_ring_operation(n->op) && (needs_width(n->a) || needs_width(n->b));
       if (is_exact || uses_wide(e)) {
         const Expr result = fold(n->op, wide(n->a), wide(n->b));
-        return is_comparison(n->op) ? result : cast(e.dtype(), result);
+        return is_comparison(n->op) ? result : narrowed(e, e.dtype(), result);
       }
+    }
+    if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
+      constexpr std::size_t kOffset = 2, kExtent = 3;
+      std::vector<Expr> args = n->args;
+      for (const std::size_t at : {kOffset, kExtent}) args[at] = index(args[at]);
+      return make_call(e.dtype(), Intrin::tvm_access_ptr, std::move(args));
     }
     return map_children(e, [&](const Expr& child) { return value(child); });
   }
 
   const bool has_symbols_;
+  /// The strides that become wide, and those of them that are also used as values of 32 bits.
+  std::unordered_set<const ExprNode*> strides_, narrow_strides_;
   /// Whether the expression is an index of a buffer of constant size.
   bool is_in_constant_buffer_ = false;
   arith::Facts facts_;
@@ -506,7 +569,14 @@ class IndexWidener {
 }  // namespace
 
 PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
-  return with_body(func, IndexWidener(has_symbols(func)).stmt(func.body));
+  const bool has_symbols = lowering::has_symbols(func);
+  std::vector<Var> strides = broadcast_strides(func);
+  while (true) {
+    IndexWidener widener(has_symbols, strides);
+    PrimFunc result = widener.run(func);
+    if (std::erase_if(strides, [&](const Var& s) { return widener.is_narrow_value(s); }) == 0)
+      return result;
+  }
 }
 
 }  // namespace tenon::lowering

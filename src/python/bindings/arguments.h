@@ -114,14 +114,26 @@ class RecursionGuard {
   RecursionGuard& operator=(const RecursionGuard&) = delete;
 };
 
+/// Describes an object that cannot be converted to T: its class, or its value if it is an int that
+/// T cannot hold.
+template <class T>
+std::string describe_refused(nb::handle object) {
+  if constexpr (std::integral<T> && !std::same_as<T, bool>)
+    if (PyLong_Check(object.ptr()))
+      return nb::cast<std::string>(nb::str(object)) + ", which is not in " +
+             std::to_string(std::numeric_limits<T>::min()) + " to " +
+             std::to_string(std::numeric_limits<T>::max());
+  return class_name(object);
+}
+
 /// Converts an argument that nanobind has not converted. Throws Python's TypeError, whose message
-/// contains `expected` and the class of the object.
+/// contains `expected` and describes the object.
 template <class T>
 T argument_as(nb::handle object, const std::string& expected) {
   try {
     return nb::cast<T>(object);
   } catch (const nb::cast_error&) {
-    throw type_error(expected + ", got " + class_name(object));
+    throw type_error(expected + ", got " + describe_refused<T>(object));
   }
 }
 

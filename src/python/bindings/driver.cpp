@@ -34,7 +34,7 @@ class Keywords {
   template <class T>
   void take(const char* name, const char* expected, T& field) {
     if (nb::handle value = find(name); value.is_valid() && !nb::try_cast(value, field))
-      refuse(name, expected, value);
+      refuse(name, expected, describe_refused<T>(value));
   }
   /// Returns the value of the keyword `name`. Invalid handle if it was not given.
   nb::handle find(const char* name) {
@@ -46,7 +46,7 @@ class Keywords {
   Callback function(const char* name) {
     nb::handle value = find(name);
     if (!value.is_valid() || value.is_none()) return nullptr;
-    if (!PyCallable_Check(value.ptr())) refuse(name, "a function", value);
+    if (!PyCallable_Check(value.ptr())) refuse(name, "a function", class_name(value));
     return make_callback(nb::borrow<nb::callable>(value));
   }
   /// Throws Python's TypeError if a keyword was given that has not been taken.
@@ -62,9 +62,9 @@ class Keywords {
   }
 
  private:
-  [[noreturn]] void refuse(const char* name, const char* expected, nb::handle value) const {
+  [[noreturn]] void refuse(const char* name, const char* expected, const std::string& given) const {
     throw type_error(std::string(what_) + ": `" + name + "` must be " + expected + ", got " +
-                     nb::inst_name(value).c_str());
+                     given);
   }
 
   const nb::kwargs& kwargs_;

@@ -2,6 +2,7 @@
 
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::s_tir::script {
 
@@ -42,7 +43,7 @@ Expr AccessParser::index(const char* what) {
   const Token& at = in_.peek();
   Expr e = expr();
   require_index(e, at, what);
-  return e;
+  return as_index(e);
 }
 
 template <class F>
@@ -68,7 +69,7 @@ std::vector<Expr> AccessParser::indices(const Buffer& buffer) {
     if (!hi) {
       if (!lo.dtype().is_integral() || lo.dtype().is_bool())
         syntax_error(open, "expected integers as indices, got one of type " + lo.dtype().str());
-      result.push_back(lo);
+      result.push_back(as_index(lo));
       return;
     }
     require_index(lo, open, "the beginning of a slice");

@@ -371,7 +371,7 @@ class Parser : public AccessParser {
       in_.expect("(");
       const Token& at = in_.peek();
       require_first(open, line, "T.where");
-      open.predicate = condition();
+      open.predicate = as_guard(condition());
       require_outside(open, open.predicate, at, "the condition of a block");
       in_.expect(")");
     } else if (in_.accept_name("T.reads")) {

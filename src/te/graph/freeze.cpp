@@ -83,6 +83,7 @@ class GraphBuilder {
         graph_.stage_of_.emplace(op.get(), *id);
     graph_.past_ops_ = std::move(schedule_.known_ops);
     for (StageNumber number : schedule_.outputs) graph_.outputs_.push_back(*id_of_[number.index()]);
+    graph_.replaced_splits_ = schedule_.replaced_splits;
   }
 
   /// Freezes a stage. Moves the stage's data out of the schedule, which must not be used

@@ -118,6 +118,8 @@ std::vector<Tensor> declare_compute(std::vector<Expr> shape, std::vector<std::st
   for (const IterVar& axis : axes) vars.push_back(axis.var());
   std::vector<Expr> bodies{body(vars)};
   check_is_reduced(what, axes, bodies, where);
+  for (Expr& body : bodies)
+    if (!body.is_moved_from() && !body.as<tir::Reduce>()) body = tir::with_guards_on_indices(body);
   options.tag = declared_tag(std::move(options.tag));
   return outputs_of(
       make_compute(std::move(name), std::move(axes), std::move(bodies), std::move(options), where));

@@ -95,7 +95,8 @@ Expr to_index(const Expr& e, const std::string& what, const SourceLocation& wher
   if (const tir::IntImm* big = e.as<tir::IntImm>(); big && type.is_uint() && big->value < 0)
     throw TypeError(what + ", " + tir::print_expr(e) + ", is more than a 64-bit index can count",
                     where);
-  return type.is_index() ? e : tir::cast(Int(type.bits > 32 ? 64 : 32), e);
+  const Expr index = tir::as_index(e);
+  return index.dtype().is_index() ? index : tir::cast(Int(type.bits > 32 ? 64 : 32), index);
 }
 
 std::string print_list(const std::vector<Expr>& list) {

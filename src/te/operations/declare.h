@@ -10,13 +10,12 @@
 
 namespace tenon::te {
 
-/// Checks that extents are integers, and non-negative if constant. Narrow or unsigned types become
-/// int32 or int64.
+/// Checks that extents are integers, and non-negative if constant. Makes them indices.
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
 /// Whether a value of the type is a single integer.
 bool is_integer_scalar(DataType type);
-/// Converts an extent or the begin of a range to int32 or, if its type is wider, to int64. Throws
-/// TypeError if it is not an integer or does not fit int64. `what` names the value in the message.
+/// Returns an extent or the begin of a range as an index; see tir::as_index. Throws TypeError if it
+/// is not an integer or does not fit int64. `what` names the value in the message.
 Expr to_index(const Expr& e, const std::string& what, const SourceLocation& where);
 /// Returns a text such as "[n, 16]".
 std::string print_list(const std::vector<Expr>& list);

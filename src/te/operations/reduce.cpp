@@ -1,5 +1,6 @@
 #include "tenon/te/reduce.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "te/operations/body.h"
@@ -126,9 +127,10 @@ std::vector<Expr> reduce(CommReducer combiner, std::vector<Expr> sources, std::v
     throw TypeError(name + ": the condition `" + tir::print_expr(condition) +
                         "` must be Bool, is " + condition.dtype().str(),
                     where);
+  std::ranges::transform(sources, sources.begin(), tir::with_guards_on_indices);
   return components_of(std::make_shared<const ReduceNode>(
       ReduceNode{std::move(combiner), std::move(sources), std::move(inits), std::move(axes),
-                 std::move(condition)}));
+                 tir::as_guard(condition)}));
 }
 
 Expr reduce_binary(std::string name, Expr (*combine)(const Operand&, const Operand&), Expr identity,

@@ -2,9 +2,11 @@
 
 #include <ostream>
 
+#include "te/operations/declare.h"
 #include "tenon/te/operation.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -32,6 +34,7 @@ Expr checked_read(const Tensor& tensor, std::vector<Expr> indices, const SourceL
       throw TypeError(name + ": only the last index may be a vector, but index " +
                           std::to_string(n) + " is " + type.str(),
                       where);
+    indices[n] = tir::as_index(indices[n]);
   }
   return tir::make_producer_load(tensor.producer(), std::move(indices));
 }
@@ -119,9 +122,9 @@ TensorRegion Tensor::region(std::vector<Slice> slices, SourceLocation where) con
                     where);
   std::vector<Range> ranges;
   for (const Slice& slice : slices) {
-    if (!slice.range.min.dtype().is_index() || !slice.range.extent.dtype().is_index())
-      throw TypeError("a region of tensor `" + name() + "` must have integer bounds", where);
-    ranges.push_back(slice.range);
+    const std::string what = "a bound of a region of tensor `" + name() + "`";
+    ranges.push_back(Range::from_min_extent(to_index(slice.range.min, what, where),
+                                            to_index(slice.range.extent, what, where)));
   }
   return {*this, std::move(ranges)};
 }

@@ -6,6 +6,7 @@
 #include "te/schedule/stage_edit.h"
 #include "tenon/te/stage.h"
 #include "tenon/tir/pragma.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -175,6 +176,7 @@ Stage Stage::prefetch(const Tensor& tensor, const IterVar& given, const Operand&
   if (!is_integer_scalar(distance.dtype()))
     edit.fail(axis, "the offset must be an integer, is " + distance.dtype().str());
   check_known_at_call(edit, axis, distance, "the offset");
+  distance = tir::as_index(distance);
   edit.attributes(axis).prefetches.push_back({tensor, std::move(distance), where});
   return *this;
 }

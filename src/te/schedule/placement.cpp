@@ -8,6 +8,7 @@
 #include "tenon/support/match.h"
 #include "tenon/te/stage.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -235,7 +236,7 @@ Stage Stage::set_scope(const Name& scope, SourceLocation where) const {
 
 Stage Stage::set_store_predicate(const Operand& condition, SourceLocation where) const {
   const StageEdit edit(*this, "set_store_predicate", where);
-  Expr predicate = condition.alone();
+  Expr predicate = tir::as_guard(condition.alone());
   check_store_predicate(edit, predicate);
   edit.stage().store_predicate = std::move(predicate);
   edit.stage().store_predicate_where = where;
@@ -308,8 +309,8 @@ Stage Stage::bound(const IterVar& axis, const Range& range, SourceLocation where
   check_makes_its_buffer(edit);
   check_is_own_axis(edit, axis, "only the axes of a compute can be bounded");
   const DataType type = axis.var().dtype();
-  const Range typed =
-      Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
+  const Range typed = Range::from_min_extent(tir::cast(type, tir::as_index(range.min)),
+                                             tir::cast(type, tir::as_index(range.extent)));
   check_known_at_call(edit, axis, typed.min, "the beginning of the range");
   check_known_at_call(edit, axis, typed.extent, "the extent of the range");
   const Range& whole = *axis.dom();

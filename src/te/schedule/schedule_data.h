@@ -30,6 +30,7 @@ struct ScheduleData {
   std::vector<StageNumber> order;
   std::vector<GroupData> groups;
   std::vector<StageNumber> outputs;
+  std::vector<ReplacedSplit> replaced_splits;
   std::vector<std::string> warnings;
   /// Warnings that have been reported. Mutable, because reporting does not change the schedule.
   mutable std::set<std::string> reported_warnings;

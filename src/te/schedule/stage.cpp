@@ -7,6 +7,7 @@
 #include "te/schedule/stage_edit.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -172,7 +173,7 @@ Expr checked_count(const StageEdit& edit, const IterVar& axis, const Operand& co
   check_known_at_call(edit, axis, given, "the " + what);
   const DataType type = axis.var().dtype();
   const std::optional<std::int64_t> value = tir::constant_int(given);
-  if (!value) return tir::cast(type, given);
+  if (!value) return tir::cast(type, tir::as_index(given));
   const bool is_above_int64 = *value < 0 && given.dtype().is_uint();
   if (*value <= 0 && !is_above_int64)
     edit.fail(axis, "the " + what + " must be positive, got " + std::to_string(*value));

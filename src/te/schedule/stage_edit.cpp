@@ -313,6 +313,9 @@ void reset_loops(const StageEdit& edit) {
   const std::vector<IterVar> before = stage.leaf_iter_vars;
   stage.all_iter_vars = stage.op.root_iter_vars();
   stage.leaf_iter_vars = loops_of(stage.op);
+  for (const Relation& relation : stage.relations)
+    if (const Split* split = std::get_if<Split>(&relation))
+      edit.schedule().replaced_splits.push_back({*split, describe(stage, split->parent)});
   stage.relations.clear();
   edit.warn_of_lost_marks(before);
   std::erase_if(stage.attributes, [&](const auto& entry) { return !stage.has_axis(entry.first); });
