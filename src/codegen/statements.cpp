@@ -33,8 +33,8 @@ std::vector<Var> used_variables(const Stmt& body) {
   return used;
 }
 
-ArgumentCode argument_code(const Expr& arg) {
-  const auto always = [](int code) { return ArgumentCode{code, code}; };
+std::pair<int, int> argument_codes(const Expr& arg) {
+  const auto always = [](int code) { return std::pair(code, code); };
   if (as_call(arg, Intrin::tvm_stack_make_array)) return always(kTenonTensor);
   const DataType type = arg.dtype();
   if (type.is_vector())

@@ -117,8 +117,7 @@ Stmt check_factors(const Program& program, Stmt body) {
       if (const Split* split = std::get_if<Split>(&relation))
         check(*split, describe(stage, split->parent));
   }
-  for (const ReplacedSplit& replaced : program.graph.replaced_splits())
-    check(replaced.split, replaced.parent);
+  for (const auto& [split, parent] : program.graph.replaced_splits()) check(split, parent);
   return body;
 }
 

@@ -34,14 +34,10 @@ void visit_lowered(const tir::Stmt& s, const Emit& emit) {
   std::visit(visit, s.node().value);
 }
 
-/// The type code (c_api.h) of an argument of a packed function. It depends on the argument's 64
-/// bits, read as an int64: a uint64 above INT64_MAX has a code of its own.
-struct ArgumentCode {
-  int if_nonnegative;
-  int if_negative;
-};
-/// Returns the type code of the argument. LowerError for a vector, which has none.
-ArgumentCode argument_code(const tir::Expr& arg);
+/// Returns the type codes (c_api.h) of an argument of a packed function whose 64 bits, read as an
+/// int64, are not negative and negative. They differ for uint64, because a value above INT64_MAX
+/// has a code of its own. LowerError for a vector, which has no code.
+std::pair<int, int> argument_codes(const tir::Expr& arg);
 
 /// Whether any part of the condition is marked `likely`.
 bool is_likely(const tir::Expr& condition);

@@ -142,13 +142,10 @@ struct StageSpec {
   const Relation* consumer_of(const IterVar& axis) const;
 };
 
-/// A split whose axes a dataflow rewrite (cache_write, rfactor) has made axes of an operation. The
-/// operation's ranges contain its count.
-struct ReplacedSplit {
-  Split split;
-  /// Names the parent for messages: "axis `i` of stage `C`".
-  std::string parent;
-};
+/// A split whose axes a dataflow rewrite (cache_write, rfactor) has made axes of an operation, and
+/// the name of its parent in messages: "axis `i` of stage `C`". The operation's ranges contain the
+/// split's count.
+using ReplacedSplit = std::pair<Split, std::string>;
 
 /// A stage of an editable schedule.
 struct StageData : StageSpec {

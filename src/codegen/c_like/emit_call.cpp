@@ -186,18 +186,18 @@ Text CFunctionEmitter::call_packed(const Call& n) {
   for (std::size_t k = 1; k < n.args.size(); ++k) {
     const Expr& arg = n.args[k];
     const DataType t = arg.dtype();
-    const ArgumentCode code = argument_code(arg);
-    const bool is_tensor = code.if_nonnegative == kTenonTensor;
+    const auto [code, negative_code] = argument_codes(arg);
+    const bool is_tensor = code == kTenonTensor;
     const char* member = t.is_integral() ? "i" : t.is_floating() ? "f" : "p";
     const Text value = expr(arg);
     values +=
         (k > 1 ? ", " : "") + std::string("{.") + member + " = " +
         (t.is_handle() && !is_tensor ? cast_to("void*", value) : value).within(Level::Choice) + "}";
     codes += k > 1 ? ", " : "";
-    if (code.if_negative != code.if_nonnegative)
+    if (negative_code != code)
       codes += arguments + "[" + std::to_string(k - 1) + "].i < 0 ? " +
-               std::to_string(code.if_negative) + " : ";
-    codes += std::to_string(code.if_nonnegative);
+               std::to_string(negative_code) + " : ";
+    codes += std::to_string(code);
   }
   const bool is_empty = values.empty();
   out_.add("const TenonValue " + arguments + "[] = {" + (is_empty ? "{0}" : values) + "};");

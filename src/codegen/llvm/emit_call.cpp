@@ -310,12 +310,12 @@ llvm::Value* FunctionEmitter::call_packed(const Call& n) {
   if (!name) throw LowerError("tvm_call_packed takes the function's name first");
   std::vector<llvm::Value*> values, codes;
   for (std::size_t k = 1; k < n.args.size(); ++k) {
-    const ArgumentCode code = argument_code(n.args[k]);
+    const auto [code, negative_code] = argument_codes(n.args[k]);
     values.push_back(in_64_bits(n.args[k]));
-    codes.push_back(int32(code.if_nonnegative));
-    if (code.if_negative != code.if_nonnegative)
+    codes.push_back(int32(code));
+    if (negative_code != code)
       codes.back() = builder_.CreateSelect(builder_.CreateICmpSLT(values.back(), int64(0)),
-                                           int32(code.if_negative), codes.back());
+                                           int32(negative_code), codes.back());
   }
   llvm::FunctionType* signature = llvm::FunctionType::get(
       builder_.getInt32Ty(), {builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty()},

@@ -315,7 +315,7 @@ void reset_loops(const StageEdit& edit) {
   stage.leaf_iter_vars = loops_of(stage.op);
   for (const Relation& relation : stage.relations)
     if (const Split* split = std::get_if<Split>(&relation))
-      edit.schedule().replaced_splits.push_back({*split, describe(stage, split->parent)});
+      edit.schedule().replaced_splits.emplace_back(*split, describe(stage, split->parent));
   stage.relations.clear();
   edit.warn_of_lost_marks(before);
   std::erase_if(stage.attributes, [&](const auto& entry) { return !stage.has_axis(entry.first); });
