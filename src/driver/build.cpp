@@ -274,26 +274,6 @@ void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocatio
       where);
 }
 
-/// Runs the passes for host code on the result of `lower`, and prepares the module for code
-/// generation.
-tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
-                       const tir::TargetFacts& target, const BuildWatcher* watcher) {
-  lowering::PassOptions passes = options;
-  if (!passes.vector_registers) passes.vector_registers = target.vector_registers;
-  passes.has_dp4a = target.kind == tir::TargetKind::Llvm;
-  const auto run = [&](std::span<const lowering::Pass> list, const tir::PrimFunc& func) {
-    return lowering::run_passes(list, func, {.passes = passes});
-  };
-  tir::IRModule ready;
-  for (const auto& [name, func] : module.functions) {
-    tir::PrimFunc result = target.fast_math ? run(lowering::fast_math_passes(), func) : func;
-    result = run(lowering::host_passes(), result);
-    if (watcher) result = watcher->add(func, result);
-    ready.functions.emplace(name, std::move(result));
-  }
-  return ready;
-}
-
 /// Lowers the functions that are not lowered yet.
 tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
                       const SourceLocation& where) {
@@ -502,8 +482,16 @@ Code compile_lowered(const std::vector<TargetedModule>& modules, const BuildOpti
       for (const auto& [name, func] : module.functions) lowering::refuse_region_races(func);
     if (facts.is_gpu()) {
       units.push_back(for_device(module, passes, facts, options.stage_comments, watcher));
-    } else {
-      units.push_back({for_host(module, passes, facts, watcher), facts});
+      continue;
+    }
+    lowering::PassOptions on_host = passes;
+    if (!on_host.vector_registers) on_host.vector_registers = facts.vector_registers;
+    on_host.has_dp4a = facts.kind == tir::TargetKind::Llvm;
+    units.push_back({.module = {}, .target = facts});
+    for (const auto& [name, func] : module.functions) {
+      tir::PrimFunc ready = lowering::run_host_pipeline(func, on_host, facts.fast_math);
+      if (watcher) ready = watcher->add(func, ready);
+      units.back().module.functions.emplace(name, std::move(ready));
     }
   }
   codegen::CompileOptions how = codegen_options(options);
@@ -529,21 +517,6 @@ Code compile_modules(const std::vector<TargetedModule>& modules, const BuildOpti
   });
 }
 
-/// Throws for a schedule that must not be compiled, although `lower` accepts it. The warnings are
-/// emitted in between, so that the user sees them even if a later check throws.
-void refuse_schedule(Compilation& compilation, const Target& target) {
-  const te::StageGraph& graph = compilation.graph();
-  const std::vector<LowerArgument>& args = compilation.args();
-  const BuildOptions& options = compilation.options();
-  if (!options.allow_parallel_reduction_race) refuse_races(graph);
-  if (!target.facts().is_gpu()) refuse_device_threads(graph);
-  refuse_unbound_outputs(graph, args, options.binds, compilation.where());
-  refuse_partial_arguments(graph, compilation.bounds(), args, options.binds, compilation.where());
-  compilation.emit_warnings();
-  compilation.read_conditions();
-  if (!options.allow_parallel_reduction_race) refuse_conflicts(compilation.loops());
-}
-
 Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, BuildOptions options, const SourceLocation& where,
                       const BuildWatcher* watcher) {
@@ -551,23 +524,29 @@ Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgum
   options.simple_mode = false;
   return run_steps(where, [&]() -> Code {
     Compilation compilation(schedule, args, options, where);
-    refuse_schedule(compilation, target);
+    const te::StageGraph& graph = compilation.graph();
+    // `lower` accepts most of the schedules that these checks refuse. The warnings are emitted in
+    // between, so that the user sees them even if a later check throws.
+    if (!options.allow_parallel_reduction_race) refuse_races(graph);
+    if (!target.facts().is_gpu()) refuse_device_threads(graph);
+    refuse_unbound_outputs(graph, args, options.binds, where);
+    refuse_partial_arguments(graph, compilation.bounds(), args, options.binds, where);
+    compilation.emit_warnings();
     const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
+    if (!options.allow_parallel_reduction_race)
+      refuse_conflicts(compilation.loops().functions.at(options.name));
+
     // The function that computes the constants does not depend on sizes, so it needs no size
     // checks.
-    const auto with_size_checks = [&](const tir::PrimFunc& func) {
-      const std::string& name = func.attrs.global_symbol;
-      return name == options.name ? lowering::with_size_checks(func, conditions) : func;
+    const auto with_size_checks = [&](tir::IRModule module) {
+      tir::PrimFunc& func = module.functions.at(options.name);
+      func = lowering::with_size_checks(func, conditions);
+      return std::vector<TargetedModule>{{module, target}};
     };
-    tir::IRModule loops, module;
-    for (const tir::PrimFunc& func : compilation.programs())
-      loops.functions.emplace(func.attrs.global_symbol, with_size_checks(func));
-    const std::vector<TargetedModule> parts = {{loops, target}};
-    const std::optional<std::string> key = code_key("schedule", parts, options, watcher);
-    if (const auto code = find_code(key, parts, options)) return {*code};
-    for (const auto& [name, func] : compilation.module().functions)
-      module.functions.emplace(name, with_size_checks(func));
-    return compile_lowered({{module, target}}, options, where, watcher, key);
+    const std::vector<TargetedModule> loops = with_size_checks(compilation.loops());
+    const std::optional<std::string> key = code_key("schedule", loops, options, watcher);
+    if (const auto code = find_code(key, loops, options)) return {*code};
+    return compile_lowered(with_size_checks(compilation.module()), options, where, watcher, key);
   });
 }
 

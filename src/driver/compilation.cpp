@@ -55,10 +55,10 @@ const std::vector<arith::SizeCondition>& Compilation::read_conditions() {
   return *read_conditions_;
 }
 
-const tir::PrimFunc& Compilation::loops() {
+const tir::IRModule& Compilation::loops() {
   if (!loops_) {
     const te::Bounds& inferred = bounds();
-    loops_ = timed(options_.on_step, "schedule-ops", [&] {
+    const tir::PrimFunc whole = timed(options_.on_step, "schedule-ops", [&] {
       const te::FunctionOptions function{.name = options_.name,
                                          .binds = options_.binds,
                                          .check_intrinsics = options_.check_intrinsics};
@@ -71,35 +71,31 @@ const tir::PrimFunc& Compilation::loops() {
       note_conflicts(made, lowering::LoopsToProve::OfExternCode, race_of(graph()));
       return made;
     });
+    std::vector<tir::Var> constants;
+    for (std::size_t n = 0; options_.separate_constants && n < args_.size(); ++n) {
+      const te::Tensor* tensor = std::get_if<te::Tensor>(&args_[n]);
+      if (tensor && te::is_constant_input(*tensor)) constants.push_back(whole.params[n]);
+    }
+    tir::IRModule programs;
+    for (const tir::PrimFunc& func : separate_constants(whole, constants))
+      programs.functions.emplace(func.attrs.global_symbol, func);
+    loops_ = std::move(programs);
   }
   return *loops_;
 }
 
-const std::vector<tir::PrimFunc>& Compilation::programs() {
-  if (!programs_) {
-    std::vector<tir::Var> constants;
-    for (std::size_t n = 0; options_.separate_constants && n < args_.size(); ++n) {
-      const te::Tensor* tensor = std::get_if<te::Tensor>(&args_[n]);
-      if (tensor && te::is_constant_input(*tensor)) constants.push_back(loops().params[n]);
-    }
-    programs_ = constants.empty() ? std::vector{loops()} : separate_constants(loops(), constants);
-  }
-  return *programs_;
-}
-
 const tir::IRModule& Compilation::module() {
   if (!module_) {
-    module_.emplace();
-    for (tir::PrimFunc checked : programs()) {
-      lowering::refuse_wrong_accesses(checked);
+    tir::IRModule lowered = loops();
+    for (auto& [name, func] : lowered.functions) {
+      lowering::refuse_wrong_accesses(func);
       // Only extern code needs size checks here, because te::check_reads has already checked the
       // reads of stages.
-      if (!options_.simple_mode && tir::contains(checked.body, tir::AttrKind::ExternScope))
-        checked = lowering::with_size_checks(checked, lowering::size_conditions(checked));
-      const std::string name = checked.attrs.global_symbol;
-      module_->functions.emplace(
-          name, lowering::run_pipeline(std::move(checked), pipeline_options(options_)));
+      if (!options_.simple_mode && tir::contains(func.body, tir::AttrKind::ExternScope))
+        func = lowering::with_size_checks(func, lowering::size_conditions(func));
+      func = lowering::run_pipeline(func, pipeline_options(options_));
     }
+    module_ = std::move(lowered);
   }
   return *module_;
 }
@@ -115,7 +111,9 @@ void Compilation::emit_warnings() {
 
 tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                              const LowerOptions& options, SourceLocation where) {
-  return Compilation(schedule, args, options, where).loops();
+  LowerOptions whole = options;
+  whole.separate_constants = false;
+  return Compilation(schedule, args, whole, where).loops().functions.at(options.name);
 }
 
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,

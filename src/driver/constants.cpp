@@ -276,6 +276,7 @@ class Separation {
 }  // namespace
 
 std::vector<PrimFunc> separate_constants(const PrimFunc& func, const std::vector<Var>& constants) {
+  if (constants.empty()) return {func};
   return Separation(func, constants).functions();
 }
 

@@ -453,4 +453,9 @@ PrimFunc run_pipeline(PrimFunc func, const PipelineOptions& options) {
   return run_passes(kLowering, std::move(func), options);
 }
 
+PrimFunc run_host_pipeline(PrimFunc func, const PassOptions& options, bool fast_math) {
+  if (fast_math) func = run_passes(kFastMath, std::move(func), {.passes = options});
+  return run_passes(kHost, std::move(func), {.passes = options});
+}
+
 }  // namespace tenon::lowering

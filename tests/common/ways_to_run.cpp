@@ -58,10 +58,7 @@ std::vector<Way> after_host_passes(const tir::PrimFunc& lowered, bool fast_math)
                             std::to_string(registers.bits) + " bits",
                         report.after);
     };
-    tir::PrimFunc func = lowered;
-    if (fast_math)
-      func = lowering::run_passes(lowering::fast_math_passes(), func, {.passes = options});
-    lowering::run_passes(lowering::host_passes(), func, {.passes = options});
+    lowering::run_host_pipeline(lowered, options, fast_math);
   }
   return ways;
 }

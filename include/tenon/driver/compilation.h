@@ -41,23 +41,17 @@ class Compilation {
   /// The conditions on symbolic sizes under which reads are in bounds. Throws BoundError for a read
   /// that is out of bounds for all sizes.
   const std::vector<arith::SizeCondition>& read_conditions();
-  /// The loop program before any pass, over multi-dimensional buffers. If iterations of a loop
-  /// conflict, an annotation of the function has the message, which refuse_conflicts
-  /// (driver/checks.h) throws.
-  const tir::PrimFunc& loops();
-  /// The functions before any pass: the function of loops(), and with `options.separate_constants`
-  /// the function that computes the constants, if the program has constants.
-  const std::vector<tir::PrimFunc>& programs();
+  /// The loop program before any pass, over multi-dimensional buffers. With
+  /// `options.separate_constants`, also the function that computes the constants, if the program
+  /// has constants. If iterations of a loop conflict, an annotation of the functions has the
+  /// message, which refuse_conflicts (driver/checks.h) throws.
+  const tir::IRModule& loops();
   /// The lowered functions. Throws BoundError for an access that is provably out of bounds.
   const tir::IRModule& module();
 
   /// Reports the warnings of the schedule that have not been reported yet, to `options.on_warning`
   /// or to standard error.
   void emit_warnings();
-
-  const std::vector<LowerArgument>& args() const { return args_; }
-  const LowerOptions& options() const { return options_; }
-  const SourceLocation& where() const { return where_; }
 
  private:
   const arith::SimplifierMemory memory_;
@@ -68,9 +62,7 @@ class Compilation {
   std::optional<te::StageGraph> graph_;
   std::optional<te::Bounds> bounds_;
   std::optional<std::vector<arith::SizeCondition>> read_conditions_;
-  std::optional<tir::PrimFunc> loops_;
-  std::optional<std::vector<tir::PrimFunc>> programs_;
-  std::optional<tir::IRModule> module_;
+  std::optional<tir::IRModule> loops_, module_;
 };
 
 }  // namespace tenon

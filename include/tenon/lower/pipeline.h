@@ -41,5 +41,8 @@ tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func,
 /// Runs block_passes if `func` is a block program, then lowering_passes. The result has
 /// Form::Lowered.
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const PipelineOptions& options);
+/// Runs fast_math_passes if `fast_math` is set, then host_passes. The result is ready for code
+/// generation.
+tir::PrimFunc run_host_pipeline(tir::PrimFunc func, const PassOptions& options, bool fast_math);
 
 }  // namespace tenon::lowering

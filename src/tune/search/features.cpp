@@ -297,12 +297,9 @@ Work work_of(const IRModule& loops, const TargetFacts& target) {
   options.passes.verify = false;
   options.passes.vector_registers = target.vector_registers;
   Counter counter(target.vector_registers);
-  for (const auto& [name, func] : loops.functions) {
-    PrimFunc body = lowering::run_pipeline(func, options);
-    if (target.fast_math)
-      body = lowering::run_passes(lowering::fast_math_passes(), std::move(body), options);
-    counter.add(lowering::run_passes(lowering::host_passes(), std::move(body), options));
-  }
+  for (const auto& [name, func] : loops.functions)
+    counter.add(lowering::run_host_pipeline(lowering::run_pipeline(func, options), options.passes,
+                                            target.fast_math));
   return counter.total;
 }
 
