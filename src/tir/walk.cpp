@@ -462,7 +462,10 @@ bool wraps(const Expr& e) {
 namespace {
 
 bool is_integer(DataType type) { return type.is_integral() && !type.is_bool(); }
-bool is_narrow(DataType type) { return is_integer(type) && !is_index_type(type); }
+/// Vectors keep their type, so that ramps of narrow numbers stay ramps.
+bool is_narrow(DataType type) {
+  return is_integer(type) && type.is_scalar() && !is_index_type(type);
+}
 
 /// Returns the index type that holds all values of the type; int64 for uint64.
 DataType index_type_for(DataType type) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/interp/evaluate.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -217,13 +218,13 @@ TEST(Operands, AllButTheFirstOfAChoiceAreEvaluatedUnderItsCondition) {
 TEST(AsIndex, DoesArithmeticOfNarrowSizesInAnIndexType) {
   const Var u16("m", UInt(16)), u32("l", UInt(32));
   const std::pair<Expr, const char*> cases[] = {
-      {b8 * 2, "(cast(int32, b: int8)*2)"},
-      {u8 - 200, "(cast(int32, u: uint8) - 200)"},
-      {u16 * u16 + 1, "((cast(int32, m: uint16)*cast(int32, m)) + 1)"},
-      {u32 + 1, "(cast(int64, l: uint32) + 1i64)"},
-      {i + u8 * 2, "(i: int32 + (cast(int32, u: uint8)*2))"},
-      {u16 + u8 * 2, "(cast(int32, m: uint16) + (cast(int32, u: uint8)*2))"},
-      {select(u8 * 2 < 30, u8, 1), "select(((cast(int32, u: uint8)*2) < 30), cast(int32, u), 1)"},
+      {b8 * 2, "(cast(int32, b)*2)"},
+      {u8 - 200, "(cast(int32, u) - 200)"},
+      {u16 * u16 + 1, "((cast(int32, m)*cast(int32, m)) + 1)"},
+      {u32 + 1, "(cast(int64, l) + 1i64)"},
+      {i + u8 * 2, "(i + (cast(int32, u)*2))"},
+      {u16 + u8 * 2, "(cast(int32, m) + (cast(int32, u)*2))"},
+      {select(u8 * 2 < 30, u8, 1), "select(((cast(int32, u)*2) < 30), cast(int32, u), 1)"},
   };
   for (const auto& [e, expected] : cases) EXPECT_EQ(print_expr(as_index(e)), expected);
 }
@@ -233,7 +234,7 @@ TEST(AsIndex, KeepsDataAndTruncations) {
   const Expr element = make_load(buffer, {i});
   for (const Expr& e : std::vector<Expr>{element + 200, cast(Int(32), element + 200), i * 2,
                                          cast(Int(32), cast(UInt(8), i))})
-    EXPECT_TRUE(as_index(e).same_as(e)) << e;
+    EXPECT_TRUE(structural_equal(as_index(e), e)) << e;
 }
 
 }  // namespace

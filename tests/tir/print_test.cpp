@@ -394,14 +394,14 @@ TEST(Verify, FindsACallWhoseArgumentsHaveAnotherType) {
             "type, got 1f64 of type float64, 2f32 of type float32");
 }
 
-TEST(Verify, FindsAnAddressOfANumber) {
+TEST(Verify, FindsAPointerMadeOfANumber) {
   PrimFunc func = copy_program("i").functions.at("main");
-  func.body = make_evaluate(make_call(Handle(), Intrin::address_of, {make_int(Int(32), 2)}));
+  func.body = make_evaluate(make_call(Bool(), Intrin::isnullptr, {make_int(Int(32), 2)}));
   const auto violations = verify(func, Form::Lowered);
-  ASSERT_FALSE(violations.empty());
+  ASSERT_EQ(violations.size(), 1u);
   EXPECT_EQ(violations[0].what,
-            "call_intrin of `address_of` with a value of type handle: it takes an element of a "
-            "buffer and returns a handle, got 2 of type int32");
+            "call_intrin of `isnullptr` with a value of type bool: it takes a handle, got 2 of "
+            "type int32");
 }
 
 TEST(Verify, FindsALoopThatCountsInANarrowType) {
