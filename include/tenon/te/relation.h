@@ -17,8 +17,8 @@ namespace tenon::te {
 /// parent = outer * extent(inner) + inner.
 struct Split {
   IterVar parent, outer, inner;
-  /// The factor, or the number of parts if `is_by_parts`. The extent of the inner axis is
-  /// min(factor, extent of the parent); that of the outer axis min(parts, extent of the parent).
+  /// The factor, or the number of parts if `is_by_parts`. It is the extent of the inner or of the
+  /// outer axis, unless the extent of the parent is provably less, which then replaces it.
   Expr count;
   bool is_by_parts = false;
 

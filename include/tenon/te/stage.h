@@ -126,13 +126,13 @@ class Stage {
   bool same_as(const Stage& other) const;
 
   // ---- loops
-  /// Splits a loop into an outer loop and an inner loop of `factor` iterations (at most the
-  /// extent). A symbolic factor is checked on each call of the function, which fails unless it is
-  /// positive.
+  /// Splits a loop into an outer loop and an inner loop of `factor` iterations, or of the extent if
+  /// that is provably less. A symbolic factor is checked on each call of the function, which fails
+  /// unless it is positive, also if the axis is empty, because loop ends are quotients by it.
   SplitAxes split(const IterVar& axis, const Operand& factor,
                   SourceLocation where = SourceLocation::current()) const;
-  /// Splits a loop into an outer loop of `nparts` iterations (at most the extent) and an inner
-  /// loop.
+  /// Splits a loop into an outer loop of `nparts` iterations, or of the extent if that is provably
+  /// less, and an inner loop. A symbolic `nparts` is checked as a factor is.
   SplitAxes split_by_nparts(const IterVar& axis, const Operand& nparts,
                             SourceLocation where = SourceLocation::current()) const;
   /// Fuses adjacent loops, given outermost first. An empty list makes an outermost loop of extent
