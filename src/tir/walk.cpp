@@ -467,6 +467,19 @@ bool is_narrow(DataType type) {
   return is_integer(type) && type.is_scalar() && !is_index_type(type);
 }
 
+/// Whether the expression contains data, or a cast that drops bits. The arithmetic of its result
+/// wraps.
+bool has_wrapped_values(const Expr& e) {
+  bool drops_bits = false;
+  detail::walk_expr(e, [&](const Expr& x) {
+    const Cast* n = x.as<Cast>();
+    if (!n || !is_narrow(x.dtype())) return;
+    const DataType from = n->value.dtype();
+    drops_bits = drops_bits || !is_integer(from) || from.bits > x.dtype().bits;
+  });
+  return drops_bits || has_data(e);
+}
+
 /// Returns the index type that holds all values of the type; int64 for uint64.
 DataType index_type_for(DataType type) {
   const bool fits_int32 = type.bits < 32 || (type.is_int() && type.bits == 32);
@@ -496,18 +509,21 @@ Expr in_index_type(const Expr& e, DataType type) {
 }  // namespace
 
 Expr as_index(const Expr& e) {
-  if (is_narrow(e.dtype())) return has_data(e) ? e : in_index_type(e, index_type_for(e.dtype()));
-  return rewrite(
-      with_guards_on_indices(e), [](const Cast& n, const Expr& self) -> std::optional<Expr> {
-        if (!is_index_type(self.dtype()) || !is_narrow(n.value.dtype()) || has_data(n.value))
-          return std::nullopt;
-        return in_index_type(n.value, self.dtype());
-      });
+  if (is_narrow(e.dtype()))
+    return has_wrapped_values(e) ? e : in_index_type(e, index_type_for(e.dtype()));
+  return rewrite(with_guards_on_indices(e),
+                 [](const Cast& n, const Expr& self) -> std::optional<Expr> {
+                   if (!is_index_type(self.dtype()) || !is_narrow(n.value.dtype()) ||
+                       has_wrapped_values(n.value))
+                     return std::nullopt;
+                   return in_index_type(n.value, self.dtype());
+                 });
 }
 
 Expr as_guard(const Expr& condition) {
   return rewrite(condition, [](const Binary& n, const Expr& self) -> std::optional<Expr> {
-    if (!is_comparison(n.op) || !is_integer(n.a.dtype()) || has_data(self)) return std::nullopt;
+    if (!is_comparison(n.op) || !is_integer(n.a.dtype()) || has_wrapped_values(self))
+      return std::nullopt;
     const Expr a = as_index(n.a), b = as_index(n.b);
     return a.same_as(n.a) && b.same_as(n.b) ? std::nullopt : std::optional(fold(n.op, a, b));
   });
