@@ -467,17 +467,24 @@ bool is_narrow(DataType type) {
   return is_integer(type) && type.is_scalar() && !is_index_type(type);
 }
 
-/// Whether the expression contains data, or a cast that drops bits. The arithmetic of its result
-/// wraps.
+/// Whether a cast between the types keeps all values.
+bool is_promotion(DataType from, DataType to) {
+  if (!is_integer(from) || (from.is_int() && to.is_uint())) return false;
+  return from.bits < to.bits || from == to;
+}
+
+/// Whether the expression contains data, or a cast to a narrow type that may change a value. The
+/// arithmetic of its result wraps.
 bool has_wrapped_values(const Expr& e) {
-  bool drops_bits = false;
+  if (has_data(e)) return true;
+  if (!contains<Cast>(e)) return false;
+  bool may_change = false;
   detail::walk_expr(e, [&](const Expr& x) {
     const Cast* n = x.as<Cast>();
-    if (!n || !is_narrow(x.dtype())) return;
-    const DataType from = n->value.dtype();
-    drops_bits = drops_bits || !is_integer(from) || from.bits > x.dtype().bits;
+    may_change =
+        may_change || (n && is_narrow(x.dtype()) && !is_promotion(n->value.dtype(), x.dtype()));
   });
-  return drops_bits || has_data(e);
+  return may_change;
 }
 
 /// Returns the index type that holds all values of the type; int64 for uint64.
@@ -489,11 +496,8 @@ DataType index_type_for(DataType type) {
 /// Returns the integer in an index type, with its arithmetic done in that type.
 Expr in_index_type(const Expr& e, DataType type) {
   if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
-  if (const Cast* n = e.as<Cast>()) {
-    // A cast to a type of at least the same width is a promotion.
-    const DataType from = n->value.dtype();
-    if (is_integer(from) && from.bits <= e.dtype().bits) return in_index_type(n->value, type);
-  }
+  if (const Cast* n = e.as<Cast>(); n && is_promotion(n->value.dtype(), e.dtype()))
+    return in_index_type(n->value, type);
   if (const Binary* n = e.as<Binary>())
     return fold(n->op, in_index_type(n->a, type), in_index_type(n->b, type));
   if (const Select* n = e.as<Select>())
@@ -511,6 +515,9 @@ Expr in_index_type(const Expr& e, DataType type) {
 Expr as_index(const Expr& e) {
   if (is_narrow(e.dtype()))
     return has_wrapped_values(e) ? e : in_index_type(e, index_type_for(e.dtype()));
+  // The indices of an element are indices already.
+  const bool is_element = e.as<Load>() || e.as<ProducerLoad>();
+  if (is_element || !(contains<Cast>(e) || contains<Select>(e) || contains<Call>(e))) return e;
   return rewrite(with_guards_on_indices(e),
                  [](const Cast& n, const Expr& self) -> std::optional<Expr> {
                    if (!is_index_type(self.dtype()) || !is_narrow(n.value.dtype()) ||
