@@ -1,6 +1,8 @@
 #include "tenon/tir/walk.h"
 
 #include <algorithm>
+#include <array>
+#include <unordered_set>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/each_of.h"
@@ -431,13 +433,30 @@ bool is_index_arithmetic(const Call& n) {
   return false;
 }
 
+bool any_distinct(const Expr& e, FunctionRef<bool(const Expr&)> holds,
+                  std::unordered_set<const ExprNode*>& seen) {
+  if (!seen.insert(&e.node()).second) return false;
+  bool found = holds(e);
+  for_each_child(e, [&](const Expr& c) { found = found || any_distinct(c, holds, seen); });
+  return found;
+}
+/// Whether `holds` returns true for a node of the expression. Unlike `any_node`, it visits shared
+/// nodes once.
+bool any_distinct(const Expr& e, FunctionRef<bool(const Expr&)> holds) {
+  std::unordered_set<const ExprNode*> seen;
+  return any_distinct(e, holds, seen);
+}
+
 /// Whether the expression contains an element, a variable that holds data, or the result of a call
 /// that is not index arithmetic.
 bool has_data(const Expr& e) {
   if (contains<Load>(e) || contains<ProducerLoad>(e) || contains<Reduce>(e) ||
       contains(e, Content::DataVariable))
     return true;
-  return contains<Call>(e) && any_node(e, [](const Call& n) { return !is_index_arithmetic(n); });
+  return contains<Call>(e) && any_distinct(e, [](const Expr& x) {
+           const Call* n = x.as<Call>();
+           return n && !is_index_arithmetic(*n);
+         });
 }
 
 /// Whether the expression contains a cast of anything but indices, conditions and sizes of narrow
@@ -476,15 +495,11 @@ bool is_promotion(DataType from, DataType to) {
 /// Whether the expression contains data, or a cast to a narrow type that may change a value. The
 /// arithmetic of its result wraps.
 bool has_wrapped_values(const Expr& e) {
-  if (has_data(e)) return true;
-  if (!contains<Cast>(e)) return false;
-  bool may_change = false;
-  detail::walk_expr(e, [&](const Expr& x) {
-    const Cast* n = x.as<Cast>();
-    may_change =
-        may_change || (n && is_narrow(x.dtype()) && !is_promotion(n->value.dtype(), x.dtype()));
-  });
-  return may_change;
+  return has_data(e) ||
+         (contains<Cast>(e) && any_distinct(e, [](const Expr& x) {
+            const Cast* n = x.as<Cast>();
+            return n && is_narrow(x.dtype()) && !is_promotion(n->value.dtype(), x.dtype());
+          }));
 }
 
 /// Returns the index type that holds all values of the type; int64 for uint64.
@@ -493,63 +508,103 @@ DataType index_type_for(DataType type) {
   return Int(fits_int32 ? 32 : 64, type.lanes);
 }
 
+// The functions below rewrite shared nodes once: a tree written out may be exponentially larger.
+// Each rule has its own map from nodes to results. They do not enter elements, whose indices are
+// indices already.
+
+using Results = std::array<VarMap, 5>;
+constexpr std::size_t kInt32 = 0, kInt64 = 1, kPositions = 2, kGuards = 3, kChoices = 4;
+
+Expr once(const Expr& e, VarMap& results, FunctionRef<Expr()> rewritten) {
+  if (const auto known = results.find(&e.node()); known != results.end()) return known->second;
+  Expr result = rewritten();
+  results.insert_or_assign(&e.node(), result);
+  return result;
+}
+
+bool is_element(const Expr& e) { return e.as<Load>() || e.as<ProducerLoad>(); }
+
+Expr in_index_type(const Expr& e, DataType type, Results& results);
+Expr with_guards(const Expr& e, Results& results);
+
+/// Returns the choice with its condition rewritten by `with_guards` and its values by `value`;
+/// nullopt for other expressions.
+std::optional<Expr> mapped_choice(const Expr& e, ExprMap value, Results& results) {
+  const Select* select = e.as<Select>();
+  const Call* call = as_call(e, Intrin::if_then_else);
+  if (!select && !call) return std::nullopt;
+  const Expr& condition = select ? select->condition : call->args[0];
+  const Expr& if_true = select ? select->if_true : call->args[1];
+  const Expr& if_false = select ? select->if_false : call->args[2];
+  const Expr c = with_guards(condition, results), a = value(if_true), b = value(if_false);
+  if (c.same_as(condition) && a.same_as(if_true) && b.same_as(if_false)) return e;
+  return select ? make_select(c, a, b) : make_call(a.dtype(), Intrin::if_then_else, {c, a, b});
+}
+
 /// Returns the integer in an index type, with its arithmetic done in that type.
-Expr in_index_type(const Expr& e, DataType type) {
+Expr in_index_type(const Expr& e, DataType type, Results& results) {
   if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
-  if (const Cast* n = e.as<Cast>(); n && is_promotion(n->value.dtype(), e.dtype()))
-    return in_index_type(n->value, type);
-  if (const Binary* n = e.as<Binary>())
-    return fold(n->op, in_index_type(n->a, type), in_index_type(n->b, type));
-  if (const Select* n = e.as<Select>())
-    return make_select(as_guard(n->condition), in_index_type(n->if_true, type),
-                       in_index_type(n->if_false, type));
-  if (const Call* n = as_call(e, Intrin::if_then_else))
-    return make_call(
-        type, Intrin::if_then_else,
-        {as_guard(n->args[0]), in_index_type(n->args[1], type), in_index_type(n->args[2], type)});
-  return cast(type, e);
+  return once(e, results[type.bits > 32 ? kInt64 : kInt32], [&] {
+    const auto widened = [&](const Expr& x) { return in_index_type(x, type, results); };
+    if (const Cast* n = e.as<Cast>(); n && is_promotion(n->value.dtype(), e.dtype()))
+      return widened(n->value);
+    if (const Binary* n = e.as<Binary>()) return fold(n->op, widened(n->a), widened(n->b));
+    const std::optional<Expr> choice = mapped_choice(e, widened, results);
+    return choice ? *choice : cast(type, e);
+  });
+}
+
+/// Returns the expression with casts of positions to index types widened.
+Expr with_positions(const Expr& e, Results& results) {
+  if (is_element(e) || !(contains<Cast>(e) || contains<Select>(e) || contains<Call>(e))) return e;
+  return once(e, results[kPositions], [&] {
+    const auto inside = [&](const Expr& x) { return with_positions(x, results); };
+    if (const Cast* n = e.as<Cast>(); n && is_index_type(e.dtype()) &&
+                                      is_narrow(n->value.dtype()) && !has_wrapped_values(n->value))
+      return in_index_type(n->value, e.dtype(), results);
+    const std::optional<Expr> choice = mapped_choice(e, inside, results);
+    return choice ? *choice : map_children(e, inside);
+  });
+}
+
+Expr as_index(const Expr& e, Results& results) {
+  if (!is_narrow(e.dtype())) return with_positions(e, results);
+  return has_wrapped_values(e) ? e : in_index_type(e, index_type_for(e.dtype()), results);
+}
+
+Expr with_guards(const Expr& e, Results& results) {
+  if (is_element(e)) return e;
+  return once(e, results[kGuards], [&] {
+    const Binary* n = e.as<Binary>();
+    if (!n || !is_comparison(n->op) || !is_integer(n->a.dtype()) || has_wrapped_values(e))
+      return map_children(e, [&](const Expr& x) { return with_guards(x, results); });
+    const Expr a = as_index(n->a, results), b = as_index(n->b, results);
+    return a.same_as(n->a) && b.same_as(n->b) ? e : fold(n->op, a, b);
+  });
+}
+
+Expr with_guards_in_choices(const Expr& e, Results& results) {
+  if (is_element(e) || !(contains<Select>(e) || contains<Call>(e))) return e;
+  return once(e, results[kChoices], [&] {
+    const auto inside = [&](const Expr& x) { return with_guards_in_choices(x, results); };
+    const std::optional<Expr> choice = mapped_choice(e, inside, results);
+    return choice ? *choice : map_children(e, inside);
+  });
 }
 
 }  // namespace
 
 Expr as_index(const Expr& e) {
-  if (is_narrow(e.dtype()))
-    return has_wrapped_values(e) ? e : in_index_type(e, index_type_for(e.dtype()));
-  // The indices of an element are indices already.
-  const bool is_element = e.as<Load>() || e.as<ProducerLoad>();
-  if (is_element || !(contains<Cast>(e) || contains<Select>(e) || contains<Call>(e))) return e;
-  return rewrite(with_guards_on_indices(e),
-                 [](const Cast& n, const Expr& self) -> std::optional<Expr> {
-                   if (!is_index_type(self.dtype()) || !is_narrow(n.value.dtype()) ||
-                       has_wrapped_values(n.value))
-                     return std::nullopt;
-                   return in_index_type(n.value, self.dtype());
-                 });
+  Results results;
+  return as_index(e, results);
 }
-
 Expr as_guard(const Expr& condition) {
-  return rewrite(condition, [](const Binary& n, const Expr& self) -> std::optional<Expr> {
-    if (!is_comparison(n.op) || !is_integer(n.a.dtype()) || has_wrapped_values(self))
-      return std::nullopt;
-    const Expr a = as_index(n.a), b = as_index(n.b);
-    return a.same_as(n.a) && b.same_as(n.b) ? std::nullopt : std::optional(fold(n.op, a, b));
-  });
+  Results results;
+  return with_guards(condition, results);
 }
-
 Expr with_guards_on_indices(const Expr& e) {
-  return rewrite(
-      e,
-      [](const Select& n, const Expr&) -> std::optional<Expr> {
-        const Expr condition = as_guard(n.condition);
-        if (condition.same_as(n.condition)) return std::nullopt;
-        return make_select(condition, n.if_true, n.if_false);
-      },
-      [](const Call& n, const Expr& self) -> std::optional<Expr> {
-        if (!n.is(Intrin::if_then_else)) return std::nullopt;
-        const Expr condition = as_guard(n.args[0]);
-        if (condition.same_as(n.args[0])) return std::nullopt;
-        return make_call(self.dtype(), Intrin::if_then_else, {condition, n.args[1], n.args[2]});
-      });
+  Results results;
+  return with_guards_in_choices(e, results);
 }
 
 std::size_t node_count(const Expr& e) {

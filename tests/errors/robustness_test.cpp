@@ -131,6 +131,24 @@ TEST(SharedExpressionTest, ThatIsTooLongWrittenOutIsRefused) {
                                  {"compute `B`", "tensors of their own"}));
 }
 
+TEST(SharedExpressionTest, SharedChoicesAreRefusedToo) {
+  te::Tensor A = te::placeholder({4}, "A");
+  auto chosen = [&](Var i) {
+    Expr e = A(i);
+    for (int n = 0; n < 60; ++n) e = tir::select(e < 5.0f, e, e + 1.0f);
+    return e;
+  };
+  EXPECT_TRUE(
+      refuses<TypeError>([&] { te::compute({4}, {"i"}, chosen, "B"); }, {"tensors of their own"}));
+}
+
+TEST(SharedExpressionTest, PositionsAreWidenedOnce) {
+  Var n("n", Int(8));
+  Expr e = n;
+  for (int level = 0; level < 60; ++level) e = tir::select(e < 5, e, e + e);
+  EXPECT_EQ(tir::as_index(e).dtype(), Int(32));
+}
+
 TEST(SharedExpressionTest, PrintsSomeOfIt) {
   Var x("x");
   Expr e = x;
