@@ -44,7 +44,12 @@ def print_table(name, table):
     sums = [[sum(cell[n] for cell in cells.values()) for n in (0, 1)] for cells in table.values()]
     not_met = [row for row, (met, _) in zip(names, sums) if not met]
     refused = [row for row, (met, accepted) in zip(names, sums) if met and not accepted]
-    print(f"Not met: {', '.join(not_met) or 'none'}. Never accepted: {', '.join(refused) or 'none'}.\n")
+    if not_met:
+        print(f"Not met: {', '.join(not_met)}.\n")
+    if refused:
+        print(f"Never accepted: {', '.join(refused)}.\n")
+    if not not_met and not refused:
+        print("Every ingredient was met and accepted.\n")
 
 
 def main():

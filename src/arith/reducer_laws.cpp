@@ -123,9 +123,10 @@ void add_floats(DataType type, const std::set<double>& thresholds, Tuple& values
   for (double value : {1.0, -1.0}) add(value * std::numeric_limits<double>::infinity());
 }
 
-/// Candidate values for one component of a term. An index has none; it gets consecutive values.
+/// How to choose values for one component of a term.
 struct Samples {
   DataType type;
+  /// The candidates. Empty for an index, whose values are consecutive integers.
   Tuple values;
   bool is_data = false;
 };

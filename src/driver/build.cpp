@@ -525,8 +525,8 @@ Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgum
   return run_steps(where, [&]() -> Code {
     Compilation compilation(schedule, args, options, where);
     const te::StageGraph& graph = compilation.graph();
-    // `lower` accepts most of the schedules that these checks refuse. The warnings are emitted in
-    // between, so that the user sees them even if a later check throws.
+    // `lower` accepts most of the schedules that these checks refuse. The warnings are emitted
+    // before the checks that need loops, so that the user sees them even if one of these throws.
     if (!options.allow_parallel_reduction_race) refuse_races(graph);
     if (!target.facts().is_gpu()) refuse_device_threads(graph);
     refuse_unbound_outputs(graph, args, options.binds, where);

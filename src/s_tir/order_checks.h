@@ -40,8 +40,8 @@ struct PassingOptions {
   /// Whether to ignore reads by blocks whose instances a loop repeats. Only the last execution of
   /// such an instance must follow the block's writes.
   bool excepts_repeated_readers = false;
-  /// `with_own_instances`: the block also passes other instances of itself. `only_own_instances`:
-  /// it passes nothing else.
+  /// `with_own_instances`: the block is also reordered with other instances of itself.
+  /// `only_own_instances`: it is reordered with nothing else.
   bool with_own_instances = false, only_own_instances = false;
   /// Additional parts of `top` that the block passes.
   std::vector<tir::Stmt> over = {};

@@ -91,7 +91,8 @@ Value literal_or_typed(const Expr& e, BinaryOp op, const Value& a, const Value& 
 
 Value ExprParser::value() {
   const NestingLevel level(depth_);
-  // TVM text encloses every operation in parentheses, so its nesting depth is not limited.
+  // The limit does not apply to TVM text, which encloses every operation in parentheses: long sums
+  // nest deeply there.
   if (level.is_too_deep() && !is_tvm_) syntax_error(in_.peek(), kTooDeep);
   return is_tvm_ ? unary() : binary(operator_of(BinaryOp::Or).precedence);
 }

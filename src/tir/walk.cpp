@@ -508,9 +508,9 @@ DataType index_type_for(DataType type) {
   return Int(fits_int32 ? 32 : 64, type.lanes);
 }
 
-// The functions below rewrite shared nodes once: a tree written out may be exponentially larger.
-// Each rule has its own map from nodes to results. They do not enter elements, whose indices are
-// indices already.
+// The functions below rewrite shared nodes once, because a tree in full may be exponentially
+// larger. Each rule has its own map from nodes to results. They do not enter elements, whose
+// indices are indices already.
 
 using Results = std::array<VarMap, 5>;
 constexpr std::size_t kInt32 = 0, kInt64 = 1, kPositions = 2, kGuards = 3, kChoices = 4;

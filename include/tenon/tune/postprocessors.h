@@ -38,8 +38,8 @@ Postprocessor rewrite_parallel_vectorize_unroll();
 Postprocessor rewrite_reduction_blocks();
 /// Tensorizes the blocks that tiling_with_intrinsic marked.
 Postprocessor rewrite_intrinsics();
-/// Distributes the copies to shared memory that device_tiling made over the threads of the block,
-/// in vectors of the sampled length.
+/// Distributes each copy to shared memory over the threads of the block, in vectors of the sampled
+/// length. device_tiling creates these copies.
 Postprocessor rewrite_cooperative_fetches();
 /// Distributes loops of a kernel that no rule has bound over blocks and threads.
 Postprocessor rewrite_unbound_blocks();

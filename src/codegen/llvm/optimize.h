@@ -20,9 +20,8 @@ inline constexpr const char* kPartAttribute = "tenon-part";
 /// 288 copies of an iteration with guards have 157,000 blocks and take minutes.
 int affordable_level(const llvm::Module& module, int opt_level);
 
-/// Optimizes and verifies the module. Emitted code only needs few passes. If the module also has
-/// imported functions, compiled from C or C++, LLVM's pipeline of the level runs, without its
-/// vectorizers.
+/// Optimizes and verifies the module. Emitted code only needs a few passes. Functions imported from
+/// C or C++ need LLVM's default pipeline for `opt_level`, which runs without its vectorizers.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level, bool has_imports);
 
 /// Throws InternalError if LLVM's verifier rejects the module, because of a fault in the emitter or

@@ -64,7 +64,7 @@ std::optional<int> constant_extent(const For& loop, std::string_view primitive,
 
 namespace {
 
-/// The size of the statement of a sequence that is being visited.
+/// The size of the statement being visited, which is an element of a sequence.
 struct Size {
   /// The number of stores and evaluations. The iterations of an unrolled loop count separately.
   std::int64_t steps = 0;

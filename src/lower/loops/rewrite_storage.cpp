@@ -85,8 +85,8 @@ struct Moment {
   enum class Kind : std::uint8_t { Leaf, Begin, End };
   Kind kind;
   Stmt stmt;
-  /// The allocations outside the statement that the statement uses, in order of use. The Begin and
-  /// the End of a scope have the same list.
+  /// The allocations that the statement uses but does not contain, in order of first use. The Begin
+  /// and the End of a scope have the same list.
   std::vector<AllocationId> touched;
   /// Whether `touched` covers the whole statement. It is false if only the operands of an attribute
   /// or allocation are covered.

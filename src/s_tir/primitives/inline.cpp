@@ -251,9 +251,9 @@ VarMap paired_instances(const Caller& caller, const Program& program, int consum
 }
 
 /// Throws if moving the consumer to the producer's position reorders the consumer with a statement
-/// that it depends on or that depends on it. `own`: the consumer's store without its reads of the
-/// producer's buffer. The first store uses the consumer's iterators, the second one uses the
-/// producer's iterators.
+/// that it depends on or that depends on it. `own` is the consumer's store without its reads of the
+/// producer's buffer: `own.first` in terms of the consumer's iterators, `own.second` in terms of
+/// the producer's.
 void require_earlier(const Caller& caller, const Program& program, int consumer, int producer,
                      const std::pair<Store, Store>& own, const Program& after) {
   const auto refuse_on = [&](const std::optional<std::string>& conflict) {

@@ -262,8 +262,8 @@ Interval clamped(const Interval& set, const Interval& domain, const Facts& facts
 /// indices (is_large) are omitted.
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
                           AxisValues leaves, const Facts& facts) {
-  // Replaces each fused axis by a variable. The quotient and the remainder by a split's inner
-  // extent then simplify to this variable.
+  // Replaces each fused axis `f` by a variable. If a split divides `f` by an extent `n`, the sum
+  // floordiv(f, n)*n + floormod(f, n) then simplifies to that variable.
   VarMap fused;
   AxisValues result = leaves;
   for (const Relation& relation : std::views::reverse(relations)) {

@@ -31,9 +31,9 @@ namespace tenon::te {
 // region for each input of the intrinsic.
 
 struct IntrinMatch {
-  /// For each input of the intrinsic: the index of the tensor that serves as this input among the
-  /// inputs of the operation, the region of the tensor, and the pairs of dimensions. One tensor may
-  /// serve as several inputs, with different regions.
+  /// For each input of the intrinsic: the number of the operation's input that serves as this
+  /// input, the region that is read, and which dimensions of the two correspond. One input of the
+  /// operation may serve as several inputs of the intrinsic, with different regions.
   std::vector<std::tuple<std::size_t, std::vector<Range>, DimPairs>> inputs;
   DimPairs output_dims;
   /// Values of the variables in the intrinsic's extents.

@@ -58,7 +58,7 @@ bool rows_share_sets(const Tensor& product) {
 
 ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
   const ProductExtents extents(product);
-  constexpr std::int64_t kManyColumns = 256, kDeep = 256;
+  constexpr std::int64_t kManyColumns = 256, kDeep = 256, kShort = 32;
   constexpr int kSums = 24, kWide = 4;
   const bool has_32_registers = target.vector_registers.count >= 32;
   ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(product.dtype(), target)};
@@ -68,7 +68,11 @@ ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
   const std::int64_t vectors = parts_of(extents.columns.value_or(0), tile.lanes);
   const bool is_deep = extents.depth.value_or(kDeep) >= kDeep;
   const bool has_wide_tiles = vectors > 0 && vectors % kWide == 0 && tile.vectors < 3 && is_deep;
-  if (has_32_registers && (vectors == 3 || has_wide_tiles)) {
+  if (has_32_registers && vectors >= 3 && extents.depth.value_or(kDeep) <= kShort) {
+    // Storing C dominates the time. Wide tiles of few rows store long runs of C.
+    tile.vectors = vectors == 3 || vectors == 6 ? 3 : kWide;
+    tile.rows = tile.vectors == 3 ? kSums / 3 : kSums / kWide - 1;
+  } else if (has_32_registers && (vectors == 3 || has_wide_tiles)) {
     tile.vectors = vectors == 3 ? 3 : kWide;
     tile.rows = kSums / tile.vectors;
   }
@@ -389,7 +393,8 @@ class MatmulSchedule {
     out.unroll(ii);
     auto [vector, lane] = out.split(ji, tile_.lanes);
     out.unroll(vector).vectorize(lane);
-    out.pragma(jo, kPartitioned, 1).pragma(it, kPartitioned, 1);
+    // The loop over the tiles of a band has no tail if a band is one tile; the loop over bands has.
+    out.pragma(jo, kPartitioned, 1).pragma(tiles_of_a_band_ == 1 ? band : it, kPartitioned, 1);
     if (has_threads_) out.parallel(is_batched() ? axes.front() : outer);
     const Stage tile = schedule_[sums];
     tile.compute_at(out, it);

@@ -19,8 +19,8 @@ std::string json_text(const T& value) {
   return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Parses the text. Throws RuntimeError if it is malformed, because the other process then has
-/// another version.
+/// Parses the message of a worker process. Throws RuntimeError if the message is malformed, which
+/// means that the worker runs a different version of Tenon.
 template <class T>
 T from_json_text(const std::string& text) {
   try {
