@@ -404,6 +404,15 @@ TEST_F(RoundUp, StaysWithinWhatExists) {
   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 }
 
+TEST_F(RoundUp, ShiftedTilesNeedNoGuards) {
+  round_up_panel();
+  round_up_tile();
+  s[tile].shift_inwards(tile.op().axis(0));
+  EXPECT_EQ(conditions_in_tile(), 0);
+  EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
+  EXPECT_EQ(compare_with_default(s, {A, B, C}, {.build = {.bounds = Bounds::Exact}}), "");
+}
+
 TEST_F(RoundUp, GoesAsFarWithExactBounds) {
   s[panel].compute_root();
   EXPECT_EQ(conditions_in_tile(Bounds::Exact), 2);

@@ -192,6 +192,8 @@ TEST_F(ChainTest, Storage) {
   refused([&] { s[D].round_up(s[D].axis(0)); }, {"round_up", "`D`", "output"});
   refused([&] { s[A].round_up(s[B].axis(0)); }, {"round_up", "`A`", "placeholder"});
   refused([&] { s[C].round_up(s[B].axis(0)); }, {"round_up", "`i`", "`C`", "`k`"});
+  refused([&] { s[D].shift_inwards(s[D].axis(0)); }, {"shift_inwards", "`D`", "output"});
+  refused([&] { s[C].shift_inwards(s[C].reduce_axis(0)); }, {"shift_inwards", "`C`", "twice"});
   refused(
       [&] {
         s[B].transform_layout([](Var i, Var j) { return std::vector<Expr>{floordiv(i, 2), j}; });

@@ -67,6 +67,7 @@ Rows rows_of_primitives() {
       {"double_buffer"},
       {"rolling_buffer"},
       {"round_up"},
+      {"shift_inwards"},
       {"autotune_loops"},
       {"transform_layout", {"plain", "padded", "with a separator"}},
       {"cache_read",

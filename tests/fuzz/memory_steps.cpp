@@ -280,6 +280,14 @@ std::string ScheduleStep::round_up(const NotedStage& stage) {
   return "round_up(" + axis.name() + ")";
 }
 
+std::string ScheduleStep::shift_inwards(const NotedStage& stage) {
+  const std::vector<te::IterVar> axes = stage.op().axis();
+  if (axes.empty()) return "";
+  const te::IterVar axis = random_.pick(axes);
+  stage.shift_inwards(axis);
+  return "shift_inwards(" + axis.name() + ")";
+}
+
 std::string ScheduleStep::autotune_loops(const NotedStage& stage) {
   stage.autotune_loops();
   return "autotune_loops()";

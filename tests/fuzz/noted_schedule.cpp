@@ -230,6 +230,12 @@ NotedStage NotedStage::round_up(const te::IterVar& axis) const {
   return *this;
 }
 
+NotedStage NotedStage::shift_inwards(const te::IterVar& axis) const {
+  note("shift_inwards");
+  stage_.shift_inwards(axis);
+  return *this;
+}
+
 NotedStage NotedStage::autotune_loops() const {
   note("autotune_loops");
   stage_.autotune_loops();

@@ -61,6 +61,7 @@ class NotedStage {
   NotedStage double_buffer() const;
   NotedStage rolling_buffer() const;
   NotedStage round_up(const te::IterVar& axis) const;
+  NotedStage shift_inwards(const te::IterVar& axis) const;
   NotedStage autotune_loops() const;
   std::vector<te::IterVar> transform_layout(const te::IndexFunction<std::vector<Expr>>& map,
                                             te::LayoutOptions options = {}) const;

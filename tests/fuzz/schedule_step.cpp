@@ -47,6 +47,7 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"double_buffer", 2, &ScheduleStep::double_buffer, On::Producers},
       {"rolling_buffer", 2, &ScheduleStep::rolling_buffer, On::Producers},
       {"round_up", 4, &ScheduleStep::round_up, On::Producers},
+      {"shift_inwards", 4, &ScheduleStep::shift_inwards, On::Producers},
       {"round_up with what is read", 4, &ScheduleStep::round_up_with_inputs, On::Producers},
       {"autotune_loops", 2, &ScheduleStep::autotune_loops},
       {"set_store_predicate", 1, &ScheduleStep::set_store_predicate},

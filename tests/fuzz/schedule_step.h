@@ -83,6 +83,7 @@ class ScheduleStep {
   std::string double_buffer(const NotedStage& stage);
   std::string rolling_buffer(const NotedStage& stage);
   std::string round_up(const NotedStage& stage);
+  std::string shift_inwards(const NotedStage& stage);
   std::string autotune_loops(const NotedStage& stage);
   std::string round_up_with_inputs(const NotedStage& stage);
   std::string set_store_predicate(const NotedStage& stage);

@@ -585,6 +585,27 @@ TEST(BoundScenarios, ARoundedUpTileOfASymbolicSizeIsAssumedToFitTheIndexType) {
   EXPECT_EQ(extent_of(infer_bound(s), B.op().axis(0)), "3");
 }
 
+/// B[i] for i in [0, extent), computed in the tiles of 4 elements that C needs.
+std::string range_of_shifted_tile(const Expr& extent) {
+  Tensor A = placeholder({extent}, "A");
+  Tensor B = compute(
+      {extent}, {"i"}, [&](Var i) { return A(i) * 2.0f; }, "B");
+  Tensor C = compute(
+      {extent}, {"i"}, [&](Var i) { return B(i) + 1.0f; }, "C");
+  Schedule s = create_schedule(C);
+  s[B].compute_at(s[C], s[C].split(s[C].axis(0), 4).outer).shift_inwards(B.op().axis(0));
+  const Range range = infer_bound(s)[B.op().axis(0)];
+  return tir::print_legacy(range.min) + ", " + tir::print_legacy(range.extent);
+}
+
+TEST(BoundScenarios, TheLastTileOfAShiftedAxisEndsWithTheAxis) {
+  EXPECT_EQ(range_of_shifted_tile(10), "min((i.outer*4), 6), 4");
+}
+
+TEST(BoundScenarios, AnAxisThatMayBeShorterThanATileIsNotShifted) {
+  EXPECT_EQ(range_of_shifted_tile(Var("n")), "(i.outer*4), 4");
+}
+
 /// Nothing bounds the loops of the reader here, and the axis has nearly all values of its type.
 TEST(BoundScenarios, ARoundedUpTileOfAnAxisThatFillsTheIndexTypeIsRefused) {
   Var n("n");

@@ -75,8 +75,8 @@ struct DimensionAttributes {
   /// A factor and an offset: the stride of the dimension is padded so that stride % factor ==
   /// offset.
   std::optional<std::pair<int, int>> align = std::nullopt;
-  /// Set by Stage::round_up.
-  bool rounds_up = false;
+  /// Set by Stage::round_up and Stage::shift_inwards.
+  bool rounds_up = false, shifts_inwards = false;
   /// The range that the stage must cover; see Stage::bound.
   std::optional<Range> bound = std::nullopt;
   SourceLocation bound_where = {};
@@ -129,8 +129,9 @@ struct StageSpec {
   bool is_tensorized() const;
   /// Whether the loops are the axes of the operation, unchanged and without marks.
   bool has_default_loops() const;
-  /// Whether Stage::round_up was called on the axis.
+  /// Return whether Stage::round_up and Stage::shift_inwards were called on the axis.
   bool rounds_up(const IterVar& axis) const;
+  bool shifts_inwards(const IterVar& axis) const;
   /// Returns the range set by Stage::bound; null if the consumers determine the range.
   const Range* bound_of(const IterVar& axis) const;
   /// Return whether the axis is a loop, and whether it is any axis of the stage.

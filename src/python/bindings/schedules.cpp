@@ -80,7 +80,9 @@ void bind_loops(PyClass<Stage>& stage) {
       .def("unroll", with_line(&Stage::unroll), "axis"_a, "Repeats the body for each iteration.")
       .def("parallel", with_line(&Stage::parallel), "axis"_a, "Runs the iterations in parallel.")
       .def("round_up", with_line(&Stage::round_up), "axis"_a,
-           "Lets a non-output compute overrun the axis to its consumers' tile size.");
+           "Lets a non-output compute overrun the axis to its consumers' tile size.")
+      .def("shift_inwards", with_line(&Stage::shift_inwards), "axis"_a,
+           "Moves the last tile of a non-output compute inwards, so that it has no tail.");
 }
 
 void bind_storage(PyClass<Stage>& stage) {

@@ -69,6 +69,14 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
                    stage.attach_where);
 }
 
+/// Returns the range, moved so that it is inside `whole` if it is provably no longer.
+Range shifted_inwards(const Range& range, const Range& whole, const arith::Facts& facts) {
+  if (!arith::can_prove(range.extent <= whole.extent, facts)) return range;
+  const Expr last = whole.min + whole.extent - range.extent;
+  return Range::from_min_extent(
+      arith::simplify(tir::max(tir::min(range.min, last), whole.min), facts), range.extent);
+}
+
 }  // namespace
 
 void BoundInference::run() {
@@ -308,6 +316,10 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
     if (const Range* bound = stage.bound_of(axis)) {
       check_stays_inside(stage, axis, *bound, sets);
       set_root(axis, *bound);
+      continue;
+    }
+    if (stage.shifts_inwards(axis)) {
+      set_root(axis, shifted_inwards(cover(sets, declared(axis), facts_), declared(axis), facts_));
       continue;
     }
     const bool rounds_up = stage.rounds_up(axis);

@@ -300,7 +300,21 @@ Stage Stage::round_up(const IterVar& axis, SourceLocation where) const {
   const StageEdit edit(*this, "round_up", where);
   check_makes_its_buffer(edit);
   check_is_own_axis(edit, axis, "only a compute can overrun its axes");
+  if (edit.stage().shifts_inwards(axis))
+    edit.fail(axis, "shift_inwards was called on the axis, which then does not overrun");
   edit.attributes(axis).rounds_up = true;
+  return *this;
+}
+
+Stage Stage::shift_inwards(const IterVar& axis, SourceLocation where) const {
+  const StageEdit edit(*this, "shift_inwards", where);
+  check_makes_its_buffer(edit);
+  check_is_own_axis(edit, axis, "only the axes of a compute have tiles");
+  if (axis.kind() == IterKind::Reduce)
+    edit.fail(axis, "a reduction would add the terms that two tiles share twice");
+  if (edit.stage().rounds_up(axis))
+    edit.fail(axis, "round_up was called on the axis, which then overruns instead");
+  edit.attributes(axis).shifts_inwards = true;
   return *this;
 }
 

@@ -80,6 +80,11 @@ bool StageSpec::rounds_up(const IterVar& axis) const {
   return known && known->rounds_up;
 }
 
+bool StageSpec::shifts_inwards(const IterVar& axis) const {
+  const AxisAttributes* known = attributes_of(axis);
+  return known && known->shifts_inwards;
+}
+
 const Range* StageSpec::bound_of(const IterVar& axis) const {
   const AxisAttributes* known = attributes_of(axis);
   return known && known->bound ? &*known->bound : nullptr;

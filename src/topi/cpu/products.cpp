@@ -514,9 +514,10 @@ class MatmulSchedule {
 
   /// Whether B is packed into panels. Without packing, the rows of a panel are on different pages,
   /// and a transposed B even needs one cache line per element. Packing does not pay off if A has
-  /// few rows, because each panel is then read only a few times.
+  /// few rows, because each panel is then read only a few times. It takes more rows to pay off if
+  /// the panels are short.
   bool packs_b() const {
-    constexpr std::int64_t kNear = 1024;
+    constexpr std::int64_t kNear = 1024, kShort = 64, kManyTiles = 48;
     if (neighbours_ > 1) return true;
     if (!has_own_b() || extents_.columns == 0) return false;
     if (te::is_constant_input(b_of(request_))) return true;
@@ -525,7 +526,9 @@ class MatmulSchedule {
     // The distance between rows of symbolic length is unknown at compile time.
     if (!extents_.columns) return rows > 2 * tile_.rows;
     if (has_split_tail()) return rows > (masks_b() ? 2 : 1) * tile_.rows;
-    return rows > 2 * tile_.rows && *extents_.columns * b_of(request_).dtype().bytes() > kNear;
+    const bool is_short = extents_.depth.value_or(kShort + 1) <= kShort;
+    return rows > (is_short ? kManyTiles : 2) * tile_.rows &&
+           *extents_.columns * b_of(request_).dtype().bytes() > kNear;
   }
 
   /// Whether the tail of the columns would be computed in several narrower vectors, one for each
@@ -633,7 +636,7 @@ struct BlockOfTiles {
 /// is interleaved or, if it is transposed, gathered.
 bool exchanges_factors(const Tensor& product, const ProductExtents& extents) {
   constexpr double kCopied = 1, kInterleaved = 1, kGathered = 3, kTransposed = 8;
-  constexpr double kBytesAtOnce = 16, kTransposedStore = 1;
+  constexpr double kBytesAtOnce = 16, kTransposedStore = 0.3;
   const auto rows = static_cast<double>(*extents.rows),
              columns = static_cast<double>(*extents.columns);
   const double depth = static_cast<double>(*extents.depth) *
@@ -660,8 +663,11 @@ BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64
   const int group = tile.elements_of_a_group();
   const std::int64_t steps = parts_of(depth, kRowBytes / tile.a.bytes());
   tile.k = static_cast<int>(parts_of(parts_of(depth, steps), group)) * group;
-  // Prefers a depth that divides the reduction into equal steps, which need no padding.
-  for (int k = kRowBytes / tile.a.bytes(); k >= tile.k * 3 / 4; k -= group)
+  // Prefers a depth that divides the reduction into equal steps, which need no padding. If there
+  // are few columns, copying A into padded tiles takes longer than many more steps.
+  constexpr std::int64_t kFewColumns = 128;
+  const int least_k = columns <= kFewColumns ? tile.k / 2 : tile.k * 3 / 4;
+  for (int k = kRowBytes / tile.a.bytes(); k >= least_k; k -= group)
     if (depth % k == 0) {
       tile.k = k;
       break;
@@ -775,8 +781,12 @@ class TileRegisterSchedule {
   std::int64_t padded_depth() const { return parts_of(depth_, block_.tile.k) * block_.tile.k; }
 
   /// Returns the number of blocks in a band of A. The band stays in the L2 cache while all panels
-  /// of B are multiplied by it.
+  /// of B are multiplied by it. If storing C dominates the time, bands of one block write long runs
+  /// of C.
   int pick_blocks_of_a_band() const {
+    const bool has_panels = columns_ > block_.columns();
+    if (has_panels && blocks_of_rows() >= kBandsOfACore && is_shallow(request_.core, target_))
+      return 1;
     const std::int64_t bytes = block_.rows() * depth_ * block_.tile.a.bytes();
     const std::int64_t most =
         std::max<std::int64_t>(target_.caches.l2 / 2 / std::max<std::int64_t>(bytes, 1), 1);
@@ -796,12 +806,11 @@ class TileRegisterSchedule {
   }
 
   /// Returns the number of panels of B that are packed together before they are multiplied. Packing
-  /// several panels reads longer contiguous pieces of B's rows. This is only useful if B does not
-  /// fit in the L2 cache, and only possible if A has one band and there are enough tasks for all
-  /// cores. A panel of a transposed B consists of whole rows, so one panel suffices.
+  /// several panels reads longer contiguous pieces of B's rows. This is only possible if A has one
+  /// band and there are enough tasks for all cores. A panel of a transposed B consists of whole
+  /// rows, so one panel suffices.
   int panels_at_once() const {
-    const bool is_far = columns_ * depth_ * block_.tile.b.bytes() > target_.caches.l2;
-    if (!is_far || bands() > 1 || block_.tile.transpose_b) return 1;
+    if (bands() > 1 || block_.tile.transpose_b) return 1;
     const int bytes = block_.columns() * block_.tile.b.bytes();
     const int panels = static_cast<int>(parts_of(kBytesOfAPiece, bytes));
     const std::int64_t tasks = parts_of(columns_, std::int64_t{panels} * block_.columns());
@@ -817,7 +826,7 @@ class TileRegisterSchedule {
 
   /// Whether A is packed into tiles. Otherwise its tiles are loaded directly from its rows.
   bool packs_a() const {
-    return block_.tile.transpose_a || !has_whole_rows() || padded_depth() != depth_;
+    return block_.tile.transpose_a || rows_ < block_.rows() || padded_depth() != depth_;
   }
 
   /// Lets the last two axes overrun to a multiple of the block's size.
@@ -826,10 +835,15 @@ class TileRegisterSchedule {
     for (std::size_t n = axes.size() - 2; n < axes.size(); ++n) stage.round_up(axes[n]);
   }
 
-  /// Makes the stage compute whole blocks. If the matrix is smaller than a block, no loop around
-  /// the stage overruns the matrix, so the bounds are set explicitly.
+  /// Makes the stage compute whole blocks. If A is not packed, the last block begins before the end
+  /// of the block above it, because only existing rows can be loaded. If the matrix is smaller than
+  /// a block, no loop around the stage overruns the matrix, so the bounds are set explicitly.
   void cover_block(const Stage& stage) const {
-    round_up(stage);
+    if (packs_a() || has_whole_rows())
+      stage.round_up(row_of(stage));
+    else
+      stage.shift_inwards(row_of(stage));
+    stage.round_up(column_of(stage));
     if (rows_ < block_.rows()) stage.bound(row_of(stage), Range(0, block_.rows()));
     if (columns_ < block_.columns()) stage.bound(column_of(stage), Range(0, block_.columns()));
   }
