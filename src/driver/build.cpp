@@ -424,8 +424,7 @@ class TieredModule : public runtime::ModuleImpl {
 
   void optimize() {
     try {
-      const std::shared_ptr<runtime::ModuleImpl> code =
-          codegen::load(second_tier_->compile()).impl();
+      const std::shared_ptr<runtime::ModuleImpl> code = second_tier_->compile().load().impl();
       set_entries(*code);
       second_tier_->promise.set_value(code);
     } catch (...) {
@@ -565,8 +564,7 @@ BuildOptions for_stored_code(BuildOptions options, const SourceLocation& where) 
 /// Loads the code, which is the last step of the build.
 runtime::Module load(const Code& code, ProfiledBuild& build, const SourceLocation& where) {
   const runtime::Module module = timed(build.options().on_step, "load", [&] {
-    const runtime::Module loaded =
-        with_user_line(where, [&] { return codegen::load(code.artifact); });
+    const runtime::Module loaded = with_user_line(where, [&] { return code.artifact.load(); });
     return code.optimize ? runtime::Module(std::make_shared<TieredModule>(loaded, code.optimize))
                          : loaded;
   });
