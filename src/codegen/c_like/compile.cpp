@@ -229,7 +229,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   for (const auto& [func, signature] : functions) emit_c_function(emitter, *func, signature);
   code.text = emitter.text(manifest_text(code.functions));
   code.header = emitter.declarations();
-  finish_step(options, "emit-c", start);
+  finish_step(options.on_step, "emit-c", start);
   return Artifact(std::make_shared<CArtifact>(std::move(code)));
 }
 
