@@ -15,6 +15,4 @@ std::string Artifact::source(std::string_view kind) const {
                      known);
 }
 
-runtime::Module load(const Artifact& artifact) { return runtime::Module(artifact.impl_->load()); }
-
 }  // namespace tenon::codegen

@@ -15,14 +15,15 @@
 #include <set>
 #include <thread>
 
+#include "driver/lower_steps.h"
 #include "driver/stage_probes.h"
+#include "tenon/arith/simplifier_memory.h"
 #include "tenon/codegen/c_like/compile.h"
 #include "tenon/codegen/c_like/kernels.h"
 #include "tenon/codegen/compile_options.h"
 #include "tenon/codegen/llvm/compile.h"
 #include "tenon/driver/build_watcher.h"
 #include "tenon/driver/checks.h"
-#include "tenon/driver/compilation.h"
 #include "tenon/driver/target.h"
 #include "tenon/driver/text.h"
 #include "tenon/driver/user_line.h"
@@ -31,6 +32,8 @@
 #include "tenon/lower/split_kernels.h"
 #include "tenon/runtime/module_impl.h"
 #include "tenon/support/file_cache.h"
+#include "tenon/te/check_reads.h"
+#include "tenon/te/freeze.h"
 #include "tenon/tir/encode.h"
 #include "tenon/tir/pragma.h"
 
@@ -424,8 +427,7 @@ class TieredModule : public runtime::ModuleImpl {
 
   void optimize() {
     try {
-      const std::shared_ptr<runtime::ModuleImpl> code =
-          codegen::load(second_tier_->compile()).impl();
+      const std::shared_ptr<runtime::ModuleImpl> code = second_tier_->compile().load().impl();
       set_entries(*code);
       second_tier_->promise.set_value(code);
     } catch (...) {
@@ -523,30 +525,38 @@ Code compile_schedule(const te::Schedule& schedule, const std::vector<LowerArgum
   refuse_legacy_text(options.passes, where);
   options.simple_mode = false;
   return run_steps(where, [&]() -> Code {
-    Compilation compilation(schedule, args, options, where);
-    const te::StageGraph& graph = compilation.graph();
+    const arith::SimplifierMemory memory;
+    auto start = std::chrono::steady_clock::now();
+    const te::StageGraph graph = te::freeze(schedule, where);
+    codegen::finish_step(options.on_step, "freeze", start);
     // `lower` accepts most of the schedules that these checks refuse. The warnings are emitted
     // before the checks that need loops, so that the user sees them even if one of these throws.
     if (!options.allow_parallel_reduction_race) refuse_races(graph);
     if (!target.facts().is_gpu()) refuse_device_threads(graph);
     refuse_unbound_outputs(graph, args, options.binds, where);
-    refuse_partial_arguments(graph, compilation.bounds(), args, options.binds, where);
-    compilation.emit_warnings();
-    const std::vector<arith::SizeCondition>& conditions = compilation.read_conditions();
-    if (!options.allow_parallel_reduction_race)
-      refuse_conflicts(compilation.loops().functions.at(options.name));
+    start = std::chrono::steady_clock::now();
+    const te::Bounds bounds =
+        options.bounds == Bounds::Exact ? te::infer_exact_bound(graph) : te::infer_bound(graph);
+    codegen::finish_step(options.on_step, "infer-bound", start);
+    refuse_partial_arguments(graph, bounds, args, options.binds, where);
+    emit_warnings(schedule, graph, bounds, options);
+    const std::vector<arith::SizeCondition> conditions =
+        te::check_reads(graph, bounds, te::Outside::Partly);
+    const tir::IRModule loops = make_loops(graph, bounds, args, options, where);
+    if (!options.allow_parallel_reduction_race) refuse_conflicts(loops.functions.at(options.name));
 
     // The function that computes the constants does not depend on sizes, so it needs no size
     // checks.
     const auto with_size_checks = [&](tir::IRModule module) {
       tir::PrimFunc& func = module.functions.at(options.name);
       func = lowering::with_size_checks(func, conditions);
-      return std::vector<TargetedModule>{{module, target}};
+      return std::vector<TargetedModule>{{std::move(module), target}};
     };
-    const std::vector<TargetedModule> loops = with_size_checks(compilation.loops());
-    const std::optional<std::string> key = code_key("schedule", loops, options, watcher);
-    if (const auto code = find_code(key, loops, options)) return {*code};
-    return compile_lowered(with_size_checks(compilation.module()), options, where, watcher, key);
+    const std::vector<TargetedModule> unlowered = with_size_checks(loops);
+    const std::optional<std::string> key = code_key("schedule", unlowered, options, watcher);
+    if (const auto code = find_code(key, unlowered, options)) return {*code};
+    return compile_lowered(with_size_checks(lower_loops(loops, options)), options, where, watcher,
+                           key);
   });
 }
 
@@ -564,12 +574,11 @@ BuildOptions for_stored_code(BuildOptions options, const SourceLocation& where) 
 
 /// Loads the code, which is the last step of the build.
 runtime::Module load(const Code& code, ProfiledBuild& build, const SourceLocation& where) {
-  const runtime::Module module = timed(build.options().on_step, "load", [&] {
-    const runtime::Module loaded =
-        with_user_line(where, [&] { return codegen::load(code.artifact); });
-    return code.optimize ? runtime::Module(std::make_shared<TieredModule>(loaded, code.optimize))
-                         : loaded;
-  });
+  auto start = std::chrono::steady_clock::now();
+  runtime::Module module = with_user_line(where, [&] { return code.artifact.load(); });
+  if (code.optimize)
+    module = runtime::Module(std::make_shared<TieredModule>(module, code.optimize));
+  codegen::finish_step(build.options().on_step, "load", start);
   build.finish();
   return module;
 }

@@ -83,7 +83,7 @@ class Batch {
   /// Compares the C code with the interpreter and, where there is one, with OpenCL's device, as
   /// kernels of one thread. NVRTC, where it is found, compiles the kernels as CUDA C.
   void expect_as_interpreted(const CompileOptions& options = {.opt_level = 1}) const {
-    const runtime::Module code = load(compile_to_c({{module_, {}}}, options));
+    const runtime::Module code = compile_to_c({{module_, {}}}, options).load();
     std::vector<tir::PrimFunc> kernels;
     for (const Case& c : cases_) kernels.push_back(module_.functions.at(c.name));
     const KernelCode device_code = emit_kernels(kernels, {.kind = tir::TargetKind::OpenCl});

@@ -162,7 +162,7 @@ std::string loading_problem(const Stmt& body, const CompileOptions& options) {
   IRModule module;
   module.functions.emplace("f", k.function(body, "f"));
   try {
-    load(compile_to_c({{module, {}}}, options));
+    compile_to_c({{module, {}}}, options).load();
   } catch (const RuntimeError& error) {
     return error.what();
   }
@@ -191,7 +191,7 @@ TEST(LoadedC, CallsImportedSource) {
   IRModule module;
   module.functions.emplace("f", k.function(body, "f"));
   const NDArray output = NDArray::zeros({1}, Int(32));
-  load(compile_to_c({{module, {}}}))["f"](output);
+  compile_to_c({{module, {}}}).load()["f"](output);
   EXPECT_EQ(output.data<std::int32_t>()[0], 42);
 }
 

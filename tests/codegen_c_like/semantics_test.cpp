@@ -133,8 +133,8 @@ TEST(Semantics, ADivisionByZeroEndsNothing) {
     ib.emit(make_store(b, make_binary(op, 7, make_load(a, {0})), {n++}));
   IRModule module;
   module.functions.emplace("f", kernel.function(ib.get(), "f"));
-  load(compile_to_c({{module, {}}}))["f"](NDArray::zeros({1}, Int(32)),
-                                          NDArray::zeros({4}, Int(32)));
+  compile_to_c({{module, {}}})
+      .load()["f"](NDArray::zeros({1}, Int(32)), NDArray::zeros({4}, Int(32)));
 }
 
 TEST(Semantics, FloatsRoundAfterEveryOperation) {
@@ -198,7 +198,7 @@ TEST(Semantics, AnInt64IsRoundedToBfloat16Once) {
       "f", kernel.function(make_store(b, make_cast(BFloat(16), make_load(a, {0})), {0}), "f"));
   NDArray input = NDArray::zeros({1}, Int(64)), output = NDArray::zeros({1}, BFloat(16));
   put(input, 0, (std::int64_t{257} << 52) + 1);
-  load(compile_to_c({{module, {}}}))["f"](input, output);
+  compile_to_c({{module, {}}}).load()["f"](input, output);
   EXPECT_EQ(*static_cast<const std::uint16_t*>(output.dl_tensor().data), BFloat16(0x1.02p60).bits);
 }
 

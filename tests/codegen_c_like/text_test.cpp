@@ -543,7 +543,7 @@ TEST(LongFunctionInC, IsDividedAndComputesTheSame) {
     expected[n % 64] = expected[n % 64] * 3 + expected[n * 7 % 64];
   const std::vector<std::int32_t> ones(64, 1);
   const NDArray array = NDArray::from(std::span<const std::int32_t>(ones), {64});
-  load(artifact)["f"](array);
+  artifact.load()["f"](array);
   for (std::size_t i = 0; i < 64; ++i)
     ASSERT_EQ(static_cast<std::uint32_t>(array.data<std::int32_t>()[i]), expected[i]) << i;
 }
@@ -581,7 +581,7 @@ TEST(LongFunctionInC, SeesInItsPartsTheVariablesAroundThem) {
       compiled(k, make_stmt(Allocate{t->data, Int(32), {Expr(8)}, make_true(), ib.get()}));
   EXPECT_GT(count_of(artifact.source("c"), "\nPART void f_part"), 5u) << artifact.source("c");
   const NDArray array = NDArray::zeros({6}, Int(32));
-  load(artifact)["f"](array);
+  artifact.load()["f"](array);
   for (std::uint32_t i = 0; i < 6; ++i) {
     std::uint32_t expected = i * 3 + 5;
     for (std::uint32_t step = 13; step < 1'200; step += 8) expected = expected * 3 + step;
@@ -596,8 +596,8 @@ TEST(LongFunctionInC, FailsWhereAPartFails) {
   const Stmt checked = make_stmt(Assert{Expr(n) != 65, "not 65", make_evaluate(Expr(0))});
   const Artifact artifact = compiled(k, make_seq({unrolled(a, 400), checked, unrolled(a, 400)}));
   EXPECT_GT(count_of(artifact.source("c"), "\nPART int32_t f_part"), 0u);
-  load(artifact)["f"](NDArray::zeros({64}, Int(32)));
-  EXPECT_THROW(load(artifact)["f"](NDArray::zeros({65}, Int(32))), RuntimeError);
+  artifact.load()["f"](NDArray::zeros({64}, Int(32)));
+  EXPECT_THROW(artifact.load()["f"](NDArray::zeros({65}, Int(32))), RuntimeError);
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST(Call, AFunctionMayHaveTheNameOfAnIntrinsicOfLlvm) {
   const Buffer c = k.array({1}, Int(32));
   const NDArray output = NDArray::zeros({1}, Int(32));
   const IRModule module = k.module(make_store(c, Expr(7), {0}), "llvm.memset");
-  load(codegen::compile(module, host_target()))["llvm.memset"](output);
+  codegen::compile(module, host_target()).load()["llvm.memset"](output);
   EXPECT_EQ(output.to_vector<std::int32_t>(), std::vector<std::int32_t>{7});
 }
 
@@ -165,7 +165,7 @@ TEST(Call, AnExternFunctionMayHaveTheNameOfAnInternalFunction) {
                },
                {.kind = ForKind::Parallel});
   const NDArray output = NDArray::zeros({4}, Int(32));
-  load(codegen::compile(k.module(ib.get(), "tenon_test"), host_target()))["tenon_test"](output);
+  codegen::compile(k.module(ib.get(), "tenon_test"), host_target()).load()["tenon_test"](output);
   EXPECT_EQ(output.to_vector<std::int32_t>(), (std::vector<std::int32_t>{10, 21, 32, 43}));
 }
 
@@ -379,9 +379,10 @@ TEST(Call, a_function_may_call_a_later_one_of_its_module) {
   const Stmt call = make_stmt(Evaluate{
       make_call(Int(32), Intrin::tvm_call_packed, {make_string("z_packed"), stack_array(a, {1})})});
   const runtime::Module code =
-      load(compile(module_of({first.module(call, "a"),
-                              later.module(make_store(b, make_float(Float(32), 7), {0}), "z")}),
-                   host_target()));
+      compile(module_of({first.module(call, "a"),
+                         later.module(make_store(b, make_float(Float(32), 7), {0}), "z")}),
+              host_target())
+          .load();
   const NDArray output = NDArray::zeros({1}, Float(32));
   code["a"](output);
   EXPECT_EQ(output.data<float>()[0], 7.0f);
@@ -409,7 +410,7 @@ TEST(Call, a_functions_name_may_be_that_of_a_library_function) {
   ib.for_range(0, 4, "i",
                [&](Var i) { ib.emit(make_store(c, exp(make_load(a, {i})) + 1.0f, {i})); });
   const NDArray input = NDArray::random({4}, Float(32)), output = NDArray::zeros({4}, Float(32));
-  load(compile(k.module(ib.get(), "expf"), host_target()))["expf"](input, output);
+  compile(k.module(ib.get(), "expf"), host_target()).load()["expf"](input, output);
   for (int i = 0; i < 4; ++i)
     EXPECT_NEAR(output.data<float>()[i], std::exp(input.data<float>()[i]) + 1, 1e-6);
 }
@@ -422,7 +423,7 @@ TEST(Call, several_functions_in_one_module) {
     both.functions.merge(
         k.module(make_store(c, make_int(Int(32), n), {0}), "f" + std::to_string(n)).functions);
   }
-  const runtime::Module code = load(compile(both, host_target()));
+  const runtime::Module code = compile(both, host_target()).load();
   EXPECT_EQ(code.function_names(), (std::vector<std::string>{"f1", "f2"}));
   const NDArray output = NDArray::zeros({1}, Int(32));
   code["f2"](output);
@@ -460,7 +461,7 @@ std::int32_t result_of(const std::string& source, const TargetFacts& target,
                        const CompileOptions& options) {
   Kernel k;
   const NDArray result = NDArray::zeros({1}, Int(32));
-  load(compile(calls_f(k, source), target, options))["main"](result);
+  compile(calls_f(k, source), target, options).load()["main"](result);
   return result.data<std::int32_t>()[0];
 }
 
@@ -474,7 +475,7 @@ TEST(ImportC, RestoredCodeCallsItsImportedC) {
         restore(made.stored().value(), {host_target()}, options);
     ASSERT_TRUE(restored);
     const NDArray result = NDArray::zeros({1}, Int(32));
-    load(*restored)["main"](result);
+    restored->load()["main"](result);
     EXPECT_EQ(result.data<std::int32_t>()[0], 17) << cc;
   }
 }

@@ -222,7 +222,7 @@ TEST(Code, for_another_architecture_can_be_made_but_not_run) {
   });
   const Artifact artifact = compile(k.module(ib.get()), arm);
   EXPECT_NE(artifact.source("asm").find("fmla"), std::string::npos);
-  EXPECT_THROW(load(artifact), RuntimeError);
+  EXPECT_THROW(artifact.load(), RuntimeError);
 }
 
 }  // namespace

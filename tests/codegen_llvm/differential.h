@@ -37,7 +37,7 @@ inline void expect_as_interpreted(const tir::IRModule& module,
     compiled_args.emplace_back(arg);
   }
   tir::evaluate(module.functions.begin()->second, values);
-  load(compile(module, target))[module.functions.begin()->first].call(compiled_args);
+  compile(module, target).load()[module.functions.begin()->first].call(compiled_args);
   for (std::size_t n = 0; n < args.size(); ++n) {
     const auto* got = static_cast<const std::uint8_t*>(args[n].dl_tensor().data);
     const auto* wanted = static_cast<const std::uint8_t*>(copies[n].dl_tensor().data);

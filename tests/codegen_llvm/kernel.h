@@ -64,7 +64,7 @@ class Kernel {
   }
   runtime::Function compile(const tir::Stmt& body, const tir::TargetFacts& facts = host_target(),
                             const CompileOptions& options = {}) {
-    return load(codegen::compile(module(body), facts, options))["main"];
+    return codegen::compile(module(body), facts, options).load()["main"];
   }
   std::string source(const tir::Stmt& body, std::string_view kind,
                      const CompileOptions& options = {}) {

@@ -46,7 +46,7 @@ class Save : public ::testing::Test {
     IRBuilder ib;
     ib.for_range(0, n, "i", [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * 2.0f, {i})); },
                  {.kind = ForKind::Parallel});
-    return load(compile(k.module(ib.get(), "twice"), host_target()));
+    return compile(k.module(ib.get(), "twice"), host_target()).load();
   }
 
   static void expect_doubles(const runtime::Module& module) {
@@ -115,7 +115,7 @@ TEST_F(Save, imported_c_goes_into_the_library) {
   const Stmt body =
       make_stmt(Attr{AttrKind::Pragma, Expr(0), "import_c",
                      make_string("int imported_cube(int x) { return x * x * x; }\n"), ib.get()});
-  const runtime::Module module = load(compile(k.module(body), host_target()));
+  const runtime::Module module = compile(k.module(body), host_target()).load();
   for (const char* name : {"cube.so", "cube.o", "cube.a"}) module.save(file(name));
   const std::string link = "cc -shared -o " + file("o.so").string() + " " + file("cube.o").string();
   ASSERT_EQ(std::system(link.c_str()), 0);

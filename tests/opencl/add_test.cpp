@@ -66,7 +66,7 @@ TEST(StoredCode, HasItsKernels) {
 
 TEST_F(OpenCl, RestoredCodeLaunchesItsKernels) {
   const std::string bytes = compiled(Add(1024)).stored().value();
-  added_by(codegen::load(*restored(bytes))["add"], 1024);
+  added_by(restored(bytes)->load()["add"], 1024);
 }
 
 TEST_F(OpenCl, ASizeThatNoBlockDividesIsGuarded) {

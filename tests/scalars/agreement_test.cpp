@@ -513,16 +513,15 @@ TEST_P(Generated, InterpretedDataGivesWhatConstantsGive) {
 TEST_P(Generated, CodeOfLlvmAgreesWithTheInterpreter) {
   const std::vector<Program> all = programs(GetParam());
   for (const tir::TargetFacts& facts : {host_facts(), plain_facts()})
-    expect_agreement(all, codegen::load(codegen::compile(module_of(all), facts, {})),
+    expect_agreement(all, codegen::compile(module_of(all), facts, {}).load(),
                      "LLVM for " + facts.cpu + ", " + name_of(GetParam()));
 }
 
 TEST_P(Generated, CodeOfCAgreesWithTheInterpreter) {
   const std::vector<Program> all = programs(GetParam());
   for (const tir::TargetFacts& facts : {host_facts(), tir::TargetFacts{}})
-    expect_agreement(
-        all, codegen::load(codegen::compile_to_c({{module_of(all), facts}}, {.opt_level = 2})),
-        "C for the processor `" + facts.cpu + "`, " + name_of(GetParam()));
+    expect_agreement(all, codegen::compile_to_c({{module_of(all), facts}}, {.opt_level = 2}).load(),
+                     "C for the processor `" + facts.cpu + "`, " + name_of(GetParam()));
 }
 
 TEST_P(Generated, KernelsOfOpenClAgreeWithTheInterpreter) {

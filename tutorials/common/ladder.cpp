@@ -208,7 +208,7 @@ class Ladder {
   /// Runs a step once, checks its result, and prints the time and the check. Slow steps are not run
   /// again.
   Built run(const Step& step) {
-    const runtime::Function function = codegen::load(compile(step))["matmul"];
+    const runtime::Function function = compile(step).load()["matmul"];
     data_.c = Data::unwritten(n_);
     const Clock::time_point start = Clock::now();
     function(data_.a, data_.b, data_.c);
@@ -276,7 +276,7 @@ class Ladder {
     measure_libraries(data, runtime::num_threads());
     for (Built& built : all) {
       if (built.step->is_slow) continue;
-      built.function = codegen::load(compile(*built.step))["matmul"];
+      built.function = compile(*built.step).load()["matmul"];
       measure(built, data);
     }
     const int threads = runtime::num_threads();

@@ -5,7 +5,7 @@
 //   artifact.functions()[0].params[0]                               // the requirements on `A`
 //   std::cout << artifact.source("asm");
 //   artifact.save("gemv.so");
-//   runtime::Module code = codegen::load(artifact);
+//   runtime::Module code = artifact.load();
 //   code["gemv"](a, b, c);
 #pragma once
 
@@ -37,7 +37,7 @@ class ArtifactImpl {
   /// profiler of this process.
   virtual std::optional<std::string> stored() const { return std::nullopt; }
   /// Loads the code into this process. The code stays loaded if the artifact is destroyed.
-  virtual std::shared_ptr<runtime::ModuleImpl> load() const = 0;
+  virtual runtime::Module load() const = 0;
 };
 
 /// A cheap handle of an immutable artifact.
@@ -60,14 +60,12 @@ class Artifact {
     impl_->save(path, options);
   }
   std::optional<std::string> stored() const { return impl_->stored(); }
+  /// Loads the functions for calling. RuntimeError, naming the functions, if extern functions
+  /// cannot be resolved, or if the code is for another kind of processor.
+  runtime::Module load() const { return impl_->load(); }
 
  private:
-  friend runtime::Module load(const Artifact& artifact);
   Shared<const ArtifactImpl> impl_;
 };
-
-/// Loads the functions for calling. RuntimeError, naming the functions, if extern functions cannot
-/// be resolved, or if the code is for another kind of processor.
-runtime::Module load(const Artifact& artifact);
 
 }  // namespace tenon::codegen

@@ -67,10 +67,10 @@ struct CompileUnit {
 
 /// Reports that a step that began at `start` ends now. Sets `start` to the beginning of the next
 /// step.
-inline void finish_step(const CompileOptions& options, std::string_view step,
-                        std::chrono::steady_clock::time_point& start) {
+inline void finish_step(const std::function<void(std::string_view, double)>& on_step,
+                        std::string_view step, std::chrono::steady_clock::time_point& start) {
   const auto now = std::chrono::steady_clock::now();
-  if (options.on_step) options.on_step(step, std::chrono::duration<double>(now - start).count());
+  if (on_step) on_step(step, std::chrono::duration<double>(now - start).count());
   start = now;
 }
 

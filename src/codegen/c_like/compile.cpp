@@ -132,16 +132,16 @@ class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArti
                        "`: known suffixes are .c, .h, .so, .o and .a");
   }
 
-  std::shared_ptr<runtime::ModuleImpl> load() const override {
+  runtime::Module load() const override {
     const TemporaryFolder folder;
     const std::filesystem::path library = folder.file("functions.so");
     link_shared_library(code_, library);
     try {
-      return std::make_shared<LoadedArtifact>(
+      return runtime::Module(std::make_shared<LoadedArtifact>(
           "c", shared_from_this(),
           [code = runtime::Module::load(library).impl()](const runtime::FunctionSpec& function) {
             return code->lookup(function);
-          });
+          }));
     } catch (const RuntimeError& error) {
       refuse_unknown_function(error.what());
       throw;
@@ -229,7 +229,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   for (const auto& [func, signature] : functions) emit_c_function(emitter, *func, signature);
   code.text = emitter.text(manifest_text(code.functions));
   code.header = emitter.declarations();
-  finish_step(options, "emit-c", start);
+  finish_step(options.on_step, "emit-c", start);
   return Artifact(std::make_shared<CArtifact>(std::move(code)));
 }
 

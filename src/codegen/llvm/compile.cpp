@@ -310,7 +310,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   if (result.common.system_library)
     register_system_library(module, *result.common.system_library, result.functions);
   verify(module, "emitted");
-  finish_step(options, "emit-llvm", start);
+  finish_step(options.on_step, "emit-llvm", start);
 
   const int opt_level = affordable_level(module, options.opt_level);
   if (opt_level != options.opt_level) {
@@ -320,12 +320,12 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   }
   optimize(module, *machine, opt_level, has_imports);
   avoid_faults_of_code_generators(module, opt_level);
-  finish_step(options, "optimize-llvm", start);
+  finish_step(options.on_step, "optimize-llvm", start);
   llvm::raw_string_ostream bitcode(result.bitcode);
   llvm::WriteBitcodeToFile(module, bitcode);
   bitcode.flush();
   result.object = generate_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
-  finish_step(options, "generate-code", start);
+  finish_step(options.on_step, "generate-code", start);
   return Artifact(std::make_shared<LlvmArtifact>(std::move(result)));
 }
 

@@ -58,7 +58,9 @@ llvm::Function* emit_computation(ModuleEmitter& module, const PrimFunc& func,
       emitter.define_size(vars[n], function->getArg(n));
   }
   if (module.kernels()) emitter.run_on(function->getArg(static_cast<unsigned>(vars.size())));
-  emitter.body(func.body);
+  emitter.stack_ = std::make_shared<VarSet>(stack_temporaries(func.body));
+  emitter.stmt(func.body);
+  emitter.finish();
   return function;
 }
 

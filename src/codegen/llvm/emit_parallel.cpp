@@ -62,7 +62,9 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
   inner.task_.emplace();
   inner.define_size(inner.task_->id, outlined.own_argument(0));
   inner.define_size(inner.task_->count, outlined.own_argument(1));
-  inner.body(body);
+  inner.stack_ = std::make_shared<VarSet>(stack_temporaries(body));
+  inner.stmt(body);
+  inner.finish();
   run_tasks(outlined, number, "tenon_parallel_launch", {int32(0)});
 }
 

@@ -29,12 +29,6 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function
     builder_.SetCurrentDebugLocation(lines->begin(*function));
 }
 
-void FunctionEmitter::body(const Stmt& body) {
-  stack_ = std::make_shared<VarSet>(stack_temporaries(body));
-  stmt(body);
-  finish();
-}
-
 void FunctionEmitter::finish() {
   builder_.CreateRet(int32(kTenonOk));
   close_entry();

@@ -54,10 +54,10 @@ class FunctionEmitter {
   void define_wide(const tir::Var& var, llvm::Value* value);
   /// Sets the device id of array arguments, in a function that launches kernels.
   void run_on(llvm::Value* device_id);
-  /// Emits the body and the return of kTenonOk.
-  void body(const tir::Stmt& body);
 
  private:
+  friend llvm::Function* emit_computation(ModuleEmitter& module, const tir::PrimFunc& func,
+                                          const Signature& signature, const Computation& analyses);
   friend class OutlinedBody;
   friend class PackedEmitter;
 

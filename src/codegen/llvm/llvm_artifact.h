@@ -33,7 +33,7 @@ class LlvmArtifact : public ArtifactImpl, public std::enable_shared_from_this<Ll
   std::string source(std::string_view kind) const override;
   void save(const std::string& file, const runtime::SaveOptions& options) const override;
   std::optional<std::string> stored() const override;
-  std::shared_ptr<runtime::ModuleImpl> load() const override;
+  runtime::Module load() const override;
 
  private:
   LlvmCode code_;

@@ -194,7 +194,7 @@ class Linker {
 
 }  // namespace
 
-std::shared_ptr<runtime::ModuleImpl> LlvmArtifact::load() const {
+runtime::Module LlvmArtifact::load() const {
   for (const tir::TargetFacts& target : code_.targets) check_processor(target);
   const auto linker = std::make_shared<Linker>();
   for (const std::filesystem::path& path : code_.options.link)
@@ -208,12 +208,12 @@ std::shared_ptr<runtime::ModuleImpl> LlvmArtifact::load() const {
     entries[function.symbol] =
         linker->address_of<std::remove_pointer_t<TenonPackedFunction>>(function.symbol);
   if (!code_.kernels.empty()) linker->find_kernels();
-  return std::make_shared<LoadedArtifact>(
+  return runtime::Module(std::make_shared<LoadedArtifact>(
       "llvm", shared_from_this(),
       [linker, entries](const runtime::FunctionSpec& function) {
         return runtime::PackedCall(entries.at(function.symbol));
       },
-      code_.options.profiler);
+      code_.options.profiler));
 }
 
 }  // namespace tenon::codegen

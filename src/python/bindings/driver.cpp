@@ -282,9 +282,7 @@ void bind_driver(PyModule& m) {
             a.save(path.string(), {.standalone = standalone});
           },
           "path"_a, nb::kw_only(), "standalone"_a = false)
-      .def(
-          "load", [](const codegen::Artifact& a) { return codegen::load(a); },
-          "Loads the functions for calling.");
+      .def("load", &codegen::Artifact::load, "Loads the functions for calling.");
   m.def(
       "compile",
       [](const te::Schedule& s, Arguments args, const TargetLike& target,

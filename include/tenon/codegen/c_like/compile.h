@@ -3,7 +3,7 @@
 //   codegen::Artifact artifact = codegen::compile_to_c({{module, facts}}, {.c_compiler = "gcc"});
 //   std::cout << artifact.source("c");
 //   artifact.save("matmul.c"), artifact.save("matmul.h");         // also .o, .a and .so
-//   codegen::load(artifact)["matmul"](a, b, c);
+//   artifact.load()["matmul"](a, b, c);
 //
 // The text is self-contained C11. It needs stdint.h, libm and, for large temporaries, malloc. A
 // function `matmul` of arrays A, B, C and a size n becomes

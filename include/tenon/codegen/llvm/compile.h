@@ -2,7 +2,7 @@
 //
 //   codegen::Artifact artifact = codegen::compile(module, facts, {.link = {"./libgemv.so"}});
 //   std::cout << artifact.source("ll");          // or "asm"
-//   runtime::Module code = codegen::load(artifact);
+//   runtime::Module code = artifact.load();
 //   code["matmul"](a, b, c);
 //
 // The functions compute the values that the interpreter (interp/evaluate.h) defines, with these

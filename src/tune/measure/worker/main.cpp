@@ -283,7 +283,7 @@ runtime::Module load(const Job& job) {
   const auto artifact =
       codegen::restore(contents(job.code), {Target(job.target).facts()}, codegen::CompileOptions());
   if (!artifact) throw RuntimeError("`" + job.code + "` is not compiled code");
-  return codegen::load(*artifact);
+  return artifact->load();
 }
 
 /// Returns the times of the function, one per repeat.
