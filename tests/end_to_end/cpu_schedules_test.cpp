@@ -243,7 +243,7 @@ TEST(CpuMatmul, TakesManyBands) {
 TEST(CpuMatmul, BandsShareTheTilesOutEvenly) {
   // Iterations of the loops over tiles of 8 rows: an empty one still runs through the reduction.
   for (const auto& [rows, tiles] : {std::pair(100, 13), {1000, 125}, {2048, 256}}) {
-    const Tensor A = matrix("A", false, rows, 4), B = matrix("B", false, 4, 64);
+    const Tensor A = matrix("A", false, rows, 40), B = matrix("B", false, 40, 64);
     const Tensor C = matmul(A, B);
     TargetFacts target = Target("llvm").facts();
     target.vector_registers = {.bits = 512, .count = 32, .for_sums = 16};

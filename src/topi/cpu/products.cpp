@@ -56,26 +56,32 @@ bool rows_share_sets(const Tensor& product) {
          *depth * product.op().inputs().front().dtype().bytes() % kBytesOfAWay == 0;
 }
 
-ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
-  const ProductExtents extents(product);
+/// Returns the height and width of a tile in 32 registers.
+ProductTile tile_in_32_registers(const ProductExtents& extents, int lanes) {
   constexpr std::int64_t kManyColumns = 256, kDeep = 256, kShort = 32;
-  constexpr int kSums = 24, kWide = 4;
-  const bool has_32_registers = target.vector_registers.count >= 32;
-  ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(product.dtype(), target)};
-  if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
+  const std::int64_t vectors = parts_of(extents.columns.value_or(0), lanes);
+  const std::int64_t depth = extents.depth.value_or(kDeep);
+  // Three vectors leave fewer vectors of the last tile empty than two.
+  const bool has_thirds = vectors == 3 || vectors == 5 || vectors == 6 || vectors == 9;
+  if (depth <= kShort && vectors >= 3) {
+    // Storing C dominates the time. Wide tiles of few rows store long runs of C.
+    if (vectors == 5) return {4, 5, lanes};
+    return has_thirds ? ProductTile{8, 3, lanes} : ProductTile{5, 4, lanes};
+  }
+  if (vectors == 0 || extents.columns >= kManyColumns || (has_thirds && vectors != 6))
+    return {8, 3, lanes};
   // Wide tiles read bands of A fewer times. This helps if bands are deep, because they do not stay
   // in the cache for the next tile.
-  const std::int64_t vectors = parts_of(extents.columns.value_or(0), tile.lanes);
-  const bool is_deep = extents.depth.value_or(kDeep) >= kDeep;
-  const bool has_wide_tiles = vectors > 0 && vectors % kWide == 0 && tile.vectors < 3 && is_deep;
-  if (has_32_registers && vectors >= 3 && extents.depth.value_or(kDeep) <= kShort) {
-    // Storing C dominates the time. Wide tiles of few rows store long runs of C.
-    tile.vectors = vectors == 3 || vectors == 6 ? 3 : kWide;
-    tile.rows = tile.vectors == 3 ? kSums / 3 : kSums / kWide - 1;
-  } else if (has_32_registers && (vectors == 3 || has_wide_tiles)) {
-    tile.vectors = vectors == 3 ? 3 : kWide;
-    tile.rows = kSums / tile.vectors;
-  }
+  if (depth >= kDeep && vectors % 4 == 0) return {6, 4, lanes};
+  return {8, 2, lanes};
+}
+
+ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
+  const ProductExtents extents(product);
+  const int lanes = lanes_of(product.dtype(), target);
+  ProductTile tile = target.vector_registers.count >= 32 ? tile_in_32_registers(extents, lanes)
+                                                         : ProductTile{6, 2, lanes};
+  const std::int64_t vectors = parts_of(extents.columns.value_or(0), lanes);
   if (extents.columns && *extents.columns <= tile.lanes) {
     while (tile.lanes > 1 && tile.lanes / 2 >= *extents.columns) tile.lanes /= 2;
     tile = {(rows_share_sets(product) ? 1 : 2) * tile.rows, 1, tile.lanes};

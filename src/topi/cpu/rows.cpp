@@ -149,13 +149,15 @@ std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
 }
 
 /// Whether recomputing a row of the operation is at most as expensive as storing and loading it.
-/// True without calls, and for a row that exceeds the L2 cache.
+/// True without calls, and if the L2 cache does not hold the input, the row and the result.
 bool is_cheap(const Operation& op, std::size_t rows, const TargetFacts& target) {
   const bool has_call = tir::any_node(op.body().front(), [](const tir::Call&) { return true; });
   const std::vector<Expr> shape = op.output(0).shape();
   const std::optional<double> elements =
       count_of({shape.begin() + static_cast<std::ptrdiff_t>(rows), shape.end()});
-  return !has_call || elements.value_or(0) * op.output(0).dtype().bytes() > target.caches.l2;
+  constexpr int kArrays = 3;  // the input, the row and the result
+  return !has_call ||
+         kArrays * elements.value_or(0) * op.output(0).dtype().bytes() > target.caches.l2;
 }
 
 int reads_of(const Operation& reader, const Operation& input) {
