@@ -95,7 +95,8 @@ Expr ProgramMaker::index_of_axis(const Size& extent, const Axis& axis) {
   if (axis.extent.fits(extent)) {
     const Size doubled = {axis.extent.plus * 2 - 1, axis.extent.times_n * 2};
     if (doubled.fits(extent) && random_.one_in(3)) return noted("a multiple", i * 2);
-    if (random_.one_in(6)) return noted("reversed", value(axis.extent) - 1 - i);
+    // In an unsigned type, the difference would wrap instead of being negative.
+    if (random_.one_in(6)) return noted("reversed", cast(i.dtype(), value(axis.extent)) - 1 - i);
     if (random_.one_in(8)) return noted("divided", floordiv(i, random_.between(2, 4)));
     if (random_.one_in(8))
       return noted("a remainder", floormod(i, random_.between(1, extent.least())));
