@@ -278,9 +278,11 @@ class GraphBuilder {
            });
   }
 
-  /// Whether the stage is an initial state of the scan, or is attached inside one. Initial states
-  /// are computed before the scan's loops, even if they are attached to one of these loops.
+  /// Whether stage `scan` is a scan and stage `id` is an initial state of it, or is attached inside
+  /// one. Initial states are computed before the scan's loops, even if they are attached to one of
+  /// these loops.
   bool is_before_steps(StageId id, StageId scan) const {
+    if (!graph_.stage(scan).op.as<Scan>()) return false;
     const auto is_initial = [&](StageId stage) {
       return std::ranges::any_of(graph_.stage(stage).scan_parts, [&](const auto& part) {
         return part && part->role == ScanPart::Role::Initial && part->state.stage == scan;
