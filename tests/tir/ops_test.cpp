@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tenon/interp/evaluate.h"
+#include "tenon/tir/combination.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
@@ -32,6 +35,13 @@ TEST(Promotion, TwoLiteralsTakeTheirCommonTypeInEitherOrder) {
   EXPECT_EQ(select(truth, 1, large).dtype(), Int(64));
   EXPECT_EQ(min(1, large).dtype(), Int(64));
   EXPECT_EQ(select(truth, 1, 0.5).dtype(), Float(32));
+}
+
+TEST(IdentityOf, ASumOfFloatsKeepsTheSignOfZero) {
+  for (const DataType type : {Float(16), Float(32), Float(64)}) {
+    const Expr sum = make_float(type, -0.0) + identity_of(BinaryOp::Add, type);
+    EXPECT_TRUE(std::signbit(sum.as<FloatImm>()->value)) << type.str();
+  }
 }
 
 TEST(Cast, DoesNotRoundALiteralToFloat32) {

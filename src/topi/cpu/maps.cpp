@@ -112,11 +112,11 @@ namespace {
 
 constexpr int kMinSide = 4;
 
-/// Whether rows of this length map to the same set of the L1 cache.
+/// Whether the beginnings of eight or more consecutive rows map to the same set of the L1 cache.
 bool rows_conflict(std::int64_t bytes) {
-  constexpr std::int64_t kBytesOfAWay = 4096;
+  constexpr std::int64_t kBytesOfAWay = 4096, kShift = kBytesOfALine / 8;
   const std::int64_t rest = bytes % kBytesOfAWay;
-  return bytes > 0 && std::min(rest, kBytesOfAWay - rest) < kBytesOfALine;
+  return bytes > 0 && std::min(rest, kBytesOfAWay - rest) <= kShift;
 }
 
 /// Returns the blocking {side, line, segment, is_one_line} of a transposition in tiles of `side` x
@@ -126,7 +126,7 @@ bool rows_conflict(std::int64_t bytes) {
 /// source is contiguous.
 std::tuple<int, int, int, bool> transposition_of(const Tensor& out, std::size_t along,
                                                  const TargetFacts& target) {
-  constexpr std::int64_t kNarrow = 64, kShort = 32, kLinesOfASet = 10, kMax = 1 << 30;
+  constexpr std::int64_t kNarrow = 64, kShort = 32, kLinesOfASet = 8, kMax = 1 << 30;
   const int bytes = out.dtype().bytes(), of_a_line = kBytesOfALine / bytes;
   auto [side, line] = turned_size(lanes_of(out.dtype(), target), bytes);
   const std::int64_t columns = tir::constant_int(out.shape()[along]).value_or(0);
