@@ -228,8 +228,7 @@ class Stage {
   /// so that all tiles have the same extent and only existing elements are computed (Halide:
   /// `TailStrategy::ShiftInwards`). The elements that two tiles share are computed twice. Has no
   /// effect unless a tile is provably no longer than the axis.
-  Stage shift_inwards(const IterVar& axis,
-                      SourceLocation where = SourceLocation::current()) const;
+  Stage shift_inwards(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   /// Makes a non-output compute cover `range` of the axis, even if its consumers require less, so
   /// that the loop has a known extent. (Halide: `bound`.) Bound inference throws BoundError unless
   /// the region that the consumers require is provably inside the range. After round_up(axis), the
