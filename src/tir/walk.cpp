@@ -515,7 +515,10 @@ DataType index_type_for(DataType type) {
 using Results = std::array<VarMap, 5>;
 constexpr std::size_t kInt32 = 0, kInt64 = 1, kPositions = 2, kGuards = 3, kChoices = 4;
 
+/// Returns the known result for the node, or calls `rewritten`. The rules recurse through this
+/// function, so stack depth is checked here.
 Expr once(const Expr& e, VarMap& results, FunctionRef<Expr()> rewritten) {
+  if (is_stack_low()) return with_deep_stack([&] { return once(e, results, rewritten); });
   if (const auto known = results.find(&e.node()); known != results.end()) return known->second;
   Expr result = rewritten();
   results.insert_or_assign(&e.node(), result);

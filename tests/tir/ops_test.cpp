@@ -239,6 +239,13 @@ TEST(AsIndex, DoesArithmeticOfNarrowSizesInAnIndexType) {
   for (const auto& [e, expected] : cases) EXPECT_EQ(print_expr(as_index(e)), expected);
 }
 
+TEST(AsIndex, WidensChoicesOfAnyDepth) {
+  constexpr int kDepth = 100'000;
+  Expr e = b8;
+  for (int n = 0; n < kDepth; ++n) e = select(truth, e, b8);
+  EXPECT_EQ(as_index(e).dtype(), Int(32));
+}
+
 TEST(AsIndex, KeepsDataAndTruncations) {
   const Buffer buffer = decl_buffer({8}, UInt(8), {.name = "A"});
   const Expr element = make_load(buffer, {i});
