@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "te/loops/program.h"
 #include "te/schedule/transform_layout.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/te/freeze.h"
@@ -370,6 +371,23 @@ TEST_F(LayoutTest, ACacheOfAPaddedLayoutReadsNothingOutside) {
   tir::evaluate(func, std::vector<tir::HostValue>{tir::HostArray{in.data(), Float(32), {5}},
                                                   tir::HostArray{out.data(), Float(32), {2, 3}}});
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(out[i], in[4 - i] * 2) << i;
+}
+
+TEST(ImageOf, ARegionThatBeginsAtTheResultOfACallHasAnImage) {
+  const Var p("p"), k("k");
+  const Transform::Map tiles{{p}, {floordiv(p, 4), floormod(p, 4)}};
+  const Expr begin = tir::make_call(Int(32), tir::Intrin::shift_right, {k, Expr(1)});
+  const std::vector<Range> image = image_of(tiles, {Range::from_min_extent(begin, 6)});
+  // begin is 9 for k = 18, so the elements 9 to 14 are in tiles 2 and 3.
+  const auto at_18 = [&](const Expr& e) {
+    tir::VarMap value;
+    tir::set(value, k, Expr(18));
+    return std::get<std::int64_t>(tir::evaluate(tir::substitute(e, value)));
+  };
+  EXPECT_EQ(at_18(image[0].min), 2);
+  EXPECT_EQ(at_18(image[0].extent), 2);
+  EXPECT_LE(at_18(image[1].min), 0);
+  EXPECT_GE(at_18(image[1].min) + at_18(image[1].extent), 4);
 }
 
 TEST_F(LayoutTest, WrongMapsAreRefused) {

@@ -88,15 +88,29 @@ Buffer BufferTable::declare(const FrozenStage& stage, const Tensor& tensor) {
 }
 
 std::vector<Range> image_of(const Transform::Map& layout, const std::vector<Range>& region) {
-  arith::Facts facts;
-  arith::IntervalMap params;
-  for (std::size_t n = 0; n < region.size(); ++n)
-    params.set(layout.params[n], arith::Interval::from_range(region[n]));
+  const arith::Facts facts;
+  const Range none = Range::from_min_extent(0, 1);
+  arith::IntervalMap params, opaque;
+  VarMap ends;
+  for (std::size_t n = 0; n < region.size(); ++n) {
+    const arith::Interval values = arith::Interval::from_range(region[n]);
+    params.set(layout.params[n], values);
+    const Var first("first", values.min()->dtype()), last("last", values.max()->dtype());
+    opaque.set(layout.params[n], arith::Interval::between(first, last));
+    set(ends, first, *values.min());
+    set(ends, last, *values.max());
+  }
   std::vector<Range> image;
   for (const Expr& result : layout.results) {
     const arith::Interval values = arith::values_of(result, params, facts);
-    internal_check(values.is_bounded(), "the image of a box under a layout has no bounds");
-    image.push_back(values.to_range(Range::from_min_extent(0, 1), facts));
+    if (values.is_bounded()) {
+      image.push_back(values.to_range(none, facts));
+      continue;
+    }
+    // The ends of the region contain calls, which have no bounds. They are replaced by variables.
+    const arith::Interval box = arith::values_of(result, opaque, facts);
+    internal_check(box.is_bounded(), "the image of a box under a layout has no bounds");
+    image.push_back(substitute(box.to_range(none, facts), ends));
   }
   return image;
 }
