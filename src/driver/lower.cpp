@@ -27,6 +27,18 @@ std::optional<std::string> race_of(const te::StageGraph& graph) {
   return std::nullopt;
 }
 
+std::pair<te::StageGraph, te::Bounds> freeze_and_infer(const te::Schedule& schedule,
+                                                       const LowerOptions& options,
+                                                       const SourceLocation& where) {
+  auto start = std::chrono::steady_clock::now();
+  const te::StageGraph graph = te::freeze(schedule, where);
+  codegen::finish_step(options.on_step, "freeze", start);
+  const te::Bounds bounds =
+      options.bounds == Bounds::Exact ? te::infer_exact_bound(graph) : te::infer_bound(graph);
+  codegen::finish_step(options.on_step, "infer-bound", start);
+  return {graph, bounds};
+}
+
 lowering::PipelineOptions pipeline_options(const LowerOptions& options) {
   return {.simple_mode = options.simple_mode,
           .instrument_bounds = options.instrument_bounds,
@@ -86,12 +98,7 @@ tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<Low
   const arith::SimplifierMemory memory;
   LowerOptions whole = options;
   whole.separate_constants = false;
-  auto start = std::chrono::steady_clock::now();
-  const te::StageGraph graph = te::freeze(schedule, where);
-  codegen::finish_step(options.on_step, "freeze", start);
-  const te::Bounds bounds =
-      options.bounds == Bounds::Exact ? te::infer_exact_bound(graph) : te::infer_bound(graph);
-  codegen::finish_step(options.on_step, "infer-bound", start);
+  const auto [graph, bounds] = freeze_and_infer(schedule, options, where);
   return make_loops(graph, bounds, args, whole, where).functions.at(options.name);
 }
 
@@ -99,12 +106,7 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
                     const LowerOptions& options, SourceLocation where) {
   return run_steps(where, [&] {
     const arith::SimplifierMemory memory;
-    auto start = std::chrono::steady_clock::now();
-    const te::StageGraph graph = te::freeze(schedule, where);
-    codegen::finish_step(options.on_step, "freeze", start);
-    const te::Bounds bounds =
-        options.bounds == Bounds::Exact ? te::infer_exact_bound(graph) : te::infer_bound(graph);
-    codegen::finish_step(options.on_step, "infer-bound", start);
+    const auto [graph, bounds] = freeze_and_infer(schedule, options, where);
     emit_warnings(schedule, graph, bounds, options);
     return lower_loops(make_loops(graph, bounds, args, options, where), options);
   });
