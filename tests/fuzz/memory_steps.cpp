@@ -271,21 +271,14 @@ std::string ScheduleStep::rolling_buffer(const NotedStage& stage) {
   return "rolling_buffer()";
 }
 
-/// One that always holds, which nothing can know that does not look at the data.
-std::string ScheduleStep::round_up(const NotedStage& stage) {
+/// Rounds up an axis, or shifts its last tile inwards.
+std::string ScheduleStep::treat_tail(const NotedStage& stage) {
   const std::vector<te::IterVar> axes = stage.op().axis();
   if (axes.empty()) return "";
   const te::IterVar axis = random_.pick(axes);
-  stage.round_up(axis);
-  return "round_up(" + axis.name() + ")";
-}
-
-std::string ScheduleStep::shift_inwards(const NotedStage& stage) {
-  const std::vector<te::IterVar> axes = stage.op().axis();
-  if (axes.empty()) return "";
-  const te::IterVar axis = random_.pick(axes);
-  stage.shift_inwards(axis);
-  return "shift_inwards(" + axis.name() + ")";
+  const bool shifts = random_.one_in(2);
+  shifts ? stage.shift_inwards(axis) : stage.round_up(axis);
+  return (shifts ? "shift_inwards(" : "round_up(") + axis.name() + ")";
 }
 
 std::string ScheduleStep::autotune_loops(const NotedStage& stage) {
@@ -310,6 +303,7 @@ std::string ScheduleStep::round_up_with_inputs(const NotedStage& stage) {
   return text.empty() ? "" : "round_up of " + text;
 }
 
+/// Sets a condition that always holds, but only the data show it.
 std::string ScheduleStep::set_store_predicate(const NotedStage& stage) {
   if (options_.inputs.empty()) return "";
   const te::Tensor& input = options_.inputs.front();

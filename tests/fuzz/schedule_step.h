@@ -82,8 +82,7 @@ class ScheduleStep {
   std::string set_scope(const NotedStage& stage);
   std::string double_buffer(const NotedStage& stage);
   std::string rolling_buffer(const NotedStage& stage);
-  std::string round_up(const NotedStage& stage);
-  std::string shift_inwards(const NotedStage& stage);
+  std::string treat_tail(const NotedStage& stage);
   std::string autotune_loops(const NotedStage& stage);
   std::string round_up_with_inputs(const NotedStage& stage);
   std::string set_store_predicate(const NotedStage& stage);
