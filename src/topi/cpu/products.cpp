@@ -61,15 +61,14 @@ ProductTile tile_in_32_registers(const ProductExtents& extents, int lanes) {
   constexpr std::int64_t kManyColumns = 256, kDeep = 256, kShort = 32;
   const std::int64_t vectors = parts_of(extents.columns.value_or(0), lanes);
   const std::int64_t depth = extents.depth.value_or(kDeep);
-  // Three vectors leave fewer vectors of the last tile empty than two.
-  const bool has_thirds = vectors == 3 || vectors == 5 || vectors == 6 || vectors == 9;
   if (depth <= kShort && vectors >= 3) {
     // Storing C dominates the time. Wide tiles of few rows store long runs of C.
     if (vectors == 5) return {4, 5, lanes};
-    return has_thirds ? ProductTile{8, 3, lanes} : ProductTile{5, 4, lanes};
+    return vectors % 3 == 0 && vectors <= 9 ? ProductTile{8, 3, lanes} : ProductTile{5, 4, lanes};
   }
-  if (vectors == 0 || extents.columns >= kManyColumns || (has_thirds && vectors != 6))
-    return {8, 3, lanes};
+  // Three vectors leave fewer vectors of the last tile empty than two.
+  const bool has_thirds = vectors == 3 || vectors == 5 || vectors == 9;
+  if (vectors == 0 || extents.columns >= kManyColumns || has_thirds) return {8, 3, lanes};
   // Wide tiles read bands of A fewer times. This helps if bands are deep, because they do not stay
   // in the cache for the next tile.
   if (depth >= kDeep && vectors % 4 == 0) return {6, 4, lanes};
