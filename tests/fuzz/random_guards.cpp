@@ -27,7 +27,8 @@ Expr at_least(Random& random, const Expr& a, const Expr& b) {
 ProgramMaker::Guarded ProgramMaker::padded_index(const Size& extent, const Axis& axis) {
   const int step = random_.between(1, 3), padding = random_.between(0, 5);
   const Expr multiple = step == 1 ? axis.index : axis.index * step;
-  const Expr end = value(extent);
+  // In an unsigned type, the differences would wrap instead of being negative.
+  const Expr end = cast(axis.index.dtype(), value(extent));
   if (random_.one_in(3)) {
     // From a place near the end, or from the end itself, down.
     const bool is_constant = random_.one_in(2);
