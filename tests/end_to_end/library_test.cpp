@@ -1211,6 +1211,36 @@ TEST(FastestConvolution, IsDirectWhereWinogradsIsNone) {
   EXPECT_EQ(topi::cpu::fastest_conv2d_nchw(X, K, cpu_targets()[1]).op().tag(), topi::kConv2dNchw);
 }
 
+/// A convolution of `batch` images of 96 channels with five 1 x 1 kernels.
+struct Pointwise {
+  Tensor X, K, Y;
+  Pointwise(int batch, const topi::ConvolutionOptions& options)
+      : X(images({batch, 96, 5, 6})),
+        K(te::placeholder({5, 96, 1, 1}, "K")),
+        Y(topi::cpu::fastest_conv2d_nchw(X, K, cpu_targets()[1], options)) {}
+};
+
+TEST(FastestConvolution, IsAProductFor1x1KernelsAndManyChannels) {
+  EXPECT_EQ(Pointwise(1, {}).Y.op().inputs()[0].op().tag(), topi::kMatmul);
+  EXPECT_EQ(Pointwise(2, {}).Y.op().inputs()[0].op().tag(), topi::kBatchMatmul);
+  EXPECT_EQ(Pointwise(1, {.padding = {0, 1, 0, 0}}).Y.op().tag(), topi::kConv2dNchw);
+}
+
+TEST(FastestConvolution, ProductHasTheValuesOfTheConvolution) {
+  for (const int batch : {1, 3})
+    for (const auto& [down, across] : {std::pair(1, 1), {2, 3}}) {
+      const Pointwise p(batch, {.stride = {down, across}});
+      const Truth truth = [down = down, across = across](const Elements& in, Indices i) {
+        double sum = 0;
+        for (std::int64_t c = 0; c < 96; ++c)
+          sum += in[0]({i[0], c, i[2] * down, i[3] * across}) * in[1]({i[1], c, 0, 0});
+        return sum;
+      };
+      EXPECT_EQ(differs({p.X, p.K}, p.Y, truth, {.tolerance = 1e-4}), "") << batch << ", " << down;
+      EXPECT_EQ(scheduled_results_differ(p.Y, {p.X, p.K, p.Y}), "") << batch << ", " << down;
+    }
+}
+
 TEST(FastestConvolution, NhwcFormIsChosenByTheSameExtents) {
   const auto tag = [](int height, int width, int channels, int filters) {
     return topi::cpu::fastest_conv2d_nhwc(nhwc_images({1, channels, height, width}),

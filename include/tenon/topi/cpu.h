@@ -52,9 +52,12 @@ te::Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& targ
                                       SourceLocation where = SourceLocation::current());
 
 /// Declares conv2d_nchw in the form that is expected to be fastest with its schedule, judged by
-/// extents and target: conv2d_nchw itself or, where supported (3 x 3 kernels with stride and
-/// dilation 1, constant extents of the images, float32 or float64), conv2d_winograd_nchw with tiles
-/// of 2 or 4, whose rounding differs. Throws the errors of conv2d_nchw.
+/// extents and target. The forms are:
+/// - conv2d_nchw itself;
+/// - for 1 x 1 kernels without padding, a reshaped matmul or batch_matmul;
+/// - for 3 x 3 kernels with stride and dilation 1, constant extents of the images, and float32 or
+///   float64, conv2d_winograd_nchw with tiles of 2 or 4, whose rounding differs.
+/// Throws the errors of conv2d_nchw.
 Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
                            ConvolutionOptions options = {},
                            SourceLocation where = SourceLocation::current());

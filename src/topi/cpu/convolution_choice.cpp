@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "tenon/tir/expr.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/cpu.h"
+#include "tenon/topi/parts.h"
+#include "tenon/topi/transform.h"
 #include "topi/cpu/parts.h"
 
 namespace tenon::topi::cpu {
@@ -101,13 +104,59 @@ std::optional<WinogradOptions> faster_winograd(Layout layout, const Tensor& x, c
                          .name = options.name};
 }
 
+/// Returns the convolution `direct` of Layout::Nchw as the product of the kernels, {filter,
+/// channel}, by the image, {channel, position}. Nullopt unless the kernels are 1 x 1 and the
+/// product is expected to be faster than the direct form, which packs the kernels.
+std::optional<Tensor> faster_product(const Tensor& direct, const Tensor& x, const Tensor& kernel,
+                                     const TargetFacts& target, const ConvolutionOptions& options,
+                                     const SourceLocation& where) {
+  // Maps of the result load the product from memory. This takes longer than packing the kernels if
+  // there are fewer channels.
+  constexpr std::int64_t kMinChannels = 96;
+  const bool is_pointwise = tir::is_one(kernel.shape()[2]) && tir::is_one(kernel.shape()[3]);
+  const bool has_padding = std::ranges::any_of(options.padding, [](int n) { return n > 0; });
+  if (!is_pointwise || has_padding || target.is_gpu() || te::is_constant_input(kernel))
+    return std::nullopt;
+  std::vector<std::int64_t> extents;
+  for (const te::Expr& extent : direct.shape()) {
+    extents.push_back(tir::constant_int(extent).value_or(0));
+    if (extents.back() == 0) return std::nullopt;
+  }
+  const std::int64_t batch = extents[0], filters = extents[1], places = extents[2] * extents[3];
+  const std::int64_t channels = tir::constant_int(kernel.shape()[1]).value_or(0);
+  const bool is_known = std::ranges::all_of(
+      x.shape(), [](const te::Expr& extent) { return tir::constant_int(extent).has_value(); });
+  constexpr int kEnd = std::numeric_limits<int>::max();
+  if (!is_known || channels < kMinChannels || places > kEnd) return std::nullopt;
+  // A slice drops the positions that the stride skips.
+  const auto [down, across] = options.stride;
+  const Tensor image = down == 1 && across == 1
+                           ? x
+                           : strided_slice(x, {0, 0, 0, 0}, {kEnd, kEnd, kEnd, kEnd},
+                                           {1, 1, down, across}, "T_strided_slice", where);
+  // Threads share the parts of a single product, but whole products of a batch.
+  const auto matrices = [&](const Tensor& from, std::int64_t count, std::int64_t rows,
+                            std::int64_t columns) {
+    std::vector<te::Expr> shape;
+    for (const std::int64_t extent : {count, rows, columns})
+      shape.push_back(tir::make_int(direct.shape()[0].dtype(), extent));
+    if (batch == 1) shape.erase(shape.begin());
+    return reshape(from, shape, "T_reshape", where);
+  };
+  const Tensor product = (batch > 1 ? batch_matmul : matmul)(
+      matrices(kernel, 1, filters, channels), matrices(image, batch, channels, places),
+      {.out_dtype = options.out_dtype}, where);
+  return reshape(product, direct.shape(), direct.name(), where);
+}
+
 }  // namespace
 
 Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
                            ConvolutionOptions options, SourceLocation where) {
   if (auto winograd = faster_winograd(Layout::Nchw, x, kernel, target, options))
     return conv2d_winograd_nchw(x, kernel, std::move(*winograd), where);
-  return conv2d_nchw(x, kernel, std::move(options), where);
+  const Tensor direct = conv2d_nchw(x, kernel, options, where);
+  return faster_product(direct, x, kernel, target, options, where).value_or(direct);
 }
 
 Tensor fastest_conv2d_nhwc(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
