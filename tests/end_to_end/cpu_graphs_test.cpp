@@ -412,6 +412,44 @@ TEST(TopiSchedule, LeavesWhatWasTouched) {
   EXPECT_EQ(testing::compare_with_default(s, {A, B, C}, {.compile_c = false}), "");
 }
 
+/// `A` and the stages of `steps` steps, each of which adds the two neighbours of an element to it.
+std::vector<Tensor> neighbour_sums(int steps, const Tensor& A) {
+  std::vector<Tensor> stages{A};
+  for (int n = 0; n < steps; ++n)
+    stages.push_back(te::compute(
+        {50}, {"i"},
+        [&, T = stages.back()](Var i) {
+          return T(tir::max(i - 1, 0)) + T(i) + T(tir::min(i + 1, 49));
+        },
+        "S" + std::to_string(n)));
+  return stages;
+}
+
+TEST(TopiSchedule, StoresAMapIfAnElementReadsManyOfItsElements) {
+  const Tensor A = te::placeholder({50}, "A");
+  const std::vector<Tensor> steps = neighbour_sums(3, A);
+  const Tensor& C = steps.back();
+  const te::Schedule s = te::create_schedule(C);
+  schedule(s, {C}, Target("llvm").facts());
+  const auto is_inlined = [&](const Tensor& x) {
+    return std::holds_alternative<te::AttachInline>(s[x].data().attach);
+  };
+  // An element of the last step is computed from three reads of the step before it, and from nine
+  // reads of the first step.
+  EXPECT_TRUE(is_inlined(steps[2]));
+  EXPECT_FALSE(is_inlined(steps[1]));
+  EXPECT_EQ(checked(chosen, C, {A, C}), "");
+}
+
+TEST(TopiSchedule, LowersALongChainOfStagesThatReadTheStageBeforeTwice) {
+  const Tensor A = te::placeholder({8, 16}, "A");
+  Tensor T = A;
+  for (int n = 0; n < 24; ++n) T = multiply(add(T, relu(subtract(T, 0.5f))), 0.75f);
+  const te::Schedule s = te::create_schedule(T);
+  schedule(s, {T}, Target("llvm").facts());
+  EXPECT_NO_THROW(lower(s, {A, T}));
+}
+
 TEST(TopiSchedule, OfAConvolutionItsPoolAndAProductOfThat) {
   const Tensor X = te::placeholder({1, 4, 10, 10}, "X"), K = te::placeholder({20, 4, 3, 3}, "K"),
                W = te::placeholder({9, 20}, "W");

@@ -316,6 +316,15 @@ TEST(InferBound, AnIndexReadFromAnotherTensorNeedsTheWholeDimension) {
   EXPECT_EQ(extent_of(infer_bound(s), s[B].axis(0)), "64");
 }
 
+TEST(InferBound, ABoundThatIncludesTheWholeAxisIsEnoughForATileThatEndsBehindIt) {
+  Tensor A = placeholder({13}, "A");
+  Tensor B = elementwise(A, "B"), C = elementwise(B, "C");
+  Schedule s = create_schedule(C);
+  auto [o, i] = s[C].split(s[C].axis(0), 4);
+  s[B].compute_at(s[C], o).bound(s[B].axis(0), Range(0, 13));
+  EXPECT_EQ(extent_of(infer_bound(s), s[B].axis(0)), "13");
+}
+
 TEST(InferBound, ADividedIndexNeedsAsManyAsItTouches) {
   Tensor A = placeholder({32}, "A");
   Tensor B = elementwise(A, "B");

@@ -264,11 +264,20 @@ void BoundInference::check_stays_inside(const FrozenStage& stage, const IterVar&
                                         const Range& bound,
                                         const std::vector<Interval>& sets) const {
   const Interval allowed = Interval::from_range(bound);
+  const auto begins_by = [&](const Expr& least) {
+    return arith::can_prove(*allowed.min() <= least, facts_);
+  };
+  const auto ends_after = [&](const Expr& greatest) {
+    return arith::can_prove(greatest <= *allowed.max(), facts_);
+  };
+  // Unless the axis overruns, guards keep the readers from elements beyond its ends.
+  const Interval all = Interval::from_range(declared(axis));
+  const bool has_first = !stage.rounds_up(axis) && begins_by(*all.min()),
+             has_last = !stage.rounds_up(axis) && ends_after(*all.max());
   for (const Interval& set : sets) {
     if (set.is_empty()) continue;
-    const bool is_inside = set.is_bounded() &&
-                           arith::can_prove(*allowed.min() <= *set.min(), facts_) &&
-                           arith::can_prove(*set.max() <= *allowed.max(), facts_);
+    const bool is_inside = (has_first || (set.min() && begins_by(*set.min()))) &&
+                           (has_last || (set.max() && ends_after(*set.max())));
     if (is_inside) continue;
     throw BoundError(
         "bound of axis `" + axis.name() + "` of stage `" + name_of(stage) + "`: its readers need " +

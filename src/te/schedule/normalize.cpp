@@ -32,7 +32,7 @@ class Expander {
   Expr operator()(const Expr& e) { return visit(e, {}, done_); }
 
   [[noreturn]] void refuse() const {
-    fail("compute_inline into", reader_,
+    fail("normalize", reader_,
          "after inlining, the stage would have more than " + std::to_string(kMaxInlinedNodes) +
              " operations; compute some of the inlined stages as tensors (compute_root or "
              "compute_at)",

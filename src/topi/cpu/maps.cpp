@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <tuple>
+#include <unordered_set>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/stage_data.h"
@@ -25,24 +26,30 @@ bool is_inlined(const Schedule& s, const Tensor& x) {
   return std::holds_alternative<te::AttachInline>(s[x].data().attach);
 }
 
+/// Returns the operation and all inlined operations from which it is computed.
+std::vector<Operation> with_inlined(const Schedule& s, const Operation& op) {
+  std::vector<Operation> all{op};
+  std::unordered_set<const te::OperationNode*> seen{op.get()};
+  for (std::size_t n = 0; n < all.size(); ++n)
+    for (const Tensor& input : Operation(all[n]).inputs())
+      if (is_inlined(s, input) && seen.insert(input.op().get()).second) all.push_back(input.op());
+  return all;
+}
+
 /// Whether the order of the loops traverses all inputs contiguously, so that the loops can be
 /// fused.
 bool is_flat(const Schedule& s, const Operation& op) {
-  return te::is_elementwise(op) && std::ranges::all_of(op.inputs(), [&](const Tensor& input) {
-           return !is_inlined(s, input) || is_flat(s, input.op());
-         });
+  return std::ranges::all_of(with_inlined(s, op), te::is_elementwise);
 }
 
-/// Whether each element is computed by a call for which `is_wanted` holds, directly or through an
-/// inlined producer.
+/// Whether each element is computed by a call for which `is_wanted` holds.
 bool has_function(const Schedule& s, const Operation& op,
                   const std::function<bool(const tir::Call&)>& is_wanted) {
-  bool found = false;
-  for (const Expr& e : op.body())
-    tir::walk(e, [&](const tir::Call& call) { found = found || is_wanted(call); });
-  for (const Tensor& input : op.inputs())
-    found = found || (is_inlined(s, input) && has_function(s, input.op(), is_wanted));
-  return found;
+  return std::ranges::any_of(with_inlined(s, op), [&](const Operation& each) {
+    return std::ranges::any_of(each.body(), [&](const Expr& e) {
+      return tir::any_node(e, [&](const tir::Call& call) { return is_wanted(call); });
+    });
+  });
 }
 
 /// Returns the number of adjacent elements that one iteration computes. Math functions are long

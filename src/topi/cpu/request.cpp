@@ -1,10 +1,16 @@
 #include "topi/cpu/request.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/walk.h"
 #include "topi/cpu/arrange.h"
 #include "topi/ops/patterns.h"
 
@@ -13,17 +19,25 @@ namespace tenon::topi::cpu {
 using te::Operation;
 using te::Schedule;
 using te::Stage;
+using tir::Expr;
 
 bool reads(const Operation& reader, const Operation& op) {
   return std::ranges::any_of(reader.inputs(),
                              [&](const Tensor& input) { return input.op().same_as(op); });
 }
 
+namespace {
+
+bool is_free(const Schedule& s, const Stage& stage) {
+  return te::is_untouched(stage) && !is_one_of(stage.op(), s.outputs());
+}
+
+}  // namespace
+
 bool is_only_for(const Schedule& s, const Stage& stage, const std::vector<Operation>& readers) {
-  const Operation op = stage.op();
-  if (!te::is_untouched(stage) || is_one_of(op, s.outputs())) return false;
-  return std::ranges::all_of(stage.readers(),
-                             [&](const Stage& reader) { return is_one_of(reader.op(), readers); });
+  return is_free(s, stage) && std::ranges::all_of(stage.readers(), [&](const Stage& reader) {
+           return is_one_of(reader.op(), readers);
+         });
 }
 
 bool is_map_only_for(const Schedule& s, const Tensor& x, const Operation& reader) {
@@ -48,8 +62,17 @@ std::vector<Operation> group_with(
     path.pop_back();
   }
   std::vector<Operation> group{out};
-  for (auto op = above.rbegin() + 1; op != above.rend(); ++op)
-    if (is_only_for(s, s[*op], group) && joins(*op, group)) group.push_back(*op);
+  std::unordered_set<const te::OperationNode*> members{out.get()};
+  for (auto op = above.rbegin() + 1; op != above.rend(); ++op) {
+    const Stage stage = s[*op];
+    std::vector<Operation> readers;
+    for (const Stage& reader : stage.readers()) readers.push_back(reader.op());
+    const bool is_read_inside = std::ranges::all_of(
+        readers, [&](const Operation& reader) { return members.contains(reader.get()); });
+    if (!is_read_inside || !is_free(s, stage) || !joins(*op, readers)) continue;
+    group.push_back(*op);
+    members.insert(op->get());
+  }
   return group;
 }
 
@@ -131,10 +154,98 @@ Schedule schedule_core(const char* function, const Tensor& out, IsCore is_core, 
   return s;
 }
 
+namespace {
+
+/// Counts the elements of inlined maps from which one element of a tensor is computed.
+class InlinedElements {
+ public:
+  explicit InlinedElements(const Operation& out) { maps_[out.get()] = {0, {0}, 1}; }
+
+  /// Adds a map. Returns false, and adds nothing, if one element of the tensor would be computed
+  /// from too many elements of the map. Precondition: the operations that read the map were added.
+  bool add(const Operation& map, const std::vector<Operation>& readers) {
+    // An element that is read several times is computed once, but the lowered expression contains
+    // all reads.
+    constexpr std::size_t kMaxElements = 8;
+    constexpr double kMaxReads = 1 << 12;
+    Counts counts{maps_.size(), {}, 0};
+    for (const Operation& reader : readers) {
+      const Counts& outer = maps_.at(reader.get());
+      std::vector<std::vector<Expr>> places;
+      for (const Expr& e : reader.body())
+        tir::walk(e, [&](const tir::ProducerLoad& load) {
+          if (!Tensor::of(load).op().same_as(map)) return;
+          counts.reads += outer.reads;
+          if (std::ranges::none_of(places, [&](const std::vector<Expr>& place) {
+                return tir::structural_equal(place, load.indices);
+              }))
+            places.push_back(load.indices);
+        });
+      for (std::size_t n = 0; n < places.size(); ++n)
+        for (const std::size_t element : outer.elements)
+          counts.elements.insert(is_own(places[n], reader) ? element
+                                                           : id_of({outer.number, n, element}));
+    }
+    all_reads_ += counts.reads;
+    if (counts.elements.size() > kMaxElements || all_reads_ > kMaxReads) {
+      all_reads_ -= counts.reads;
+      return false;
+    }
+    maps_[map.get()] = std::move(counts);
+    return true;
+  }
+
+ private:
+  struct Counts {
+    std::size_t number;
+    /// The different elements. Maps that are read at the reader's own position have the element of
+    /// the reader.
+    std::set<std::size_t> elements;
+    double reads;
+  };
+  /// The number of a reader, of a place that it reads, and its own element.
+  using Place = std::array<std::size_t, 3>;
+
+  static bool is_own(const std::vector<Expr>& place, const Operation& reader) {
+    return std::ranges::equal(place, reader.axis(), [](const Expr& index, const te::IterVar& axis) {
+      return index.same_as(axis.var());
+    });
+  }
+  std::size_t id_of(const Place& place) {
+    return ids_.try_emplace(place, ids_.size() + 1).first->second;
+  }
+
+  std::unordered_map<const te::OperationNode*, Counts> maps_;
+  std::map<Place, std::size_t> ids_;
+  double all_reads_ = 0;
+};
+
+/// Returns the operations that are computed, directly or through maps, from the result of another
+/// kind of operation. Only these can have their own schedules.
+std::unordered_set<const te::OperationNode*> computed_from_others(const Schedule& s) {
+  std::unordered_set<const te::OperationNode*> found;
+  for (const Stage& stage : s.stages()) {
+    const Operation op = stage.op();
+    const bool is_other = op.as<te::Compute>() && !te::is_injective(op);
+    if (is_other || std::ranges::any_of(op.inputs(), [&](const Tensor& input) {
+          return found.contains(s[input].op().get());
+        }))
+      found.insert(op.get());
+  }
+  return found;
+}
+
+}  // namespace
+
 void inline_maps(const Schedule& s, const Tensor& out) {
+  const std::unordered_set<const te::OperationNode*> others = computed_from_others(s);
+  const Operation of_out = s[out].op();
+  InlinedElements elements(of_out);
   const std::vector<Operation> group = group_with(
-      s, s[out].op(), te::is_injective, [&](const Operation& op, const std::vector<Operation>&) {
-        return te::is_injective(op) && !has_own_schedule(s, op.output(0));
+      s, of_out, te::is_injective, [&](const Operation& op, const std::vector<Operation>& readers) {
+        const bool may_have_schedule = others.contains(op.get());
+        return te::is_injective(op) && !(may_have_schedule && has_own_schedule(s, op.output(0))) &&
+               elements.add(op, readers);
       });
   for (auto op = group.begin() + 1; op != group.end(); ++op) s[*op].compute_inline();
 }

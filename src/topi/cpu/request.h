@@ -49,8 +49,8 @@ te::Schedule schedule_core(const char* function, const Tensor& out, IsCore is_co
                            const tir::TargetFacts& target, const SourceLocation& where);
 
 /// Returns the operations that can be computed together with `out`, consumers first. The first one
-/// is `out`. An operation is added if `joins(operation, group so far)` holds and only operations of
-/// the group read it. The search visits the inputs of an operation only if `continues` holds for
+/// is `out`. An operation is added if only operations of the group read it and `joins(operation,
+/// its readers)` holds. The search visits the inputs of an operation only if `continues` holds for
 /// it.
 std::vector<te::Operation> group_with(
     const te::Schedule& s, const te::Operation& out,
@@ -68,7 +68,8 @@ bool reads(const te::Operation& reader, const te::Operation& op);
 /// stages of `scheduled`, which the user has scheduled.
 void leave_loops_to_compiler(const te::Schedule& s, const std::vector<te::Operation>& scheduled);
 
-/// Inlines each map that is only read by the operation of the tensor or by other inlined maps.
+/// Inlines the maps that only the operation of the tensor and other inlined maps read. A map is not
+/// inlined if that would compute many elements of it for one element of the tensor.
 void inline_maps(const te::Schedule& s, const Tensor& out);
 
 }  // namespace tenon::topi::cpu

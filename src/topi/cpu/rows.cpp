@@ -122,10 +122,9 @@ std::vector<Operation> producers_by_rows(const Schedule& s, const Tensor& out, s
         // Without row dimensions, a reduction with output axes does not join the group. It is
         // scheduled on its own.
         const bool is_own = rows == 0 && !op.reduce_axis().empty() && !op.axis().empty();
-        const auto reads_op = [&](const Operation& reader) { return reads(reader, op); };
-        return !is_own && !is_core(op.output(0)) && std::ranges::any_of(readers, reads_op) &&
+        return !is_own && !is_core(op.output(0)) &&
                std::ranges::all_of(readers, [&](const Operation& reader) {
-                 return !reads_op(reader) || reads_own_row(reader, op, rows);
+                 return reads_own_row(reader, op, rows);
                });
       });
   group.erase(group.begin());
