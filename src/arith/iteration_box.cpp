@@ -16,10 +16,11 @@ using namespace tir;
 
 IterationBox::IterationBox(Loops loops) : loops_(std::move(loops)) {
   for (const auto& [var, range] : loops_) {
-    if (constant_int(range.extent)) continue;
+    const std::optional<std::int64_t> extent = constant_int(range.extent);
+    if (extent && *extent >= 1) continue;
     const Expr is_empty = wide_position(range.extent) <= 0;
     is_empty_ = is_empty_ ? *is_empty_ || is_empty : is_empty;
-    scopes_.push_back(facts_.assume(range.extent >= 1));
+    if (!extent) scopes_.push_back(facts_.assume(range.extent >= 1));
   }
 }
 

@@ -251,5 +251,10 @@ TEST(IterationBox, EndsAreTheLeastAndTheGreatestValue) {
   EXPECT_GT(found, 1500);
 }
 
+TEST(IterationBox, ABoxWithALoopOfNoIterationsIsEmpty) {
+  const IterationBox box({{i, Range::from_extent(Expr(0))}, {j, Range::from_extent(Expr(4))}});
+  EXPECT_TRUE(is_true(box.or_empty(make_false())));
+}
+
 }  // namespace
 }  // namespace tenon::arith

@@ -151,16 +151,31 @@ class SpanBuilder {
       : loop_(loop), finder_(finder), facts_(facts) {}
 
   void add(const Expr& condition) {
-    std::optional<GuardSpan> narrow = narrowed(condition);
+    std::optional<Ends> narrow = narrowed(condition);
     if (!narrow) return;
-    span_ = std::move(*narrow);
-    span_.settled.emplace(&condition.node(), make_true());
+    ends_ = std::move(*narrow);
+    settled_.emplace(&condition.node(), make_true());
   }
 
   /// Returns the index with its clamps removed. Narrows the span to the iterations in which the
   /// result is equivalent.
   Expr settle(const Expr& e) {
-    if (!uses_var(e, loop_.var)) return e;
+    if (const auto known = done_.find(&e.node()); known != done_.end()) return known->second;
+    const Expr result = uses_var(e, loop_.var) ? without_clamps(e) : e;
+    done_.emplace(&e.node(), result);
+    return result;
+  }
+
+  std::optional<GuardSpan> take() {
+    if (settled_.empty()) return std::nullopt;
+    return GuardSpan{ends_.first, ends_.second, std::move(settled_)};
+  }
+
+ private:
+  /// The beginning and the end of a span.
+  using Ends = std::pair<std::optional<Expr>, std::optional<Expr>>;
+
+  Expr without_clamps(const Expr& e) {
     const Expr inside = map_children(e, [&](const Expr& child) { return settle(child); });
     if (!e.dtype().is_int() || !e.dtype().is_scalar()) return inside;
     if (const Select* n = inside.as<Select>())
@@ -180,17 +195,11 @@ class SpanBuilder {
     return inside;
   }
 
-  std::optional<GuardSpan> take() {
-    if (span_.settled.empty()) return std::nullopt;
-    return std::move(span_);
-  }
-
- private:
-  /// Returns the part of the span in which the condition holds; nullopt if that part is unknown or
-  /// not useful.
-  std::optional<GuardSpan> narrowed(const Expr& condition) {
+  /// Returns the ends of the part of the span in which the condition holds; nullopt if that part is
+  /// unknown or not useful.
+  std::optional<Ends> narrowed(const Expr& condition) {
     const Expr simple = arith::simplify(condition, facts_);
-    if (is_true(simple)) return span_;
+    if (is_true(simple)) return ends_;
     if (!uses_var(simple, loop_.var)) return std::nullopt;
     const std::optional<Interval> where =
         arith::deduce_bound(loop_.var, simple, {}, finder_.relaxed, facts_);
@@ -206,10 +215,10 @@ class SpanBuilder {
     if (end && arith::can_prove(*end <= loop_.min, facts_)) return std::nullopt;
     if (!is_confirmed(simple, begin.value_or(loop_.min), end.value_or(loop_end)))
       return std::nullopt;
-    GuardSpan result = span_;
-    if (begin)
-      result.begin = span_.begin ? arith::simplify(max(*span_.begin, *begin), facts_) : *begin;
-    if (end) result.end = span_.end ? arith::simplify(min(*span_.end, *end), facts_) : *end;
+    Ends result = ends_;
+    auto& [first, last] = result;
+    if (begin) first = first ? arith::simplify(max(*first, *begin), facts_) : *begin;
+    if (end) last = last ? arith::simplify(min(*last, *end), facts_) : *end;
     return result;
   }
 
@@ -230,7 +239,7 @@ class SpanBuilder {
   }
 
   Expr settled(const Expr& e, const Expr& value) {
-    span_.settled.emplace(&e.node(), value);
+    settled_.emplace(&e.node(), value);
     return value;
   }
 
@@ -257,29 +266,29 @@ class SpanBuilder {
   /// Narrows the span to the iterations that do not need a clamp. Unlike a guard, a clamp justifies
   /// a copy of the loop only if these are most of the iterations.
   bool narrow_for_clamp(const std::vector<Expr>& conditions) {
-    GuardSpan before = span_;
+    Ends before = ends_;
     for (const Expr& condition : conditions) {
-      std::optional<GuardSpan> narrow = finder_.uses_unknown(condition) ||
-                                                effect_of(condition) != Effect::Pure ||
-                                                arith::wraps(condition, facts_)
-                                            ? std::nullopt
-                                            : narrowed(condition);
+      std::optional<Ends> narrow = finder_.uses_unknown(condition) ||
+                                           effect_of(condition) != Effect::Pure ||
+                                           arith::wraps(condition, facts_)
+                                       ? std::nullopt
+                                       : narrowed(condition);
       if (!narrow || !has_most_iterations(*narrow)) {
-        span_ = std::move(before);
+        ends_ = std::move(before);
         return false;
       }
-      span_ = std::move(*narrow);
+      ends_ = std::move(*narrow);
     }
     return true;
   }
 
-  bool has_most_iterations(const GuardSpan& span) const {
+  bool has_most_iterations(const Ends& span) const {
     const std::optional<std::int64_t> min = constant_int(loop_.min),
                                       extent = constant_int(loop_.extent);
     if (!min || !extent) return true;
-    const std::optional<std::int64_t> begin = span.begin ? constant_int(*span.begin) : min;
+    const std::optional<std::int64_t> begin = span.first ? constant_int(*span.first) : min;
     const std::optional<std::int64_t> end =
-        span.end ? constant_int(*span.end) : std::optional(*min + *extent);
+        span.second ? constant_int(*span.second) : std::optional(*min + *extent);
     return begin && end && (std::min(*end, *min + *extent) - std::max(*begin, *min)) * 2 >= *extent;
   }
 
@@ -295,7 +304,10 @@ class SpanBuilder {
   const For& loop_;
   const Finder& finder_;
   Facts& facts_;
-  GuardSpan span_;
+  Ends ends_;
+  Settled settled_;
+  /// The results of settle, by its argument.
+  Settled done_;
 };
 
 /// Returns the largest useful span; nullopt if no useful span was found. In the span, some guards
@@ -311,24 +323,30 @@ std::optional<GuardSpan> find_span(const For& loop, bool finds_all_conditions, b
   return builder.take();
 }
 
-/// Replaces the nodes in GuardSpan::settled by the expressions that they equal within the span, and
-/// folds the result.
-Expr within_span(const Expr& e, const Settled& settled) {
-  if (const auto found = settled.find(&e.node()); found != settled.end()) return found->second;
-  const Expr result = map_children(e, [&](const Expr& c) { return within_span(c, settled); });
-  if (result.same_as(e)) return e;
-  if (const Binary* both = as_binary(result, BinaryOp::And))
+/// Folds a conjunction or a choice if one of its conditions is the constant true.
+Expr without_known_conditions(const Expr& e) {
+  if (const Binary* both = as_binary(e, BinaryOp::And))
     return fold(BinaryOp::And, both->a, both->b);
-  if (const Call* call = as_call(result, Intrin::likely); call && is_true(call->args[0]))
+  if (const Call* call = as_call(e, Intrin::likely); call && is_true(call->args[0]))
     return make_true();
-  if (const Call* call = as_call(result, Intrin::if_then_else); call && is_true(call->args[0]))
+  if (const Call* call = as_call(e, Intrin::if_then_else); call && is_true(call->args[0]))
     return call->args[1];
-  if (const Select* select = result.as<Select>(); select && is_true(select->condition))
+  if (const Select* select = e.as<Select>(); select && is_true(select->condition))
     return select->if_true;
+  return e;
+}
+
+/// Replaces the nodes in GuardSpan::settled by the expressions that they equal within the span, and
+/// folds the result. Adds the results of all visited nodes to `settled`.
+Expr within_span(const Expr& e, Settled& settled) {
+  if (const auto found = settled.find(&e.node()); found != settled.end()) return found->second;
+  const Expr inside = map_children(e, [&](const Expr& c) { return within_span(c, settled); });
+  const Expr result = inside.same_as(e) ? e : without_known_conditions(inside);
+  settled.emplace(&e.node(), result);
   return result;
 }
 
-Stmt within_span(const Stmt& s, const Settled& settled) {
+Stmt within_span(const Stmt& s, Settled& settled) {
   const Stmt result = map_children(
       s, [&](const Expr& e) { return within_span(e, settled); },
       [&](const Stmt& c) { return within_span(c, settled); });
@@ -439,7 +457,7 @@ class Partitioner {
     // gather.
     const bool finds_clamps =
         loop.kind != ForKind::Vectorized && edges_around_ < kMaxEdges && !is_in_kernel_;
-    const std::optional<GuardSpan> span =
+    std::optional<GuardSpan> span =
         find_span(loop, hinted_.contains(&loop.var.node()), finds_clamps, facts_);
     if (!span || has_barrier(loop.body)) return std::nullopt;
     const Expr last = arith::simplify(loop.min + loop.extent, facts_);
