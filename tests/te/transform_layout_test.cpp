@@ -373,6 +373,23 @@ TEST_F(LayoutTest, ACacheOfAPaddedLayoutReadsNothingOutside) {
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(out[i], in[4 - i] * 2) << i;
 }
 
+TEST_F(LayoutTest, TheRangeOfALoopHasTheTypeOfItsVariable) {
+  const Var n = size_var("n", Int(64));
+  const Tensor A = placeholder({3, n}, "A");
+  const Tensor B = compute(
+      {3, n}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "B");
+  const Tensor C = compute(
+      {n}, {"j"}, [&](Var j) { return B(0, j) + B(2, j); }, "C");
+  const Schedule s = create_schedule(C);
+  const std::vector<IterVar> loops = s[B].transform_layout(
+      [](Var i, Var j) {
+        return std::vector<Expr>{floordiv(j, 4), i, floormod(j, 4)};
+      },
+      {.pad = true});
+  const Range range = infer_bound(s)[loops[2]];
+  EXPECT_EQ(range.extent.dtype(), loops[2].var().dtype());
+}
+
 TEST(ImageOf, ARegionThatBeginsAtTheResultOfACallHasAnImage) {
   const Var p("p"), k("k");
   const Transform::Map tiles{{p}, {floordiv(p, 4), floormod(p, 4)}};

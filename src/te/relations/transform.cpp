@@ -149,7 +149,7 @@ void ranges_down(const Transform& transform, AxisRanges& ranges, Facts& facts) {
     }
     const std::optional<Expr> first = first_of(transform, i, ranges);
     const Expr extent = first ? *image.max() + 1 - *first : *image.max() + 1;
-    set_range(axis, simplify(extent, facts), ranges, facts);
+    set_range(axis, cast(axis.var().dtype(), simplify(extent, facts)), ranges, facts);
   }
 }
 
