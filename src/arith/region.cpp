@@ -20,6 +20,9 @@ namespace {
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
+/// The count of a digit whose variable has a symbolic extent.
+constexpr std::int64_t kSymbolic = -1;
+
 /// A piece of a domain variable: values 0 .. count-1, times its scale.
 struct Digit {
   std::size_t var;
@@ -38,19 +41,22 @@ class RegionEstimate {
  public:
   explicit RegionEstimate(const std::vector<std::pair<Var, Range>>& domain) {
     for (const auto& [var, range] : domain) {
-      std::optional<std::int64_t> min = constant_int(range.min),
-                                  extent = constant_int(range.extent);
+      const std::optional<std::int64_t> min = constant_int(range.min),
+                                        extent = constant_int(range.extent);
+      index_.emplace(&var.node(), domain_.size());
+      domain_.push_back(range);
       if (!min || !extent) {
-        is_known_ = false;
-        return;
+        facts_.bind(var, range);
+        continue;
       }
       is_empty_ = is_empty_ || *extent <= 0;
-      index_.emplace(&var.node(), domain_.size());
-      domain_.emplace_back(*min, *extent);
       // A variable with a single value gets only a bound. If it were bound to the value, the
       // simplifier would substitute it, and its digits could not be recognized.
       facts_.bind_bound(var, ConstBound{min, *min + *extent - 1});
     }
+    is_known_ = std::ranges::none_of(domain_, [&](const Range& range) {
+      return uses_domain(range.min) || uses_domain(range.extent);
+    });
     uses_.resize(domain_.size());
   }
 
@@ -96,28 +102,45 @@ class RegionEstimate {
         number.base.add(term, 1);
         continue;
       }
-      const auto [min, extent] = domain_[it->second];
-      if (!term.is_whole() && min != 0) return std::nullopt;
-      if (term.is_whole()) number.base.add(term.scale * min);
-      std::int64_t count = ceil_divide(std::min(extent, term.upper), term.lower);
-      if (count > 1)
+      const Range& range = domain_[it->second];
+      if (!term.is_whole() && !is_zero(range.min)) return std::nullopt;
+      if (term.is_whole() && range.min.dtype() != sum.dtype()) return std::nullopt;
+      if (term.is_whole()) number.base.add(canonical.sum_of(range.min), term.scale);
+      const std::int64_t count = count_of(range.extent, term);
+      if (count == 0) return std::nullopt;
+      if (count != 1)
         number.digits.push_back({it->second, term.lower, term.upper, term.scale, count});
     }
-    std::ranges::stable_sort(number.digits, {},
-                             [](const Digit& digit) { return std::abs(digit.scale); });
+    std::ranges::stable_sort(number.digits, {}, [](const Digit& digit) {
+      return std::pair(std::abs(digit.scale), digit.count == kSymbolic);
+    });
     return number;
+  }
+
+  /// Returns the number of values of a piece of a variable with this extent; 0 if it is unknown.
+  std::int64_t count_of(const Expr& extent, const Term& term) const {
+    if (const auto known = constant_int(extent))
+      return ceil_divide(std::min(*known, term.upper), term.lower);
+    if (!is_multiple(extent, term.upper == kNoUpper ? term.lower : term.upper)) return 0;
+    return term.upper == kNoUpper ? kSymbolic : term.upper / term.lower;
+  }
+
+  bool is_multiple(const Expr& extent, std::int64_t factor) const {
+    if (const auto known = constant_int(extent)) return *known % factor == 0;
+    return factor == 1 ||
+           can_prove(floormod(extent, make_int(extent.dtype(), factor)) == 0, facts_);
   }
 
   /// Whether pieces of one variable do not overlap, so that all combinations of their values occur.
   bool are_independent() const {
     for (std::size_t var = 0; var < domain_.size(); ++var) {
-      const std::int64_t extent = domain_[var].second;
+      const Expr& extent = domain_[var].extent;
       std::vector<Digit> pieces = uses_[var];
       std::ranges::sort(pieces, {}, &Digit::lower);
       for (std::size_t i = 1; i < pieces.size(); ++i) {
         if (pieces[i].lower % pieces[i - 1].upper != 0) return false;
-        if (extent % pieces[i].lower != 0) return false;
-        if (pieces[i].upper != kNoUpper && extent % pieces[i].upper != 0) return false;
+        if (!is_multiple(extent, pieces[i].lower)) return false;
+        if (pieces[i].upper != kNoUpper && !is_multiple(extent, pieces[i].upper)) return false;
       }
     }
     return true;
@@ -138,7 +161,8 @@ class RegionEstimate {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (numbers[i].digits != number->digits) continue;
       for (const Digit& digit : number->digits) {
-        if (digit.scale < 0 || uses_[digit.var].size() != 1) return false;
+        if (digit.scale < 0 || digit.count == kSymbolic || uses_[digit.var].size() != 1)
+          return false;
       }
       limits_[i] = std::min(limits_[i], *limit - number->base.constant());
       return limits_[i] > 0;
@@ -151,20 +175,33 @@ class RegionEstimate {
     std::int64_t step = number.digits.empty() ? 1 : std::abs(number.digits.front().scale);
     if (width < step) return std::nullopt;
     std::int64_t size = step;
+    std::optional<Expr> symbolic;
     for (const Digit& digit : number.digits) {
-      if (std::abs(digit.scale) != size) return std::nullopt;
+      if (std::abs(digit.scale) != size || symbolic) return std::nullopt;
+      if (digit.count == kSymbolic) {
+        // The result must be empty if the variable has no values.
+        if (digit.scale < 0 || width != step) return std::nullopt;
+        const Expr& extent = domain_[digit.var].extent;
+        symbolic = floordiv(extent, make_int(extent.dtype(), digit.lower));
+        continue;
+      }
       if (digit.scale < 0) number.base.add(digit.scale * (digit.count - 1));
       size *= digit.count;
     }
+    const Expr base = number.base.expr();
+    if (symbolic) {
+      if (limit != kNoUpper) return std::nullopt;
+      const Expr extent = cast(base.dtype(), *symbolic) * make_int(base.dtype(), size);
+      return Interval::from_range(Range::from_min_extent(base, simplify(extent, facts_)));
+    }
     std::int64_t last = size - step;
     if (limit != kNoUpper) last = std::min(last, (limit - 1) / step * step);
-    Expr extent = make_int(number.base.dtype(), last + width);
-    return Interval::from_range(Range::from_min_extent(number.base.expr(), extent));
+    const Expr extent = make_int(base.dtype(), last + width);
+    return Interval::from_range(Range::from_min_extent(base, extent));
   }
 
   Facts facts_;
-  /// The minimum and extent of each domain variable.
-  std::vector<std::pair<std::int64_t, std::int64_t>> domain_;
+  std::vector<Range> domain_;
   std::unordered_map<const ExprNode*, std::size_t> index_;
   /// The digits of each domain variable, in all dimensions.
   std::vector<std::vector<Digit>> uses_;

@@ -13,6 +13,7 @@
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
 #include "tests/tables/table.h"
 
 namespace tenon::arith {
@@ -161,6 +162,27 @@ TEST(RegionLowerBound, RegionsOfTheTable) {
     EXPECT_EQ(min + " to " + max, row.min + " to " + row.max)
         << row.relaxed << " where " << row.predicate;
   }
+}
+
+TEST(RegionLowerBound, ALoopOfSymbolicExtentMayBeTheLastDigit) {
+  const Var i("i"), j("j"), m("m"), n("n");
+  const auto ends_of = [&](const Expr& index, const Expr& extent) {
+    const auto found =
+        region_lower_bound({Range::from_min_extent(index, 1)},
+                           {{i, Range::from_min_extent(m, extent)}, {j, Range(0, 4)}}, make_true());
+    return found ? std::optional(std::pair(print_expr(simplify(*(*found)[0].min())),
+                                           print_expr(simplify(*(*found)[0].max()))))
+                 : std::nullopt;
+  };
+  // (m, n) elements from m*4 to m*4 + n*4 - 1.
+  EXPECT_EQ(ends_of(i * 4 + j, n),
+            std::pair(std::string("(m*4)"), std::string("(((n*4) + (m*4)) - 1)")));
+  // The loop over j skips elements between two iterations of i.
+  EXPECT_EQ(ends_of(i * 5 + j, n), std::nullopt);
+  // The loop over i is not the last digit.
+  EXPECT_EQ(ends_of(i + j * 4, n), std::nullopt);
+  // The range of i depends on j.
+  EXPECT_EQ(ends_of(i * 4 + j, j), std::nullopt);
 }
 
 TEST(RegionLowerBound, NegativeStride) {
