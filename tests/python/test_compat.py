@@ -252,7 +252,40 @@ def halves(a):
     return b
 
 
+@te.hybrid.script
+def inverted(a):
+    b = output_tensor((4,), "int32")
+    for i in range(4):
+        b[i] = a[i] & ~1
+    return b
+
+
+@te.hybrid.script
+def unchanged(a):
+    b = output_tensor((4,), "int32")
+    for i in range(4):
+        b[i] = a[i]
+        for k in const_range(0):
+            b[i] = k
+    for i in range(3, 1):
+        b[i] = 0
+    return b
+
+
+@te.hybrid.script
+def reusing_a_name(a):
+    b = output_tensor((4,), "int32")
+    for i in range(4):
+        b[i] = a[i]
+        for i in range(2):
+            b[i] = b[i] + 1
+    return b
+
+
 @pytest.mark.parametrize("function, expected", [
+    (inverted, [0, 2, 4, 4]),
+    (unchanged, [1, 2, 5, 4]),
+    (reusing_a_name, [5, 5, 5, 4]),
     (swapped, [4, 2, 5, 1]),
     (fibonacci, [3, 5, 8, 13]),
     (passed, [7, 1, 1, 4]),
@@ -307,7 +340,41 @@ def two_roots(a):
     return b
 
 
+@te.hybrid.script
+def after_a_loop(a):
+    b = output_tensor((4,), "int32")
+    for i in range(4):
+        b[i] = a[i]
+    b[0] = i
+    return b
+
+
+@te.hybrid.script
+def looping_over_a_variable(a):
+    b = output_tensor((4,), "int32")
+    j = a[0]
+    for i in range(4):
+        b[i] = j
+        for j in range(2):
+            b[i] = b[i] + j
+    return b
+
+
+@te.hybrid.script
+def contained(a):
+    b = output_tensor((4,), "int32")
+    if 3 in (1, 2):
+        b[0] = a[0]
+    return b
+
+
+i = 7
+
+
 @pytest.mark.parametrize("function, others, message", [
+    (after_a_loop, [], "`i` has no value here: a loop or branch assigns it"),
+    (looping_over_a_variable, [], "`j` is a parameter or loop variable, which a loop or branch cannot assign"),
+    (contained, [], r"`3 in \(1, 2\)` is not in hybrid functions"),
     (truncating, [], r"a value of type float32 is stored in `b` of type int32; convert it: int32\(...\)"),
     (stepping, [], r"`range\(0, 4, 2\)` has a step, which only const_range takes"),
     (counting, [3], "`n` is a parameter or loop variable, which a loop or branch cannot assign"),

@@ -53,6 +53,9 @@ OPERATORS = {
     ast.GtE: operator.ge,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Invert: operator.invert,
 }
 
 
@@ -120,6 +123,7 @@ class Parser:
         closure = Closure(function)
         own = {name: closure[name] for name in function.__code__.co_freevars if name in closure}
         self.names = {**vars(builtins), **function.__globals__, **own}
+        self.locals = frozenset(function.__code__.co_varnames)
         self.caller = caller
         self.builder = _tenon.tir.IRBuilder() if caller is None else caller.builder
         self.inputs = [] if caller is None else caller.inputs
@@ -185,11 +189,11 @@ class Parser:
     # ---- statements ----
 
     def statements(self, nodes):
-        outer = dict(self.variables)
+        outer = frozenset(self.variables)
         for node in nodes:
             getattr(self, f"do_{type(node).__name__.lower()}", self.do_other)(node)
         # The scope of a name is the list of statements that defines it.
-        self.variables = {name: self.variables[name] for name in outer}
+        self.variables = {name: x for name, x in self.variables.items() if name in outer}
 
     def repeated(self, nodes, own=()):
         """Executes the statements of a loop or branch of the program, which defines the names `own`."""
@@ -252,12 +256,7 @@ class Parser:
         known = self.variables.get(name)
         if isinstance(known, Scalar):
             return self.assign_scalar(known, result)
-        if name in self.fixed:
-            self.refuse(
-                target,
-                f"`{name}` is a parameter or loop variable, which a loop or branch cannot assign; "
-                "copy it to a variable first",
-            )
+        self.check_not_fixed(target, name)
         if self.counts.get(name, 0) > 1 and isinstance(result, (bool, int, float, _tenon.Expr)):
             place = (self.source.file, target.lineno, name)
             dtype = self.widened.get(place, value(result).dtype)
@@ -266,6 +265,14 @@ class Parser:
             self.variables[name] = Scalar(memory, dtype, place)
         else:
             self.variables[name] = self.kept(name, result)
+
+    def check_not_fixed(self, node, name):
+        if name in self.fixed:
+            self.refuse(
+                node,
+                f"`{name}` is a parameter or loop variable, which a loop or branch cannot assign; "
+                "copy it to a variable first",
+            )
 
     def assign_scalar(self, scalar, result):
         """Assigns to memory. A value that needs a wider type gives the variable that type."""
@@ -320,24 +327,25 @@ class Parser:
         self.check_arguments(node.iter, *ARITIES.get(kind, (1, 2)))
         args = [self.eval(arg) for arg in node.iter.args]
         name = node.target.id
+        self.check_not_fixed(node, name)
         if kind == "const_range":
             for n in range(*[int(number(arg)) for arg in args]):
                 self.variables[name] = n
                 self.statements(node.body)
-            del self.variables[name]
-            return
-        if kind == "bind":
+        elif kind == "bind":
             axis = _tenon.te.thread_axis((0, args[1]), args[0], name)
             self.builder.scope_attr(axis, "thread_extent", value(args[1]))
             self.variables[name] = axis.var
             self.repeated(node.body, {name})
-            del self.variables[name]
-            return
-        begin, end = (0, args[0]) if len(args) == 1 else args
-        with self.builder.for_range(begin, end, name, LOOPS[kind]) as var:
-            self.variables[name] = var
-            self.repeated(node.body, {name})
-            del self.variables[name]
+        else:
+            begin, end = (0, args[0]) if len(args) == 1 else args
+            if is_constant(begin) and is_constant(end):
+                end = max(number(begin), number(end))
+            with self.builder.for_range(begin, end, name, LOOPS[kind]) as var:
+                self.variables[name] = var
+                self.repeated(node.body, {name})
+        # After the loop, the name would have the value of the last iteration.
+        self.variables.pop(name, None)
 
     def do_if(self, node):
         condition = self.eval(node.test)
@@ -371,6 +379,10 @@ class Parser:
         if node.id in self.variables:
             found = self.variables[node.id]
             return found.reference[0] if isinstance(found, Scalar) else found
+        if node.id in self.locals:
+            self.refuse(
+                node, f"`{node.id}` has no value here: a loop or branch assigns it, or a later statement"
+            )
         if node.id in self.names:
             found = self.names[node.id]
             return self.input(found) if isinstance(found, Tensor) else found
@@ -410,14 +422,14 @@ class Parser:
 
     def eval_unaryop(self, node):
         operand = self.eval(node.operand)
-        if isinstance(node.op, ast.USub):
-            return -operand
         if isinstance(node.op, ast.Not):
             return not operand if is_constant(operand) else _tenon.logical_not(operand)
-        return +operand
+        return OPERATORS[type(node.op)](operand)
 
     def eval_compare(self, node):
         operands = [self.eval(each) for each in (node.left, *node.comparators)]
+        if any(type(op) not in OPERATORS for op in node.ops):
+            self.refuse(node, f"`{ast.unparse(node)}` is not in hybrid functions")
         pairs = [
             OPERATORS[type(op)](operands[n], operands[n + 1]) for n, op in enumerate(node.ops)
         ]
