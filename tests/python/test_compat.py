@@ -492,6 +492,14 @@ def test_the_scope_of_a_buffer_is_a_text_and_a_call():
     assert buffer.scope() == buffer.scope == "shared"
 
 
+def test_a_pointer_has_the_given_extent_or_is_refused():
+    buffer = tvm.tir.decl_buffer((16,), "float32", name="A", offset_factor=1)
+    assert int(buffer.access_ptr("r", offset=2).args[3]) == 14
+    assert int(buffer.access_ptr("r", offset=2, extent=5).args[3]) == 5
+    with pytest.raises(NotImplementedError, match="elements of several lanes"):
+        buffer.access_ptr("r", content_lanes=4)
+
+
 def test_a_target_is_exported_as_a_dictionary():
     exported = {"kind": "llvm", "keys": ["cpu"], "mcpu": "core-avx2"}
     assert tvm.target.Target("llvm -mcpu=core-avx2").export() == exported

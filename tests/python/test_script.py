@@ -4,6 +4,8 @@ These are shapes and types as parameters, `if` on Python values, fragments that 
 that generate code, and hygienic macros. A function that uses a feature must equal the function in which the
 feature is expanded by hand."""
 
+import re
+
 import numpy as np
 import pytest
 import tenon
@@ -602,6 +604,59 @@ def test_a_function_returns_several_expressions():
             B[i % 8 * 4 + j % 8 // 2, j // 8 * 4 + j % 2] = A[i, j]
 
     assert_same(spread, written)
+
+
+def test_a_pointer_begins_at_the_place_of_a_matched_region():
+    @T.prim_func
+    def copy(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        with T.block("b"):
+            P = T.match_buffer(A[4:6], (2,), "float32", offset_factor=1)
+            Q = T.match_buffer(B[1:3], (2,), "float32", offset_factor=1)
+            T.evaluate(T.call_extern("int32", "memcpy", Q.access_ptr("w"), P.access_ptr("r"), 8))
+
+    a, b = np.arange(8, dtype="float32"), np.zeros(8, "float32")
+    tenon.build(copy)["main"](a, b)
+    np.testing.assert_array_equal(b, [0, 4, 5, 0, 0, 0, 0, 0])
+
+
+def test_a_pointer_takes_the_parameters_of_tenon_and_of_tvm():
+    @T.prim_func
+    def pointers(A: T.Buffer((8,), "float32")):
+        B = T.alloc_buffer((3, 4), "float32", strides=[8, 1])
+        T.evaluate(T.call_extern("int32", "f", A.access_ptr("r"), A.access_ptr("w", 3)))
+        T.evaluate(T.call_extern("int32", "f", A.access_ptr("r", "handle", 1, 3)))
+        T.evaluate(T.call_extern("int32", "f", A.access_ptr(3, offset=2, extent=4)))
+        T.evaluate(T.call_extern("int32", "f", B.access_ptr("r")))
+
+    found = re.findall(r'data, (.*?), dtype="handle"', script.print_script(pointers))
+    assert found == [
+        "0, 8, 1", "3, 8 - 3, 2", "3, 8 - 3, 1", "2, 4, 3", "0, 1 + (3 - 1) * 8 + (4 - 1) * 1, 1"
+    ]
+
+
+def access_with(mode, ptr_type="handle", lanes=1):
+    @T.prim_func
+    def f(A: T.Buffer((8,), "float32")):
+        T.evaluate(T.call_extern("int32", "f", A.access_ptr(mode, ptr_type, lanes)))
+
+
+@pytest.mark.parametrize("args, message", [
+    (("q",), 'the mode is "r", "w" or "rw", got `\'q\'`'),
+    (("r", "int32"), 'the pointer is of type "handle" and to elements of one lane'),
+    (("r", "handle", 4), 'the pointer is of type "handle" and to elements of one lane'),
+])
+def test_a_pointer_of_another_kind_is_refused(args, message):
+    with pytest.raises(tenon.TypeError, match=f"access_ptr of buffer `A`: {message}"):
+        access_with(*args)
+
+
+def test_the_mode_of_a_pointer_is_a_python_value():
+    with pytest.raises(tenon.TypeError, match='the mode is "r", "w" or "rw", got `i`'):
+
+        @T.prim_func
+        def f(A: T.Buffer((8,), "float32")):
+            for i in range(8):
+                T.evaluate(T.call_extern("int32", "f", A.access_ptr(i)))
 
 
 @script.macro

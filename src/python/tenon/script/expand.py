@@ -15,6 +15,7 @@ import ast
 import builtins
 import copy
 import functools
+import inspect
 import math
 
 from .. import _tenon
@@ -49,6 +50,15 @@ OPERATORS = {
     ast.LShift: "shift_left",
     ast.RShift: "shift_right",
 }
+# The parameters of `buffer.access_ptr`, in TVM's order, and the numbers of its modes.
+ACCESS_PTR = inspect.signature(
+    lambda access_mask=ast.Constant("rw"),
+    ptr_type=ast.Constant("handle"),
+    content_lanes=ast.Constant(1),
+    offset=ast.Constant(0),
+    extent=None: None
+)
+ACCESS_MASKS = {"r": 1, "w": 2, "rw": 3, "wr": 3, 1: 1, 2: 2, 3: 3}
 MAX_DEPTH = 200
 
 
@@ -96,6 +106,21 @@ def word_of(tree):
 
 def call(path, *args):
     return ast.Call(word(path), list(args), [])
+
+
+def operation(operator):
+    """Returns the function that joins two trees. It drops a 0 on the right and a 0 that is added to."""
+
+    def join(a, b):
+        if operator in (ast.Add, ast.Sub) and is_constant(b, 0):
+            return a
+        return b if operator is ast.Add and is_constant(a, 0) else ast.BinOp(a, operator(), b)
+
+    return join
+
+
+def is_constant(tree, value):
+    return isinstance(tree, ast.Constant) and tree.value == value
 
 
 def stored_names(statements):
@@ -153,12 +178,25 @@ def bound_inside(node):
 
 
 class Buffer:
-    """The declared shape, type and strides of a buffer of the script, as trees."""
+    """The declared shape, type, strides and offset of a buffer of the script, as trees."""
 
-    def __init__(self, shape, dtype, strides):
+    def __init__(self, shape, dtype, strides, elem_offset):
         self.shape = shape
         self.dtype = dtype
         self.strides = strides
+        self.elem_offset = elem_offset
+
+    def span(self):
+        """Returns the number of elements of memory from the first element to the last one."""
+        shape = copy.deepcopy(self.shape)
+        if not self.strides:
+            return functools.reduce(operation(ast.Mult), shape) if shape else ast.Constant(1)
+        one = ast.Constant(1)
+        distances = [
+            ast.BinOp(ast.BinOp(extent, ast.Sub(), one), ast.Mult(), stride)
+            for extent, stride in zip(shape, copy.deepcopy(self.strides))
+        ]
+        return functools.reduce(operation(ast.Add), distances, one)
 
 
 class Program:
@@ -591,24 +629,37 @@ class Scope:
         return result
 
     def access_ptr(self, node, owner, args, keywords):
-        """Returns the intrinsic for `buffer.access_ptr(mode, offset=..., extent=...)`."""
+        """Returns the intrinsic for `buffer.access_ptr(mode, offset)` or for TVM's form of the call."""
         buffer = self.buffer(owner)
         if buffer is None:
             self.refuse(node, f"`{ast.unparse(owner)}` is not a buffer with a declared shape")
-        by_name = {keyword.arg: keyword.value for keyword in keywords}
-        mode = args[0] if args else by_name.get("access_mask", ast.Constant("rw"))
-        masks = {"r": 1, "w": 2, "rw": 3, "wr": 3}
-        extent = by_name.get("extent")
-        if extent is None:
-            extent = functools.reduce(
-                lambda a, b: ast.BinOp(a, ast.Mult(), b), copy.deepcopy(buffer.shape)
+        what = f"access_ptr of buffer `{owner.id}`"
+        if len(args) == 2 and not isinstance(getattr(args[1], "value", None), str):
+            args = [args[0], ast.Constant("handle"), ast.Constant(1), args[1]]
+        try:
+            given = ACCESS_PTR.bind(*args, **{keyword.arg: keyword.value for keyword in keywords})
+        except TypeError as error:
+            self.refuse(node, f"{what}: {error}")
+        given.apply_defaults()
+        mode, ptr_type, content_lanes, offset, extent = given.args
+        mask = ACCESS_MASKS.get(getattr(mode, "value", None))
+        if mask is None:
+            self.refuse(
+                node, f'{what}: the mode is "r", "w" or "rw", got `{ast.unparse(mode)}`'
             )
+        if not is_constant(ptr_type, "handle") or not is_constant(content_lanes, 1):
+            self.refuse(
+                node, f'{what}: the pointer is of type "handle" and to elements of one lane'
+            )
+        if extent is None:
+            extent = operation(ast.Sub)(buffer.span(), offset)
         typed = ast.Call(word("type_annotation"), [], [ast.keyword("dtype", buffer.dtype)])
         data = ast.Attribute(owner, "data", ast.Load())
-        offset = by_name.get("offset", ast.Constant(0))
-        mask = ast.Constant(masks.get(mode.value, mode.value))
+        place = operation(ast.Add)(buffer.elem_offset, offset)
         handle = ast.keyword("dtype", ast.Constant("handle"))
-        return ast.Call(word("tvm_access_ptr"), [typed, data, offset, extent, mask], [handle])
+        return ast.Call(
+            word("tvm_access_ptr"), [typed, data, place, extent, ast.Constant(mask)], [handle]
+        )
 
     def prefix(self, body, of_expression=False):
         """Evaluates assignments and conditions on Python values at the beginning of a body and
@@ -1008,7 +1059,10 @@ class Scope:
             items = shape.elts if isinstance(shape, (ast.Tuple, ast.List)) else [shape]
             strides = by_name.get("strides")
             strides = strides.elts if isinstance(strides, (ast.Tuple, ast.List)) else []
-            self.program.buffers[target.id] = Buffer(items, dtype, strides)
+            elem_offset = ast.Constant(0)
+            if by_name.keys() & {"elem_offset", "offset_factor"}:
+                elem_offset = ast.Attribute(ast.Name(target.id, ast.Load()), "elem_offset", ast.Load())
+            self.program.buffers[target.id] = Buffer(items, dtype, strides, elem_offset)
 
     def declare_parameter(self, name, tree):
         """Records the shape and type of a parameter `name: T.Buffer(shape, dtype)`. Returns the type

@@ -62,8 +62,16 @@ def access_ptr(
     """Returns the address of an element, as an argument of a call. Takes Tenon's arguments too."""
     mask = mode if access_mask is None else access_mask
     if not isinstance(ptr_type, str):
-        offset = ptr_type
-    return ACCESS_PTR(self, MODES.get(mask, mask), offset)
+        ptr_type, offset = "handle", ptr_type
+    if ptr_type != "handle" or content_lanes != 1:
+        raise NotImplementedError(
+            "`access_ptr` of another type than \"handle\", or to elements of several lanes"
+        )
+    pointer = ACCESS_PTR(self, MODES.get(mask, mask), offset)
+    if extent is None:
+        return pointer
+    element, data, place, _, mask = pointer.node.args
+    return _tenon.call_intrin("handle", "tvm_access_ptr", element, data, place, extent, mask)
 
 
 class Scope(str):
