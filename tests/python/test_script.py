@@ -659,6 +659,20 @@ def test_the_mode_of_a_pointer_is_a_python_value():
                 T.evaluate(T.call_extern("int32", "f", A.access_ptr(i)))
 
 
+def test_a_python_call_with_a_value_of_the_script_is_refused():
+    seen = []
+
+    def define():
+        @T.prim_func
+        def f(A: T.Buffer((8,), "float32")):
+            seen.append(8)
+            for i in range(8):
+                seen.append(i)  # appended
+
+    assert_refused(define, "appended", "`seen.append` is not a function that scripts can call")
+    assert seen == [8]
+
+
 @script.macro
 def swap(buffer, i, j):
     first = buffer[i]

@@ -867,8 +867,8 @@ class Scope:
             if callee is not MISSING and not isinstance(callee, (Word, type)):
                 if isinstance(callee, (Macro, functools.partial)) or unwrapped(callee)[0]:
                     return self.insert(node.value, callee)
-                self.static_value(node.value)
-                return []
+                if self.static_value(node.value) is not MISSING:
+                    return []
         return [ast.Expr(self.expr(node.value))]
 
     def insert(self, node, callee):
