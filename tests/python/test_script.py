@@ -4,6 +4,7 @@ These are shapes and types as parameters, `if` on Python values, fragments that 
 that generate code, and hygienic macros. A function that uses a feature must equal the function in which the
 feature is expanded by hand."""
 
+import math
 import re
 
 import numpy as np
@@ -671,6 +672,126 @@ def test_a_python_call_with_a_value_of_the_script_is_refused():
 
     assert_refused(define, "appended", "`seen.append` is not a function that scripts can call")
     assert seen == [8]
+
+
+def test_an_augmented_assignment_takes_every_operator_of_expressions():
+    @T.prim_func
+    def augmented(A: T.Buffer((6,), "int32")):
+        A[0] &= 3
+        A[1] |= 3
+        A[2] ^= 3
+        A[3] <<= 1
+        A[4] >>= 1
+        A[5] //= 2
+
+    @T.prim_func
+    def written(A: T.Buffer((6,), "int32")):
+        A[0] = A[0] & 3
+        A[1] = A[1] | 3
+        A[2] = A[2] ^ 3
+        A[3] = A[3] << 1
+        A[4] = A[4] >> 1
+        A[5] = A[5] // 2
+
+    assert_same(augmented, written)
+
+
+def doubled(x):
+    factor = 1
+    factor += 1
+    x *= factor
+    return x
+
+
+def test_an_augmented_assignment_of_a_name_gives_it_a_new_value():
+    @T.prim_func
+    def f(A: T.Buffer((2,), "int32")):
+        number = 2
+        number += 3
+        A[0] = number
+        value = A[1]
+        value += 1
+        A[1] = doubled(value)
+
+    a = np.array([0, 6], "int32")
+    tenon.build(f)["main"](a)
+    assert a.tolist() == [5, 14]
+
+
+def test_quotients_and_powers_of_numbers_are_those_of_python():
+    @T.prim_func
+    def f(A: T.Buffer((2**2,), "float32")):
+        for i in range(2**1):
+            A[i] = A[i] * (1 / 4)
+
+    @T.prim_func
+    def written(A: T.Buffer((4,), "float32")):
+        for i in range(2):
+            A[i] = A[i] * 0.25
+
+    assert_same(f, written)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_infinity_and_nan_are_of_the_type_of_the_other_operand(kind):
+    @T.prim_func
+    def f(A: T.Buffer((3,), kind)):
+        A[0] = math.inf
+        A[1] = T.max(A[1], -math.inf)
+        A[2] = math.nan
+
+    a = np.ones(3, kind)
+    tenon.build(f)["main"](a)
+    np.testing.assert_array_equal(a, [math.inf, 1, math.nan])
+
+
+def test_a_variable_may_have_the_name_of_a_word():
+    @T.prim_func
+    def f(A: T.Buffer((1,), "float32")):
+        inf = A[0] + 1.0
+        A[0] = inf
+
+    a = np.ones(1, "float32")
+    tenon.build(f)["main"](a)
+    assert a[0] == 2
+
+
+def test_an_element_of_a_python_list_is_not_assigned():
+    sizes = [1, 2]
+
+    def define():
+        @T.prim_func
+        def f(A: T.Buffer((1,), "float32")):
+            sizes[0] = A[0]  # list
+
+    assert_refused(define, "list", r"`sizes\[0\]` cannot be assigned in a script")
+
+
+def test_a_name_of_a_comprehension_has_no_meaning_outside_of_it():
+    sizes, j = [1, 2], 3
+
+    @T.prim_func
+    def f(A: T.Buffer((2,), "int32")):
+        for i in range(2):
+            A[i] = len([i for i in sizes]) + i
+            A[i] += sum([j for j in sizes]) + j
+
+    @T.prim_func
+    def written(A: T.Buffer((2,), "int32")):
+        for i in range(2):
+            A[i] = 2 + i
+            A[i] += 6
+
+    assert_same(f, written)
+
+
+def test_the_named_arguments_of_a_macro_are_a_python_dictionary():
+    def define():
+        @T.prim_func
+        def f(A: T.Buffer((1,), "int32")):
+            A[0] = doubled(**A)  # dictionary
+
+    assert_refused(define, "dictionary", "`A` is not a dictionary of Python")
 
 
 @script.macro

@@ -23,6 +23,8 @@ from .source import MISSING, Names, lambda_of, names_of, source_of, unwrapped
 from .words import Language, Word
 
 LANGUAGE = "T"
+# The names that the script language gives a meaning.
+RESERVED = (LANGUAGE, "inf", "nan")
 
 # Calls whose assignment declares a buffer, variable or thread; other assignments bind a value.
 DECLARATIONS = {
@@ -119,18 +121,47 @@ def operation(operator):
     return join
 
 
+def assignment_of(node):
+    """Returns `name = name + value` for `name += value`."""
+    old = ast.Name(node.target.id, ast.Load())
+    made = ast.Assign([node.target], ast.BinOp(old, node.op, node.value))
+    return ast.fix_missing_locations(ast.copy_location(made, node))
+
+
 def is_constant(tree, value):
     return isinstance(tree, ast.Constant) and tree.value == value
 
 
 def stored_names(statements):
-    """Returns the names that statements define, in order."""
-    found = {}
-    for statement in statements:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found[node.id] = None
-    return list(found)
+    """Returns the names that statements define, in order. Names of comprehensions are not defined
+    outside of them."""
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    targets = [node.target for node in nodes if isinstance(node, ast.comprehension)]
+    inside = {name for target in targets for name in ast.walk(target)}
+    return list({
+        node.id: None
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in inside
+    })
+
+
+def free_names(node):
+    """Returns the names of an expression without those that its lambdas and comprehensions define."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    outside, inside, defined = [], list(ast.iter_child_nodes(node)), set()
+    if isinstance(node, ast.Lambda):
+        outside, inside = [node.args], [node.body]
+        defined = {arg.arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)}
+    elif hasattr(node, "generators"):
+        first = node.generators[0]
+        outside = [first.iter]
+        inside = [*(child for child in inside if child is not first), *first.ifs]
+        defined = {name for each in node.generators for name in free_names(each.target)}
+    free_outside, free_inside = (
+        set().union(*map(free_names, nodes)) for nodes in (outside, inside)
+    )
+    return free_outside | (free_inside - defined)
 
 
 def is_stable(tree):
@@ -166,17 +197,6 @@ def let(value, target, variable):
     return made
 
 
-def bound_inside(node):
-    """Returns the names that lambdas and comprehensions inside an expression define."""
-    found = set()
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Lambda):
-            found |= {arg.arg for arg in inner.args.args}
-        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-            found.add(inner.id)
-    return found
-
-
 class Buffer:
     """The declared shape, type, strides and offset of a buffer of the script, as trees."""
 
@@ -203,7 +223,7 @@ class Program:
     """The state that the scopes of one expanded function share."""
 
     def __init__(self, text_of_expr):
-        self.taken = {LANGUAGE}
+        self.taken = set(RESERVED)
         self.text_of_expr = text_of_expr
         self.buffers = {}
         self.depth = 0
@@ -256,21 +276,20 @@ class Scope:
         raise ScriptError(self.file, getattr(node, "lineno", 0), text)
 
     def static_value(self, node):
-        """Returns the value of an expression that has at least one name and whose names all have
-        Python values, or MISSING for another expression."""
-        inside = bound_inside(node)
+        """Returns the value of an expression whose names all have Python values, or MISSING for
+        another expression. Without names, scripts compute what they have operators for."""
         values = {}
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Name) and inner.id not in inside:
-                value, _ = self.resolve(inner.id)
-                if value is MISSING or isinstance(value, (Language, Word)):
-                    return MISSING
-                values[inner.id] = value
-            elif isinstance(inner, ast.Call) and self.is_macro(inner.func):
+        for name in free_names(node):
+            value, _ = self.resolve(name)
+            if value is MISSING or isinstance(value, (Language, Word)):
                 return MISSING
-        if not values:
+            values[name] = value
+        nodes = list(ast.walk(node))
+        if any(isinstance(inner, ast.Call) and self.is_macro(inner.func) for inner in nodes):
             return MISSING
-        for inner in ast.walk(node):
+        if not values and not any(isinstance(inner, (ast.Div, ast.Pow)) for inner in nodes):
+            return MISSING
+        for inner in nodes:
             if isinstance(inner, ast.Attribute) and isinstance(self.word_value(inner), Word):
                 return MISSING
         value = self.evaluate(node, values)
@@ -341,8 +360,8 @@ class Scope:
     @staticmethod
     def tree_of_number(value):
         if isinstance(value, float) and not math.isfinite(value):
-            text = "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-            return call("float32", ast.Constant(text))
+            number = ast.Name("nan" if math.isnan(value) else "inf", ast.Load())
+            return ast.UnaryOp(ast.USub(), number) if value < 0 else number
         if value < 0:
             return ast.UnaryOp(ast.USub(), ast.Constant(-value))
         return ast.Constant(value)
@@ -460,9 +479,12 @@ class Scope:
         return ast.Dict([self.expr(key) for key in node.keys], self.exprs(node.values))
 
     def expr_binop(self, node):
-        left, right = self.expr(node.left), self.expr(node.right)
-        named = OPERATORS.get(type(node.op))
-        return call(named, left, right) if named else ast.BinOp(left, node.op, right)
+        return self.binary(node.op, self.expr(node.left), self.expr(node.right))
+
+    @staticmethod
+    def binary(operator, left, right):
+        named = OPERATORS.get(type(operator))
+        return call(named, left, right) if named else ast.BinOp(left, operator, right)
 
     def expr_unaryop(self, node):
         operand = self.expr(node.operand)
@@ -577,11 +599,15 @@ class Scope:
             if keyword.arg is not None:
                 keywords.append(ast.keyword(keyword.arg, self.expr(keyword.value)))
                 continue
-            value = self.static_value(keyword.value)
-            if not isinstance(value, dict):
-                self.refuse(node, f"`{ast.unparse(keyword.value)}` is not a dictionary of Python")
-            keywords += [ast.keyword(k, self.tree_of(v, node)) for k, v in value.items()]
+            values = self.dictionary(keyword.value)
+            keywords += [ast.keyword(k, self.tree_of(v, node)) for k, v in values.items()]
         return self.exprs(node.args), keywords
+
+    def dictionary(self, node):
+        value = self.static_value(node)
+        if not isinstance(value, dict):
+            self.refuse(node, f"`{ast.unparse(node)}` is not a dictionary of Python")
+        return value
 
     def expr_call(self, node):
         callee = self.callee(node)
@@ -592,7 +618,7 @@ class Scope:
                 shape = [k.value for k in keywords if k.arg == "shape"]
                 args += shape
                 keywords = [k for k in keywords if k.arg != "shape"]
-            if callee.path in ("min_value", "max_value") and isinstance(args[0], ast.Constant):
+            if callee.path in ("min_value", "max_value") and args and isinstance(args[0], ast.Constant):
                 return self.tree_of(getattr(_tenon, callee.path)(args[0].value), node)
             return ast.Call(word(callee.path), args, keywords)
         if callee is MISSING:
@@ -668,6 +694,8 @@ class Scope:
         for n, statement in enumerate(body):
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
+            if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+                statement = assignment_of(statement)
             if isinstance(statement, ast.Assign) and self.assign_static(statement):
                 continue
             if of_expression and isinstance(statement, ast.Assign) and self.assign_tree(statement):
@@ -735,7 +763,7 @@ class Scope:
         by_name = {name: (value, None) for name, value in keywords_before.items()}
         for keyword in node.keywords:
             if keyword.arg is None:
-                for name, value in (self.static_value(keyword.value) or {}).items():
+                for name, value in self.dictionary(keyword.value).items():
                     by_name[name] = (value, None)
             else:
                 by_name[keyword.arg] = self.argument(keyword.value)
@@ -919,8 +947,8 @@ class Scope:
             return ast.Name(name, ast.Store())
         if isinstance(node, (ast.Tuple, ast.List)):
             return ast.Tuple([self.target(item) for item in node.elts], ast.Store())
-        if isinstance(node, ast.Subscript):
-            made = self.expr(node)
+        if isinstance(node, ast.Subscript) and self.static_value(node.value) is MISSING:
+            made = self.expr_subscript(node)
             if isinstance(made, ast.Subscript):
                 return ast.Subscript(made.value, made.slice, ast.Store())
         return self.refuse(node, f"`{ast.unparse(node)}` cannot be assigned in a script")
@@ -1084,13 +1112,13 @@ class Scope:
         return [ast.AnnAssign(target, annotation, value, 1)]
 
     def statement_augassign(self, node):
+        if isinstance(node.target, ast.Name):
+            return self.statement_assign(assignment_of(node))
         target, value = self.target(node.target), self.expr(node.value)
-        if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)) and isinstance(target, ast.Subscript):
+        if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
             return [ast.AugAssign(target, node.op, value)]
-        if isinstance(target, ast.Name):
-            self.refuse(node, "a variable of a script has one value; use a buffer")
         old = ast.Subscript(target.value, target.slice, ast.Load())
-        return [ast.Assign([target], ast.BinOp(old, node.op, value))]
+        return [ast.Assign([target], self.binary(node.op, old, value))]
 
     def statement_assert(self, node):
         value = self.truth(node.test)
@@ -1233,7 +1261,7 @@ class Scope:
         kinds = {"reduce_axis": "reduce", "scan_axis": "scan", "opaque_axis": "opaque"}
         if path in kinds or path == "range":
             kind = f"axis.{kinds.get(path, 'spatial')}"
-            if len(tree.args) == 1 or ast.literal_eval(tree.args[0]) == 0:
+            if len(tree.args) == 1 or is_constant(tree.args[0], 0):
                 return kind, tree.args[-1]
             return kind, ast.Tuple(tree.args, ast.Load())
         return "axis.spatial", tree
@@ -1320,7 +1348,7 @@ def expand(source, names, values, text_of_expr):
     defined = [arg.arg for arg in parameters] + stored_names(function.body)
     for name in defined:
         if name not in values:
-            scope.renamed[name] = f"{name}_1" if name == LANGUAGE else name
+            scope.renamed[name] = f"{name}_1" if name in RESERVED else name
             program.taken.add(scope.renamed[name])
     lines = []
     matched = []
