@@ -166,12 +166,11 @@ class Separation {
   }
 
   void add_shared(const Realize& realize) {
-    constexpr int kAlignment = 64;
     std::vector<Expr> shape;
     for (const tir::Range& range : realize.bounds) shape.push_back(range.extent);
     if (!realize.traits.align.empty()) shape = {shape.front() * padded_strides(realize).front()};
-    const Buffer array = tir::decl_buffer(
-        shape, realize.buffer->dtype, {.name = realize.buffer->name, .data_alignment = kAlignment});
+    const Buffer array =
+        tir::decl_buffer(shape, realize.buffer->dtype, {.name = realize.buffer->name});
     replaced_.emplace(memory_of(realize.buffer), array);
     shared_.push_back({Var(array->name, Handle()), array, array});
   }

@@ -84,6 +84,17 @@ TEST(SeparateConstants, OrdersTheSharedArraysLikeTheStagesThatComputeThem) {
   EXPECT_EQ(parameters(module.functions.at("main")), expected);
 }
 
+TEST(SeparateConstants, AcceptsArraysThatAreAlignedLikeTheirElements) {
+  const Doubled d;
+  const runtime::Module lib = build(d.s, {d.X, d.W, d.Y}, Target("llvm"), kSeparated);
+  const auto x = NDArray::full({4, 8}, Float(32), 1), w = NDArray::full({4, 8}, Float(32), 3),
+             y = NDArray::full({4, 8}, Float(32), 0), longer = NDArray::full({33}, Float(32), 0);
+  const NDArray p = longer.view({4, 8}, {8, 1}, 4);
+  lib["main_constants"](w, p);
+  lib["main"](x, y, p);
+  EXPECT_EQ(y.data<float>()[31], 7);
+}
+
 TEST(SeparateConstants, IsOffUnlessRequested) {
   const Doubled d;
   EXPECT_EQ(lower(d.s, {d.X, d.W, d.Y}).functions.size(), 1u);
