@@ -70,6 +70,12 @@ TEST_F(TransformTest, ReshapeKeepsTheIndicesOfEqualFirstAndLastExtents) {
   EXPECT_EQ(element(reshape(X, {1, n, 6, m})), "X[ax1, ax2, ax3]");
 }
 
+TEST_F(TransformTest, ReshapeComparesTheFactorsOfProducts) {
+  EXPECT_EQ(element(reshape(P, {n * 4})), "P[floordiv(ax0, 4), floormod(ax0, 4)]");
+  EXPECT_EQ(shape(reshape(placeholder({n * 6}, "A"), {3, n, 2})), "3 n 2");
+  EXPECT_TRUE(refuses([&] { reshape(P, {n * 5}); }, {"[n, 4]", "[(n*5)]", "not known"}));
+}
+
 TEST_F(TransformTest, ReshapeKeepsTheNumberOfElements) {
   EXPECT_EQ(shape(reshape(P, {4, n})), "4 n");
   EXPECT_EQ(shape(reshape(P, {2, n, 2})), "2 n 2");

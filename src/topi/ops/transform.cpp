@@ -37,11 +37,24 @@ Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocati
 
 namespace {
 
+/// Replaces extents that are products by their operands.
+std::vector<Expr> without_products(const std::vector<Expr>& extents) {
+  std::vector<Expr> result;
+  const auto add = [&](const auto& self, const Expr& e) -> void {
+    const tir::Binary* product = e.as<tir::Binary>();
+    if (!product || product->op != tir::BinaryOp::Mul) return result.push_back(e);
+    self(self, product->a);
+    self(self, product->b);
+  };
+  for (const Expr& extent : extents) add(add, extent);
+  return result;
+}
+
 /// Whether the numbers of elements are provably equal: either both have the constant factor 0, or
 /// their constant factors are equal and their other factors are the same in any order.
 bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  const auto [x, factors_of_a] = factors_of(a);
-  const auto [y, factors_of_b] = factors_of(b);
+  const auto [x, factors_of_a] = factors_of(without_products(a));
+  const auto [y, factors_of_b] = factors_of(without_products(b));
   if (x == 0 && y == 0) return true;
   return x && x == y && std::ranges::is_permutation(factors_of_a, factors_of_b, same_extent);
 }
