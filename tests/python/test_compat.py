@@ -126,6 +126,26 @@ def test_tensors_are_operands_with_broadcasting():
     np.testing.assert_allclose(c.numpy(), a * b + 1, rtol=1e-6)
 
 
+def values_of(operator, *arrays):
+    inputs = [te.placeholder(a.shape, str(a.dtype), name=f"A{n}") for n, a in enumerate(arrays)]
+    out = operator(*inputs)
+    result = tvm.nd.array(np.zeros([int(extent) for extent in out.shape], str(out.dtype)))
+    tvm.build(te.create_schedule(out.op), [*inputs, out])(*map(tvm.nd.array, arrays), result)
+    return result.numpy()
+
+
+MATRIX = np.arange(6, dtype="float32").reshape(2, 3)
+FAR = np.array([10**8, 0, -1], "int32")
+
+
+@pytest.mark.parametrize("axis, expected", [
+    (None, MATRIX.ravel()[[5, 0, 0]]), (0, MATRIX[[1, 0, 0]]), (-1, MATRIX[:, [2, 0, 0]])
+])
+def test_take_clamps_indices(axis, expected):
+    taken = values_of(lambda a, i: topi.take(a, i, axis), MATRIX, FAR)
+    np.testing.assert_array_equal(taken, expected)
+
+
 def test_errors_are_those_of_tvm():
     A, B, C = matmul()
     s = te.create_schedule(C.op)

@@ -99,24 +99,13 @@ def split(ary, indices_or_sections, axis=0):
     return parts
 
 
-def take(a, indices, axis=None):
+def take(a, indices, axis=None, batch_dims=0, mode="clip"):
+    """Gathers elements along a dimension, or of the tensor as a vector. Clamps the indices."""
+    if batch_dims != 0 or mode != "clip":
+        raise NotImplementedError("`tvm.topi.take` of batches or without clipping; use te.compute")
     if axis is None:
-        shape = indices.shape
-        return compute(
-            shape,
-            lambda *i: a(*unraveled(indices(*i), list(a.shape))),
-            name="T_take",
-            tag=tag.INJECTIVE,
-        )
-    axis = axis % a.ndim
-    shape = [*a.shape[:axis], *indices.shape, *a.shape[axis + 1 :]]
-    rank = indices.ndim
-    return compute(
-        shape,
-        lambda *i: a(*i[:axis], indices(*i[axis : axis + rank]), *i[axis + rank :]),
-        name="T_take",
-        tag=tag.INJECTIVE,
-    )
+        return _tenon.topi.take(a if a.ndim == 1 else reshape(a, [-1]), indices)
+    return _tenon.topi.take(a, indices, axis)
 
 
 def expand_dims(a, axis, num_newaxis=1):
