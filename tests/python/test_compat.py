@@ -146,6 +146,85 @@ def test_take_clamps_indices(axis, expected):
     np.testing.assert_array_equal(taken, expected)
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_log_softmax_takes_an_axis(axis):
+    e = np.exp(MATRIX)
+    result = values_of(lambda a: topi.nn.log_softmax(a, axis=axis), MATRIX)
+    np.testing.assert_allclose(result, np.log(e / e.sum(axis, keepdims=True)), rtol=1e-5)
+
+
+def test_a_mean_of_windows_may_exclude_the_padding():
+    image = np.arange(9, dtype="float32").reshape(1, 1, 3, 3)
+
+    def pool(a):
+        return topi.nn.pool2d(a, [3, 3], [1, 1], [1, 1], [1, 1, 1, 1], "avg", count_include_pad=False)
+
+    assert values_of(pool, image)[0, 0, 0].tolist() == [2, 2.5, 3]
+
+
+def test_products_are_computed_in_the_given_type():
+    a = np.full((1, 4), 100, "int8")
+    assert values_of(lambda x, y: topi.nn.dense(x, y, out_dtype="int32"), a, a).tolist() == [[40000]]
+    image, kernel = a.reshape(1, 1, 4, 1), a.reshape(1, 1, 4, 1)
+    result = values_of(
+        lambda x, y: topi.nn.conv2d_hwcn(x, y, 1, 0, 1, out_dtype="int32"), image, kernel
+    )
+    assert result.tolist() == [[[[40000]]]]
+
+
+@pytest.mark.parametrize("padding, amounts", [
+    ((1, 2), (1, 2, 1, 2)), ((1, 0, 2, 3), (1, 0, 2, 3)), ("SAME", (1, 1, 0, 1)), ("VALID", (0, 0, 0, 0))
+])
+def test_a_padding_has_two_or_four_amounts_or_a_name(padding, amounts):
+    image = np.arange(6, dtype="float32").reshape(2, 3, 1, 1)
+    window = np.ones((2, 3, 1, 1), "float32")
+    top, left, bottom, right = amounts
+    padded = np.pad(image[:, :, 0, 0], ((top, bottom), (left, right)))
+    expected = np.lib.stride_tricks.sliding_window_view(padded, (2, 3)).sum((2, 3))
+    result = values_of(lambda x, y: topi.nn.conv2d_hwcn(x, y, 1, padding, 1), image, window)
+    np.testing.assert_array_equal(result[:, :, 0, 0], expected)
+
+
+def test_a_dimension_may_be_inserted_at_a_place_from_the_end():
+    assert values_of(lambda a: topi.expand_dims(a, -2), MATRIX).shape == (2, 1, 3)
+
+
+def test_the_missing_extent_of_a_shape_may_be_symbolic():
+    A = te.placeholder((te.var("n"), 4), name="A")
+    assert str(topi.reshape(A, (-1, 2)).shape[0]) == "(n: int32*2)"
+
+
+@pytest.mark.parametrize("operator, message", [
+    (lambda a, b: topi.sum(a, axis=2), "axis 2 is out of range"),
+    (lambda a, b: topi.reshape(a, (5,)), "same number of elements"),
+    (lambda a, b: topi.split(a, 2, axis=1), "2 parts do not divide"),
+    (lambda a, b: topi.concatenate([a, b], axis=1), "not known to have the same extents"),
+    (lambda a, b: topi.nn.dense(a, b), "must be known to be equal"),
+    (lambda a, b: topi.broadcast_to(a, (4, 3)), "must be 1 or known to be equal"),
+    (lambda a, b: topi.tensordot(a, a, 1), "the shapes .* differ"),
+    (lambda a, b: topi.elemwise_sum([a, b]), "the shapes .* differ"),
+    (lambda a, b: topi.expand_dims(a, 3), "axis 3 is out of range"),
+    (lambda a, b: topi.nn.pad(a, [1]), "1 amounts for 2 dimensions"),
+    (lambda a, b: topi.nn.adaptive_pool(a, [1, 1], "sum", layout="HW"), '"max" or "avg", got "sum"'),
+])
+def test_an_operator_refuses_shapes_that_do_not_fit(operator, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        operator(te.placeholder((2, 3), name="A"), te.placeholder((4, 5), name="B"))
+
+
+@pytest.mark.parametrize("call", [
+    lambda a: topi.take(a, a, mode="wrap"),
+    lambda a: topi.nn.pad(a, [1, 1], pad_mode="edge"),
+    lambda a: topi.nn.pool2d(a, [1, 1], [1, 1], [2, 2], [0] * 4, "avg", count_include_pad=False),
+    lambda a: te.reduce_axis((0, 4), thread_tag="threadIdx.x"),
+    lambda a: tvm.tir.ir_builder.create().allocate("int8", [4], axis_separators=[1]),
+    lambda a: tvm.tir.ir_builder.create().buffer_ptr(tvm.tir.decl_buffer((4, 2)), shape=(2, 4)),
+])
+def test_an_argument_that_is_not_supported_is_refused(call):
+    with pytest.raises(NotImplementedError, match="`.*`.*"):
+        call(te.placeholder((1, 1, 2, 3), name="A"))
+
+
 def test_errors_are_those_of_tvm():
     A, B, C = matmul()
     s = te.create_schedule(C.op)

@@ -48,6 +48,8 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
 
 def schedule_to_module(sch, args=None, name="main", binds=None):
     """Returns the module of a schedule before it is lowered."""
+    if binds:
+        raise NotImplementedError("`schedule_to_module` with binds; use lower")
     function = _tenon._compat.lower_to_loops(sch, arguments(args), name)
     return _tenon.IRModule({name: function})
 

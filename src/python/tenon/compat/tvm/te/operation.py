@@ -166,6 +166,8 @@ def thread_axis(dom=None, tag="", name="", span=None):
 
 
 def reduce_axis(dom, name="rv", thread_tag="", span=None):
+    if thread_tag:
+        raise NotImplementedError("`tvm.te.reduce_axis` of a thread; use bind")
     if isinstance(dom, _tenon.Range):
         return _tenon.te.reduce_axis(dom, name)
     return _tenon.te.reduce_axis(tuple(dom), name)

@@ -2,6 +2,7 @@
 
 from .... import _tenon
 from ..modules import missing_function
+from .expr import value
 
 KINDS = {"vectorize": "vectorized", "unroll": "unrolled"}
 
@@ -29,10 +30,21 @@ class IRBuilder:
 
     def allocate(self, dtype, shape, name="buf", axis_separators=None, scope="global"):
         """Allocates memory for the statements that follow."""
+        if axis_separators:
+            raise NotImplementedError(
+                "`tvm.tir.ir_builder.IRBuilder.allocate` with axis_separators; use decl_buffer"
+            )
         return self.made.allocate(dtype, shape, name, scope)
 
     def buffer_ptr(self, buf, shape=None):
         """Returns a buffer for reading and storing."""
+        extents = [value(extent) for extent in (buf.shape if shape is None else shape)]
+        is_same = map(_tenon.tir.structural_equal, extents, buf.shape)
+        if len(extents) != len(buf.shape) or not all(is_same):
+            raise NotImplementedError(
+                "`tvm.tir.ir_builder.IRBuilder.buffer_ptr` with another shape; use "
+                "buffer_ptr(tvm.tir.decl_buffer(...))"
+            )
         return self.made.buffer_ptr(buf)
 
     pointer = missing_function("tvm.tir.ir_builder.IRBuilder.pointer")

@@ -1,5 +1,7 @@
 """Elementwise, broadcasting and reducing operators."""
 
+import builtins
+
 from .... import _tenon
 from ..te.operation import compute
 from ..tir import op as functions
@@ -61,6 +63,9 @@ def clip(x, a_min, a_max):
 
 
 def elemwise_sum(xs):
+    for x in xs:
+        check_same_shape("elemwise_sum", xs[0].shape, x.shape)
+
     def total(*i):
         result = xs[0](*i)
         for x in xs[1:]:
@@ -80,6 +85,12 @@ def is_one(extent):
 
 def is_same(a, b):
     return _tenon.arith.Analyzer().can_prove_equal(value(a), value(b))
+
+
+def check_same_shape(function, a, b):
+    """Raises ValueError if the extents of two shapes are not known to be equal."""
+    if len(a) != len(b) or not builtins.all(map(is_same, a, b)):
+        raise ValueError(f"{function}: the shapes {tuple(a)} and {tuple(b)} differ")
 
 
 def common_shape(a, b):
@@ -148,10 +159,7 @@ broadcast_add, broadcast_mul, broadcast_sub = add, multiply, subtract
 
 
 def broadcast_to(data, shape):
-    shape = shape if isinstance(shape, (tuple, list)) else [shape]
-    return compute(
-        shape, lambda *i: element(data, i), name="T_broadcast_to", tag=tag.BROADCAST
-    )
+    return _tenon.topi.broadcast_to(data, shape)
 
 
 # ---- reductions ----
@@ -159,29 +167,11 @@ def broadcast_to(data, shape):
 
 def reduced(reduce):
     """Returns the operator that reduces axes."""
-
-    def apply(data, axis=None, keepdims=False):
-        axes = range(data.ndim) if axis is None else axis
-        axes = [axes] if isinstance(axes, int) else list(axes)
-        axes = [n % data.ndim for n in axes]
-        over = {n: _tenon.te.reduce_axis((0, data.shape[n]), f"k{n}") for n in axes}
-        if keepdims:
-            shape = [1 if n in over else data.shape[n] for n in range(data.ndim)]
-        else:
-            shape = [data.shape[n] for n in range(data.ndim) if n not in over]
-
-        def body(*i):
-            rest = iter(x for n, x in enumerate(i) if not keepdims or n not in over)
-            indices = [over[n] if n in over else next(rest) for n in range(data.ndim)]
-            return reduce(data(*indices), [over[n] for n in sorted(over)])
-
-        return compute(shape, body, name=data.op.name + "_red", tag=tag.COMM_REDUCE)
-
-    return apply
+    return lambda data, axis=None, keepdims=False: reduce(data, axis, keepdims)
 
 
-sum, prod = reduced(_tenon.te.sum), reduced(_tenon.te.prod)
-max_reduce, min_reduce = reduced(_tenon.te.max), reduced(_tenon.te.min)
+sum, prod = reduced(_tenon.topi.sum), reduced(_tenon.topi.prod)
+max_reduce, min_reduce = reduced(_tenon.topi.max), reduced(_tenon.topi.min)
 
 
 # ---- operators of tensors ----

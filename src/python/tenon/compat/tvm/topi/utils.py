@@ -26,6 +26,13 @@ def prod(x):
     return result
 
 
+def axis_of(axis, rank):
+    """Returns the number of a dimension that may count from the end."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for {rank} dimensions")
+    return axis % rank
+
+
 def simplify(expr):
     return _tenon.arith.Analyzer().simplify(expr) if isinstance(expr, _tenon.Expr) else expr
 

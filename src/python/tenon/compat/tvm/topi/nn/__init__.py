@@ -4,9 +4,9 @@ from ..... import _tenon
 from ...modules import refuse_others
 from ...te.operation import compute
 from .. import math, tag
-from ..utils import simplify
+from ..utils import axis_of, simplify
 from . import pooling  # noqa: F401
-from .pooling import pool2d  # noqa: F401
+from .pooling import check_pool_type, pool2d  # noqa: F401
 
 
 def relu(x):
@@ -20,7 +20,12 @@ def relu(x):
 
 def pad(data, pad_before, pad_after=None, pad_value=0.0, name="PadInput", pad_mode="constant"):
     """Surrounds a tensor by a value."""
+    if pad_mode != "constant":
+        raise NotImplementedError("`tvm.topi.nn.pad` by another mode than constant; use te.compute")
     after = pad_before if pad_after is None else pad_after
+    for amounts in (pad_before, after):
+        if len(amounts) != data.ndim:
+            raise ValueError(f"pad: {len(amounts)} amounts for {data.ndim} dimensions")
     shape = [simplify(e + b + a) for e, b, a in zip(data.shape, pad_before, after)]
 
     def body(*i):
@@ -64,20 +69,32 @@ def conv2d_nchw(data, filter, stride, padding, dilation, out_dtype=None):
     )
 
 
+def pad_tuple(padding, reach):
+    """Returns the amounts at the top, left, bottom and right. `reach` is the distance between the
+    first and the last element of the window, by dimension."""
+    if padding == "VALID":
+        padding = 0
+    if padding == "SAME":
+        before = [(n + 1) // 2 for n in reach]
+        return *before, *[simplify(n - b) for n, b in zip(reach, before)]
+    amounts = pair(padding)
+    if len(amounts) not in (2, 4):
+        raise ValueError(f"the padding has 2 or 4 amounts, got {len(amounts)}")
+    return amounts if len(amounts) == 4 else amounts * 2
+
+
+def product(a, b, dtype):
+    return a * b if dtype is None else a.astype(dtype) * b.astype(dtype)
+
+
 def conv2d_hwcn(data, filter, stride, padding, dilation, out_dtype=None):
     """A convolution of data (height, width, channels, batch)."""
     h, w, ci, n = data.shape
-    kh, kw, _, co = filter.shape
+    kh, kw, depth, co = filter.shape
+    math.check_same_shape("conv2d_hwcn", [ci], [depth])
     (sh, sw), (dh, dw) = pair(stride), pair(dilation)
     reach_h, reach_w = simplify((kh - 1) * dh), simplify((kw - 1) * dw)
-    if padding == "SAME":
-        top, left = reach_h // 2, reach_w // 2
-        bottom, right = reach_h - top, reach_w - left
-    elif padding == "VALID":
-        top = left = bottom = right = 0
-    else:
-        top = bottom = pair(padding)[0]
-        left = right = pair(padding)[1]
+    top, left, bottom, right = pad_tuple(padding, (reach_h, reach_w))
     padded = pad(data, (top, left, 0, 0), (bottom, right, 0, 0), name="PadInput")
     out_h = simplify((h + top + bottom - reach_h - 1) // sh + 1)
     out_w = simplify((w + left + right - reach_w - 1) // sw + 1)
@@ -87,7 +104,11 @@ def conv2d_hwcn(data, filter, stride, padding, dilation, out_dtype=None):
     return compute(
         (out_h, out_w, co, n),
         lambda yy, xx, ff, nn: _tenon.te.sum(
-            padded[yy * sh + ry * dh, xx * sw + rx * dw, rc, nn] * filter[ry, rx, rc, ff],
+            product(
+                padded[yy * sh + ry * dh, xx * sw + rx * dw, rc, nn],
+                filter[ry, rx, rc, ff],
+                out_dtype,
+            ),
             [ry, rx, rc],
         ),
         name="Conv2dOutput",
@@ -96,15 +117,7 @@ def conv2d_hwcn(data, filter, stride, padding, dilation, out_dtype=None):
 
 
 def dense(data, weight, bias=None, out_dtype=None):
-    batch, size = data.shape
-    k = _tenon.te.reduce_axis((0, size), "k")
-    out = compute(
-        (batch, weight.shape[0]),
-        lambda i, j: _tenon.te.sum(data[i, k] * weight[j, k], [k]),
-        name="T_dense",
-        tag="dense",
-    )
-    return out if bias is None else math.add(out, bias)
+    return _tenon.topi.dense(data, weight, bias, out_dtype)
 
 
 def softmax(x, axis=-1):
@@ -112,17 +125,29 @@ def softmax(x, axis=-1):
 
 
 def log_softmax(x, axis=-1):
-    k = _tenon.te.reduce_axis((0, x.shape[1]), "k")
-    k2 = _tenon.te.reduce_axis((0, x.shape[1]), "k")
-    largest = compute((x.shape[0],), lambda i: _tenon.te.max(x[i, k], [k]))
+    axis = axis_of(axis, x.ndim)
+    k = _tenon.te.reduce_axis((0, x.shape[axis]), "k")
+    k2 = _tenon.te.reduce_axis((0, x.shape[axis]), "k")
+    rest = [*x.shape[:axis], *x.shape[axis + 1 :]]
+
+    def inside(i, n):
+        return x(*i[:axis], n, *i[axis:])
+
+    largest = compute(rest, lambda *i: _tenon.te.max(inside(i, k), [k]))
     total = compute(
-        (x.shape[0],), lambda i: _tenon.te.sum(_tenon.exp(x[i, k2] - largest[i]), [k2])
+        rest, lambda *i: _tenon.te.sum(_tenon.exp(inside(i, k2) - largest(*i)), [k2])
     )
-    return compute(x.shape, lambda i, j: x[i, j] - largest[i] - _tenon.log(total[i]))
+
+    def normalized(*i):
+        outside = [*i[:axis], *i[axis + 1 :]]
+        return x(*i) - largest(*outside) - _tenon.log(total(*outside))
+
+    return compute(x.shape, normalized)
 
 
 def adaptive_pool(data, output_size, pool_type, layout="NCHW"):
     """Pools two dimensions to a size, by windows that divide them."""
+    check_pool_type(pool_type)
     height, width = layout.index("H"), layout.index("W")
     sizes = {height: output_size[0], width: output_size[1]}
     steps = {n: simplify(data.shape[n] // size) for n, size in sizes.items()}

@@ -6,6 +6,11 @@ from ...tir.expr import value
 from ..utils import simplify
 
 
+def check_pool_type(pool_type):
+    if pool_type not in ("max", "avg"):
+        raise ValueError(f'the type of a pooling is "max" or "avg", got "{pool_type}"')
+
+
 def pool2d(
     data,
     kernel,
@@ -18,11 +23,20 @@ def pool2d(
     count_include_pad=True,
 ):
     """Maximum or mean of windows of the last two dimensions."""
+    check_pool_type(pool_type)
     if layout != "NCHW" or ceil_mode:
-        raise NotImplementedError("`tvm.topi.nn.pool2d` of this layout; use tenon.topi.pool2d")
+        raise NotImplementedError(
+            "`tvm.topi.nn.pool2d` of another layout than NCHW or in ceil_mode; use te.compute"
+        )
     n, c, h, w = data.shape
     (kh, kw), (sh, sw), (dh, dw) = kernel, stride, dilation
     top, left, bottom, right = padding
+    if pool_type == "avg" and not count_include_pad:
+        if dh != 1 or dw != 1:
+            raise NotImplementedError(
+                "`tvm.topi.nn.pool2d` of dilated windows that exclude the padding; use te.compute"
+            )
+        return _tenon.topi.avg_pool2d(data, kernel, stride, padding)
     out_h = simplify((h + top + bottom - (kh - 1) * dh - 1) // sh + 1)
     out_w = simplify((w + left + right - (kw - 1) * dw - 1) // sw + 1)
     dtype = data.dtype
