@@ -196,7 +196,7 @@ bool stays_within(const Expr& e, DataType type, const Facts& facts) {
 /// fails for a rearranged sum that fits its type although a part of it overflows.
 bool can_widen(const Expr& e, const Facts& facts) {
   return !may_overflow(e, facts.state()) &&
-         !(leaves_type(e, facts.state()) && stays_within(e, e.dtype(), facts));
+         !(any_part_leaves_type(e, facts.state()) && stays_within(e, e.dtype(), facts));
 }
 
 }  // namespace
@@ -380,6 +380,13 @@ Term Canonicalizer::reduce(Term term, std::int64_t divisor, Rounding rounding) {
 
 // ---- sums ---------------------------------------------------------------------------------------
 
+/// Whether the part of the sum leaves the type of the sum, although the sum does not. For example,
+/// k may be too large for the type of k - 2147483640.
+bool Canonicalizer::part_leaves_type(const Sum& sum, const Sum& part) const {
+  const Facts::State& state = facts_.state();
+  return leaves_type(part.expr(), state) && !leaves_type(sum.expr(), state);
+}
+
 Canonical Canonicalizer::floor_divide(const Sum& sum, std::int64_t divisor) {
   // (c*p + q) div c == p + q div c
   auto [result, rest] = sum.separate(divisor);
@@ -388,6 +395,8 @@ Canonical Canonicalizer::floor_divide(const Sum& sum, std::int64_t divisor) {
   Expr left = rest.expr();
   if (std::optional<std::int64_t> value = constant_int(left)) {
     result.add((*value - floor_modulo(*value, divisor)) / divisor);
+  } else if (part_leaves_type(sum, rest)) {
+    return divide(to_term(sum), divisor, Rounding::Floor);
   } else if (!is_remainder(left, divisor)) {
     result.add(divide(Term(left), divisor, Rounding::Floor), 1);
   }
@@ -421,14 +430,8 @@ Canonical Canonicalizer::floor_remainder(const Sum& sum, std::int64_t divisor) {
     return make_int(left.dtype(), floor_modulo(*value, divisor));
   }
   if (is_remainder(left, divisor)) return left;
-  Sum reduced = rest;
-  reduced.set_constant(floor_modulo(rest.constant(), divisor));
-  // Without its large constant, a sum such as k - 2147483640 may leave the type that contains the
-  // original sum.
-  const Facts::State& state = facts_.state();
-  if (reduced.constant() == rest.constant() || !leaves_type(reduced.expr(), state) ||
-      leaves_type(left, state))
-    rest = std::move(reduced);
+  rest.set_constant(floor_modulo(rest.constant(), divisor));
+  if (part_leaves_type(sum, rest)) rest = sum;
   return reduce(to_term(std::move(rest)), divisor, Rounding::Floor);
 }
 

@@ -143,7 +143,8 @@ class BoundOf {
 
   Bound operator()(const Expr& e) const {
     if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
-    return within_facts(e, by_kind(e));
+    const bool is_part = std::exchange(is_part_, false);
+    return within_facts(e, by_kind(e, is_part));
   }
 
   /// Whether a sum, difference or product in `e` may overflow its type.
@@ -163,9 +164,10 @@ class BoundOf {
     of_operation(e, n.op, a, b);
     return may_overflow_;
   }
-  /// Whether the bounds of some operation are finite and exceed its type.
-  bool leaves_type(const Expr& e) const {
+  /// Implements leaves_type and, if `with_parts`, any_part_leaves_type.
+  bool leaves_type(const Expr& e, bool with_parts) {
     leaves_type_ = false;
+    with_parts_ = with_parts;
     (*this)(e);
     return leaves_type_;
   }
@@ -177,13 +179,13 @@ class BoundOf {
     return bound;
   }
 
-  Bound by_kind(const Expr& e) const {
+  Bound by_kind(const Expr& e, bool is_part) const {
     const BoundOf& self = *this;
     return match(
         e.node().value, [&](const IntImm& n) { return of_constant(n, e.dtype()); },
         [&](const VarNode& n) { return of_variable(e, n); },
         [&](const Cast& n) { return of_cast(self(n.value), n.value.dtype(), e.dtype()); },
-        [&](const Binary& n) { return of_binary(e, n); },
+        [&](const Binary& n) { return of_binary(e, n, is_part); },
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Ramp& n) {
           const Bound base = self(n.base), stride = self(n.stride);
@@ -256,11 +258,20 @@ class BoundOf {
     return n.is_size ? Bound{0, kPlus} : Bound::of_type(e.dtype());
   }
 
-  Bound of_binary(const Expr& e, const Binary& n) const {
+  Bound of_binary(const Expr& e, const Binary& n, bool is_part) const {
     if (is_comparison(n.op) || n.op == BinaryOp::And || n.op == BinaryOp::Or ||
         n.op == BinaryOp::Div)
       return Bound::of_type(e.dtype());
-    return of_operation(e, n.op, (*this)(n.a), (*this)(n.b));
+    const bool has_parts = n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul;
+    const auto operand = [&](const Expr& x) {
+      is_part_ = has_parts && !with_parts_;
+      return (*this)(x);
+    };
+    const Bound a = operand(n.a), b = operand(n.b);
+    const bool left_before = leaves_type_;
+    const Bound result = of_operation(e, n.op, a, b);
+    if (is_part) leaves_type_ = left_before;
+    return result;
   }
 
   Bound of_operation(const Expr& e, BinaryOp op, const Bound& a, const Bound& b) const {
@@ -315,6 +326,9 @@ class BoundOf {
 
   const Facts::State& state_;
   mutable bool may_overflow_ = false, leaves_type_ = false;
+  bool with_parts_ = false;
+  /// Whether the next visited expression is an operand of a sum, difference or product.
+  mutable bool is_part_ = false;
 };
 
 }  // namespace
@@ -363,7 +377,12 @@ bool root_may_overflow(const Expr& e, const Facts::State& state) {
   return n && state.in_data && BoundOf(state).root_may_overflow(e, *n);
 }
 
-bool leaves_type(const Expr& e, const Facts::State& state) { return BoundOf(state).leaves_type(e); }
+bool leaves_type(const Expr& e, const Facts::State& state) {
+  return BoundOf(state).leaves_type(e, /*with_parts=*/false);
+}
+bool any_part_leaves_type(const Expr& e, const Facts::State& state) {
+  return BoundOf(state).leaves_type(e, /*with_parts=*/true);
+}
 
 ConstBound const_bound(const Expr& e, const Facts& facts) {
   return bound_of(e, facts.state()).to_const_bound();

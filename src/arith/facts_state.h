@@ -113,7 +113,11 @@ bool may_overflow(const Expr& e, const Facts::State& state);
 /// Like may_overflow, but only for the operation at the root, regardless of facts about its result.
 bool root_may_overflow(const Expr& e, const Facts::State& state);
 /// Whether the bounds of some sum, difference or product in `e` are finite and exceed its type.
+/// Does not consider the operands of these operations: if the result fits, it does not matter that
+/// a part of it wraps.
 bool leaves_type(const Expr& e, const Facts::State& state);
+/// Like leaves_type, but also considers the operands.
+bool any_part_leaves_type(const Expr& e, const Facts::State& state);
 /// Whether casting a value within the bound from one integer type to another may change it.
 bool may_wrap(const Bound& value, DataType from, DataType to);
 Bound bound_of(const Expr& e, const Facts::State& state);

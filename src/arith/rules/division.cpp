@@ -38,7 +38,7 @@ constexpr Row kFloorDivRows[] = {
     {"sum_around_multiple", "floordiv(y + x*c1 + z, c2)",
      "x*floordiv(c1, c2) + floordiv(y + z, c2)", "c2 > 0 && floormod(c1, c2) == 0", kExact},
     {"plus_constant", "floordiv(x + c1, c2)", "floordiv(x, c2) + floordiv(c1, c2)",
-     "c2 > 0 && floormod(c1, c2) == 0", kExact},
+     "c2 > 0 && floormod(c1, c2) == 0", kExact | kKeepsType},
 
     {"common_factor", "floordiv(x*c1, x*c2)", "floordiv(c1, c2)", "c2 > 0", kExact},
 
@@ -66,7 +66,7 @@ constexpr Row kFloorModRows[] = {
     {"reduce_factor_plus", "floormod(x*c1 + y, c2)", "floormod(x*floormod(c1, c2) + y, c2)",
      "c2 > 0", kExact | kKeepsType},
     {"plus_constant", "floormod(x + c1, c2)", "floormod(x, c2)", "c2 > 0 && floormod(c1, c2) == 0",
-     kExact},
+     kExact | kKeepsType},
     {"plus_reduced_factor", "floormod(x + y*c1, c2)", "floormod(x + y*floormod(c1, c2), c2)",
      "c2 > 0", kExact | kKeepsType},
     {"common_factor", "floormod(x*c1, x*c2)", "x*floormod(c1, c2)", "c2 != 0", kExact},

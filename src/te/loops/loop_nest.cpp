@@ -59,7 +59,7 @@ std::vector<std::vector<Interval>> indices_read(const Buffer& buffer, const Stmt
 /// `loop + offset`; the body alone if it does not read the buffer or if the region is unknown.
 Stmt with_prefetch(const Buffer& buffer, const Var& loop, const Expr& offset, const Stmt& body) {
   VarMap later;
-  set(later, loop, loop + offset);
+  set(later, loop, cast(loop.dtype(), loop + offset));
   std::vector<Range> region;
   for (const std::vector<Interval>& reads : indices_read(buffer, body)) {
     const Interval all = hull(reads);
