@@ -73,6 +73,51 @@ bool is_known_lawful(const CommReducerNode& reducer) {
   return true;
 }
 
+// ---- rounding -----------------------------------------------------------------------------------
+
+DataType without_rounding(DataType type) { return type.is_floating() ? Float(64) : type; }
+
+/// Returns the expression with float64 instead of narrower floats, so that its rounding errors are
+/// negligible. `vars` has the variables that replace others, and gets those that are new.
+Expr in_float64(const Expr& e, VarMap& vars) {
+  const auto wide = [&](const Expr& x) { return in_float64(x, vars); };
+  const DataType type = without_rounding(e.dtype());
+  if (const FloatImm* n = e.as<FloatImm>()) return make_float(type, n->value);
+  if (e.as<VarNode>()) {
+    const auto known = vars.find(&e.node());
+    if (known != vars.end()) return known->second;
+    if (type == e.dtype()) return e;
+    const Var var(Var::of(e).name(), type);
+    set(vars, Var::of(e), var);
+    return var;
+  }
+  if (const Cast* n = e.as<Cast>()) return cast(type, wide(n->value));
+  if (const Call* n = e.as<Call>(); n && std::holds_alternative<Intrin>(n->callee)) {
+    std::vector<Expr> args;
+    std::ranges::transform(n->args, std::back_inserter(args), wide);
+    return make_call(type, std::get<Intrin>(n->callee), std::move(args));
+  }
+  if (const LetExpr* n = e.as<LetExpr>()) {
+    set(vars, n->var, wide(n->value));
+    return wide(n->body);
+  }
+  return map_children(e, wide);
+}
+
+Expr in_float64(const Expr& constant) {
+  VarMap none;
+  return in_float64(constant, none);
+}
+
+CommReducerNode in_float64(CommReducerNode reducer) {
+  VarMap vars;
+  for (std::vector<Var>* operands : {&reducer.lhs, &reducer.rhs})
+    for (Var& var : *operands) var = Var::of(in_float64(var, vars));
+  for (std::vector<Expr>* values : {&reducer.result, &reducer.identity})
+    for (Expr& value : *values) value = in_float64(value, vars);
+  return reducer;
+}
+
 // ---- sample terms -------------------------------------------------------------------------------
 
 /// One constant per component of the reduction.
@@ -98,7 +143,8 @@ std::set<double> thresholds_of(const CommReducerNode& reducer) {
   return found;
 }
 
-void add_integers(DataType type, const std::set<double>& thresholds, Tuple& values) {
+/// `has_ends`: whether to add the ends of the type and their neighbours, whose sums wrap.
+void add_integers(DataType type, const std::set<double>& thresholds, bool has_ends, Tuple& values) {
   const auto add = [&](double value) {
     if (std::fabs(value) < 9e18 && fits(static_cast<std::int64_t>(value), type))
       values.push_back(make_int(type, static_cast<std::int64_t>(value)));
@@ -106,6 +152,7 @@ void add_integers(DataType type, const std::set<double>& thresholds, Tuple& valu
   for (int value : {0, 1, 2, 3, 5, 7, 100, -1, -2, -50}) add(value);
   for (double t : thresholds)
     for (double value : {t - 1, t, t + 1, std::trunc(t / 2) + 1, -t}) add(value);
+  if (!has_ends) return;
   const Expr least = min_value(type), greatest = max_value(type);
   for (const Expr& end : {least, greatest}) values.push_back(end);
   values.push_back(make_int(type, *constant_int(least) + 1));
@@ -126,24 +173,30 @@ void add_floats(DataType type, const std::set<double>& thresholds, Tuple& values
 /// How to choose values for one component of a term.
 struct Samples {
   DataType type;
-  /// The candidates. Empty for an index, whose values are consecutive integers.
+  /// The candidates. Empty for an axis, whose values are consecutive integers.
   Tuple values;
   bool is_data = false;
 };
 
+bool is_axis(const Expr& source) {
+  const Cast* n = source.as<Cast>();
+  return (n ? n->value : source).as<VarNode>() && !wraps(source);
+}
+
 Samples samples_of(const Expr& source, const std::set<double>& thresholds) {
   const DataType type = source.dtype();
-  if (is_constant(source)) return {type, {source}};
+  if (is_constant(source)) return {type, {in_float64(source)}};
   Samples samples{type, {}, /*is_data=*/true};
   if (type.is_bool()) {
     for (int value : {0, 1}) samples.values.push_back(make_int(type, value));
   } else if (type.is_floating()) {
     add_floats(type, thresholds, samples.values);
-  } else if (wraps(source)) {
-    add_integers(type, thresholds, samples.values);
-  } else {
+  } else if (is_axis(source)) {
     samples.is_data = false;
+  } else {
+    add_integers(type, thresholds, wraps(source), samples.values);
   }
+  for (Expr& value : samples.values) value = in_float64(value);
   return samples;
 }
 
@@ -188,21 +241,6 @@ constexpr int kTrials = 160;
 /// fewer than 2^(kMaxDoublings + 1) equal terms.
 constexpr std::size_t kMaxDoublings = 10;
 
-std::string text(const Tuple& values) {
-  std::string result;
-  for (const Expr& value : values) {
-    result += result.empty() ? "" : ", ";
-    result += print_expr(value);
-  }
-  return values.size() == 1 ? result : "(" + result + ")";
-}
-
-std::string text(std::span<const Tuple> terms) {
-  std::string result;
-  for (const Tuple& term : terms) result += (result.empty() ? "" : ", ") + text(term);
-  return result;
-}
-
 Expr constant(DataType type, const std::variant<std::int64_t, double>& value) {
   if (const auto* number = std::get_if<double>(&value)) return make_float(type, *number);
   return make_int(type, std::get<std::int64_t>(value));
@@ -226,9 +264,9 @@ class Trial {
  public:
   Trial(const CommReducerNode& reducer, std::span<const Expr> sources, bool has_init,
         ReductionChange change)
-      : general_(reducer),
-        parameters_(parameters_of(reducer)),
-        reducer_(reducer),
+      : general_(in_float64(reducer)),
+        parameters_(parameters_of(general_)),
+        reducer_(general_),
         has_init_(has_init),
         change_(change) {
     const std::set<double> thresholds = thresholds_of(reducer);
@@ -296,7 +334,7 @@ class Trial {
     }
   }
 
-  std::optional<std::string> reordered(const Terms& terms) const {
+  std::optional<std::string> reordered(const Terms& terms) {
     const Tuple in_order = fold(start_, terms);
     for (std::size_t n = 0; n + 1 < terms.size(); ++n) {
       Terms other = terms;
@@ -309,7 +347,7 @@ class Trial {
     return std::nullopt;
   }
 
-  std::optional<std::string> regrouped(const Terms& terms) const {
+  std::optional<std::string> regrouped(const Terms& terms) {
     const std::span<const Tuple> all = terms;
     const Tuple in_order = fold(start_, all);
     std::optional<std::string> found;
@@ -337,6 +375,23 @@ class Trial {
     return found;
   }
 
+  /// Returns the values as text, in the types of the reducer.
+  std::string text(const Tuple& values) const {
+    std::string result;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const FloatImm* real = values[k].as<FloatImm>();
+      result += result.empty() ? "" : ", ";
+      result += print_expr(real ? make_float(samples_[k].type, real->value) : values[k]);
+    }
+    return values.size() == 1 ? result : "(" + result + ")";
+  }
+
+  std::string text(std::span<const Tuple> terms) const {
+    std::string result;
+    for (const Tuple& term : terms) result += (result.empty() ? "" : ", ") + text(term);
+    return result;
+  }
+
   std::string beginning(std::span<const Tuple> terms, const Tuple& result) const {
     return parameters_text_ + "from " + text(start_) +
            (are_terms_known_ ? ", the partial results " : ", the terms ") + text(terms) + " give " +
@@ -344,14 +399,14 @@ class Trial {
   }
 
   /// Returns the partial result of the terms, starting with the identity element.
-  Tuple group(std::span<const Tuple> terms) const { return fold(reducer_.identity, terms); }
+  Tuple group(std::span<const Tuple> terms) { return fold(reducer_.identity, terms); }
 
-  Tuple fold(Tuple value, std::span<const Tuple> terms) const {
+  Tuple fold(Tuple value, std::span<const Tuple> terms) {
     for (const Tuple& term : terms) value = combine(value, term);
     return value;
   }
 
-  Tuple combine(const Tuple& a, const Tuple& b) const {
+  Tuple combine(const Tuple& a, const Tuple& b) {
     VarMap values;
     for (std::size_t k = 0; k < a.size(); ++k) {
       set(values, reducer_.lhs[k], a[k]);
@@ -360,6 +415,7 @@ class Trial {
     Tuple result;
     for (const Expr& e : reducer_.result)
       result.push_back(constant(e.dtype(), evaluate(substitute(e, values))));
+    note_magnitude(result);
     return result;
   }
 
@@ -381,20 +437,12 @@ class Trial {
     const FloatImm* y = b.as<FloatImm>();
     if (!x || !y) return constant_int(a) != constant_int(b);
     if (!std::isfinite(x->value) || !std::isfinite(y->value)) return false;
-    // The tolerance for rounding errors: a few units in the last place of the largest possible
-    // product of terms.
-    const double rounding = 16 * precision_of(a.dtype()) * std::pow(largest_, 3);
-    return std::fabs(x->value - y->value) >
-           0.05 * std::max({1.0, std::fabs(x->value), std::fabs(y->value)}) + rounding;
+    // The rounding errors of float64 are proportional to the largest intermediate result.
+    constexpr double kTolerance = 0x1p-40;
+    return std::fabs(x->value - y->value) > kTolerance * largest_;
   }
 
-  static double precision_of(DataType type) {
-    if (type.bits == 64) return 0x1p-53;
-    if (type.bits == 32) return 0x1p-24;
-    return type.is_bfloat() ? 0x1p-8 : 0x1p-11;
-  }
-
-  const CommReducerNode& general_;
+  const CommReducerNode general_;
   const std::vector<Var> parameters_;
   std::string parameters_text_;
   /// The reducer in which the current values replace the parameters.
@@ -405,7 +453,8 @@ class Trial {
   bool are_terms_known_;
   Numbers numbers_;
   Tuple start_;
-  /// The maximum magnitude of a finite float in the terms and the start value; at least 1.
+  /// The maximum magnitude of a finite float in the terms, the start value and the results of
+  /// combining them; at least 1.
   double largest_ = 1;
 };
 
@@ -424,8 +473,7 @@ std::optional<std::string> find_counterexample(const CommReducerNode& reducer,
   try {
     return Trial(reducer, sources, has_init, change).run();
   } catch (const Error&) {
-    // The combination calls functions that the interpreter does not support.
-    return std::nullopt;
+    return "it calls a function whose results are not known at compile time";
   }
 }
 
@@ -434,7 +482,7 @@ bool is_identity_neutral(const CommReducerNode& reducer, std::span<const Expr> s
   try {
     return Trial(reducer, sources, false, {}).is_neutral();
   } catch (const Error&) {
-    return true;
+    return false;
   }
 }
 

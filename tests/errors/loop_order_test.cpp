@@ -50,6 +50,35 @@ TEST(ReducerLaws, SumsAndExtremaAndBitwiseReducersHoldForEveryType) {
   EXPECT_FALSE(counterexample([](Expr x, Expr y) { return x ^ y; }, 0, kBoth));
 }
 
+TEST(ReducerLaws, SumsOfFloatsWithOneLimitAreNotRegroupedAtAnyLimit) {
+  for (const DataType type : {Float(16), BFloat(16), Float(32), Float(64)})
+    for (const int limit : {10, 100, 1000, 30000}) {
+      const auto limited = [&](Expr x, Expr y) {
+        return tir::min(x + y, tir::make_const(type, limit));
+      };
+      EXPECT_TRUE(counterexample(limited, 0, kRegroups, type)) << type.str() << " " << limit;
+      EXPECT_TRUE(counterexample(limited, 0, kReorders, type)) << type.str() << " " << limit;
+    }
+}
+
+TEST(ReducerLaws, TermsThatAreComputedFromAnAxisMayBeNegativeAndFall) {
+  const IterVar k = reduce_axis({0, 16}, "k");
+  const Reducer limited = reducer([](Expr x, Expr y) { return tir::min(x + y, 100); }, 0);
+  for (const Expr& term : List{select(k < 8, Expr(50), Expr(-50)), 700 - k * 100, k * 20 - 200}) {
+    const Expr body = limited(term, {k});
+    const tir::ReduceNode& reduction = *body.as<tir::Reduce>()->reduction;
+    EXPECT_TRUE(
+        arith::find_counterexample(*reduction.combiner, reduction.source, false, kRegroups));
+  }
+}
+
+TEST(ReducerLaws, FunctionsThatTheInterpreterDoesNotKnowKeepTheOrder) {
+  const auto difference = [](Expr x, Expr y) {
+    return tir::call_pure_extern(Float(32), "fdimf", x, y);
+  };
+  EXPECT_TRUE(counterexample(difference, 0, kRegroups, Float(32)));
+}
+
 TEST(ReducerLaws, SaturatingSumsAreNotRegroupedAtAnyLimit) {
   for (const int limit : {10, 127, 1000, 1 << 30}) {
     const auto saturated = [&](Expr x, Expr y) { return tir::max(tir::min(x + y, limit), -limit); };

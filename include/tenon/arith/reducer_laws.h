@@ -29,19 +29,22 @@ struct ReductionChange {
 };
 
 /// Searches for terms whose reduction has another value after the change. Returns them with both
-/// values as part of a sentence; nullopt if the search finds none. NaN is not tried, and floats
-/// that differ only by rounding errors count as equal.
+/// values as part of a sentence; nullopt if the search finds none. NaN is not tried, and floats are
+/// computed in float64, so that rounding errors do not count. Also returns a reason if the reducer
+/// calls a function that the interpreter does not know.
 ///
 /// `sources` are the expressions of the terms; they determine the values to try. A constant keeps
-/// its value. An integer expression that does not wrap (wraps.h) is an index and gets small
-/// consecutive values. Any other expression is data and gets arbitrary values. If no source is
-/// data, the search also uses partial results of equal terms. Axes and parameters that the reducer
-/// uses get sample values. `has_init`: the reduction starts from an init instead of the identity.
+/// its value, and an axis gets small consecutive values. Any other expression is data and gets
+/// arbitrary values, but those of an expression that does not wrap (wraps.h) are small. If no
+/// source is data, the search also uses partial results of equal terms. Axes and parameters that
+/// the reducer uses get sample values. `has_init`: the reduction starts from an init instead of the
+/// identity.
 std::optional<std::string> find_counterexample(const tir::CommReducerNode& reducer,
                                                std::span<const tir::Expr> sources, bool has_init,
                                                ReductionChange change);
 
-/// Whether combining the identity with a term yields that term.
+/// Whether combining the identity with a term yields that term. False if the reducer calls a
+/// function that the interpreter does not know.
 bool is_identity_neutral(const tir::CommReducerNode& reducer, std::span<const tir::Expr> sources);
 
 }  // namespace tenon::arith
