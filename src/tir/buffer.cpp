@@ -144,6 +144,19 @@ std::vector<std::pair<std::size_t, std::size_t>> physical_groups(const BufferNod
   return groups;
 }
 
+/// Returns the number of elements that the dimensions [first, last) of a buffer with strides span:
+/// the extent of the outermost dimension times its stride. The outermost dimension is the one with
+/// the largest product. A product that is not constant counts as larger than any constant.
+Expr strided_extent(const BufferNode& buffer, std::size_t first, std::size_t last) {
+  Expr outermost = buffer.strides[first] * buffer.shape[first];
+  for (std::size_t n = first + 1; n < last; ++n) {
+    const Expr product = buffer.strides[n] * buffer.shape[n];
+    const auto largest = constant_int(outermost), value = constant_int(product);
+    if (largest && (!value || *value > *largest)) outermost = product;
+  }
+  return outermost;
+}
+
 }  // namespace
 
 std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& indices) {
@@ -175,7 +188,7 @@ Buffer flattened(const Buffer& buffer) {
   for (auto [first, last] : physical_groups(*buffer.get())) {
     Expr extent = make_int(Int(32), 1);
     if (!buffer->strides.empty() && first < last) {
-      extent = buffer->strides[first] * buffer->shape[first];
+      extent = strided_extent(*buffer.get(), first, last);
     } else {
       for (std::size_t n = first; n < last; ++n)
         extent = n == first ? buffer->shape[n] : extent * buffer->shape[n];
@@ -203,7 +216,7 @@ Expr Buffer::access_ptr(const Name& mode, Expr offset, SourceLocation where) con
                         (offset.is_moved_from() ? "one that has been moved from" : type.str()),
                     where);
   const Expr extent =
-      strides().empty() ? element_count(shape()) : strides().front() * shape().front();
+      strides().empty() ? element_count(shape()) : strided_extent(*node_, 0, shape().size());
   Expr element = make_call(node_->dtype, Intrin::type_annotation, {});
   return make_call(
       Handle(), Intrin::tvm_access_ptr,

@@ -166,6 +166,31 @@ for (i: int32, 0, n) {
 )"));
 }
 
+std::string flat_allocation(const std::vector<Expr>& shape, const std::vector<Expr>& strides) {
+  const Buffer t = decl_buffer(shape, Float(32), {.name = "T", .strides = strides});
+  const Stmt store = make_store(t, 0.0f, std::vector<Expr>(shape.size(), Expr(0)));
+  return body_text(
+      flatten_storage(function({}, make_stmt(Realize{t, whole(shape), make_true(), store})), {}));
+}
+
+TEST(FlattenStorage, AnAllocationHoldsTheDimensionOfTheLargestStride) {
+  const std::vector<std::pair<std::vector<Expr>, std::string>> cases = {
+      {{4, 1}, "[16]"}, {{1, 4}, "[16]"}, {{8, 1}, "[32]"}, {{1, 8}, "[32]"}, {{8, 2}, "[32]"}};
+  for (const auto& [strides, size] : cases)
+    EXPECT_NE(flat_allocation({4, 4}, strides).find("float32, " + size), std::string::npos)
+        << flat_allocation({4, 4}, strides);
+  EXPECT_NE(flat_allocation({1, 4}, {1, 1}).find("float32, [4]"), std::string::npos);
+  EXPECT_NE(flat_allocation({4, 1}, {1, 2}).find("float32, [4]"), std::string::npos);
+}
+
+TEST(FlattenStorage, AnAllocationWhoseElementsMayOverlapIsRefused) {
+  const Var n("n"), m("m");
+  EXPECT_NO_THROW(flat_allocation({n, m}, {m, 1}));
+  EXPECT_THROW(flat_allocation({n, m}, {n, 1}), LowerError);
+  for (const std::vector<Expr>& strides : {std::vector<Expr>{1, 1}, {0, 0}, {3, 1}, {1, 3}, {4, 0}})
+    EXPECT_THROW(flat_allocation({4, 4}, strides), LowerError) << print_expr(strides[0]);
+}
+
 TEST(FlattenStorage, RankZeroIsOneElement) {
   const Buffer a = decl_buffer({}, Float(32), {.name = "A"}), t = temporary("T", {});
   const Stmt body = make_stmt(Realize{t, {}, make_true(), make_store(t, a({}) + 1.0f, {})});

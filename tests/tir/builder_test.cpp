@@ -119,6 +119,14 @@ TEST(Buffers, ThatBroadcastHaveAStrideForEveryDimension) {
   EXPECT_TRUE(decl_buffer({}, Float(32), {.kind = BufferKind::AutoBroadcast}).strides().empty());
 }
 
+TEST(Buffers, AccessPointerCoversTheDimensionOfTheLargestStride) {
+  for (const std::vector<Expr>& strides : {std::vector<Expr>{8, 1}, {1, 8}}) {
+    const Buffer a = decl_buffer({4, 8}, Float(32), {.name = "A", .strides = strides});
+    EXPECT_EQ(constant_int(a.access_ptr("r").as<Call>()->args[3]),
+              constant_int(strides[0]) == 8 ? 32 : 64);
+  }
+}
+
 TEST(Buffers, AccessPointerNamesAnUnknownMode) {
   const Buffer b = decl_buffer({4, 8}, Float(32), {.name = "b"});
   EXPECT_THROW(b.access_ptr("x"), TypeError);

@@ -18,10 +18,13 @@
 //   access.
 #include "lower/passes.h"
 
+#include <algorithm>
+#include <limits>
 #include <ranges>
 
 #include "lower/loops/flat_buffers.h"
 #include "lower/rewriting.h"
+#include "tenon/arith/iteration_box.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/places.h"
 #include "tenon/tir/print.h"
@@ -213,8 +216,48 @@ class Flattener {
     node.data = data_pointer(realize);
     const Buffer shaped = make_buffer(std::move(node));
     const Home home{shaped, flat_buffer(shaped), std::move(origin)};
+    if (!realize.buffer->strides.empty()) require_disjoint_elements(home);
     homes_.insert_or_assign(realize.buffer.get(), home);
     return home;
+  }
+
+  /// Throws unless the declared strides provably give each element of an allocation its own place
+  /// inside the memory: in each physical dimension, a stride covers the dimensions of smaller
+  /// strides. Not inlined, so that the recursion over statements uses less of the stack.
+  [[gnu::noinline]] void require_disjoint_elements(const Home& home) const {
+    const BufferNode& buffer = *home.shaped.get();
+    // Symbolic strides count as the largest.
+    const auto stride_of = [&](std::size_t n) {
+      return constant_int(buffer.strides[n]).value_or(std::numeric_limits<std::int64_t>::max());
+    };
+    std::size_t first = 0;
+    for (std::size_t group = 0; group < home.flat->shape.size(); ++group) {
+      const std::size_t last = group < buffer.axis_separators.size()
+                                   ? static_cast<std::size_t>(buffer.axis_separators[group])
+                                   : buffer.shape.size();
+      std::vector<std::size_t> outermost_first;
+      for (; first < last; ++first)
+        if (!is_one(buffer.shape[first])) outermost_first.push_back(first);
+      std::ranges::stable_sort(outermost_first, std::ranges::greater(), stride_of);
+      Expr covered = make_int(Int(64), 1);
+      bool is_disjoint = true;
+      for (const std::size_t n : outermost_first | std::views::reverse) {
+        const Expr stride = cast(Int(64), buffer.strides[n]);
+        is_disjoint = is_disjoint && arith::can_prove(stride >= covered, facts_);
+        covered = stride * cast(Int(64), buffer.shape[n]);
+      }
+      const Expr size = arith::wide_position(home.flat->shape[group]);
+      if (is_disjoint && arith::can_prove(size >= covered, facts_)) continue;
+      throw LowerError("buffer `" + buffer.name + "` is allocated with strides " +
+                       list_text(buffer.strides) + " and shape " + list_text(buffer.shape) +
+                       ": its elements are not provably disjoint");
+    }
+  }
+
+  static std::string list_text(const std::vector<Expr>& list) {
+    std::string text;
+    for (const Expr& e : list) text += (text.empty() ? "" : ", ") + print_expr(e);
+    return "[" + text + "]";
   }
 
   Stmt flatten(const Realize& realize) {
