@@ -2,6 +2,7 @@
 
 #include "lower/passes.h"
 #include "pass_text.h"
+#include "tenon/lower/checks.h"
 #include "tenon/tir/builder.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
@@ -93,6 +94,38 @@ TEST_F(CheckAccessesTest, ATemporaryHasTheRoomThatIsRealized) {
   };
   EXPECT_EQ(checked(program(8)).find("outside"), std::string::npos);
   EXPECT_NE(checked(program(7)).find("outside"), std::string::npos);
+}
+
+/// The program fills B[begin*2 : begin*2 + 2] through a view, for 4 values of `begin` from `i`.
+struct ViewTest : CheckAccessesTest {
+  PrimFunc through_view(const Expr& begin) const {
+    const Buffer view = decl_buffer({2}, Float(32), {.name = "P", .offset_factor = 1});
+    const Stmt shown = make_stmt(
+        BufferView{view, B, {Range::from_min_extent(begin * 2, 2)}, make_store(view, 1.0f, {0})});
+    PrimFunc func = func_of(make_stmt(For{i, 0, 4, ForKind::Serial, shown}));
+    func.form = Form::MultiDimensional;
+    return func;
+  }
+};
+
+TEST_F(ViewTest, ARegionInsideItsBufferIsProved) {
+  const PrimFunc func = through_view(i);
+  EXPECT_TRUE(check_accesses(func, {}).body.same_as(func.body));
+  EXPECT_TRUE(size_conditions(func).empty());
+}
+
+TEST_F(ViewTest, ARegionThatLeavesItsBufferInOneIterationIsRefused) {
+  EXPECT_THROW(size_conditions(through_view(i + 1)), BoundError);
+  EXPECT_THROW(size_conditions(through_view(i - 1)), BoundError);
+}
+
+TEST_F(ViewTest, ARegionThatStartsAtDataIsCheckedBeforeTheView) {
+  const std::string text = print_stmt(check_accesses(through_view(make_load(I, {i})), {}).body);
+  const std::size_t check = text.find("\"tenon_index_outside\", \"B: reads `B`\""),
+                    store = text.find("P[0] = 1f32");
+  ASSERT_NE(check, std::string::npos) << text;
+  ASSERT_NE(store, std::string::npos) << text;
+  EXPECT_LT(check, store) << text;
 }
 
 /// With the sizes of A and B known around the body.

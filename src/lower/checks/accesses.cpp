@@ -158,8 +158,10 @@ class AccessWalk {
     if (s.as<Assert>() || s.as<While>()) enter_condition();
     if (const Let* n = s.as<Let>()) enter_let(n->var, n->value);
     if (const Realize* n = s.as<Realize>()) allowed_.insert_or_assign(n->buffer.get(), n->bounds);
-    if (const BufferView* n = s.as<BufferView>())
+    if (const BufferView* n = s.as<BufferView>()) {
+      region_of(*n);
       allowed_.insert_or_assign(n->view.get(), whole_region(n->view->shape));
+    }
     if (const Allocate* n = s.as<Allocate>())
       sizes_.insert_or_assign(&n->data.node(), product_of(n->extents));
     if (const Attr* n = s.as<Attr>(); n && bound_axis(*n)) {
@@ -191,6 +193,24 @@ class AccessWalk {
     if (is_known) loops_.pop_back();
     conditions_ = conditions;
     return result;
+  }
+
+  /// Visits the elements of the region that a view shows, as if a loop nest read them.
+  void region_of(const BufferView& n) {
+    std::vector<Expr> indices;
+    std::vector<std::pair<Var, Range>> loops;
+    for (const auto& [min, extent] : n.region) {
+      indices.push_back(min);
+      if (is_one(extent)) continue;
+      const Var var(n.view->name + "_i" + std::to_string(loops.size()), extent.dtype());
+      loops.emplace_back(var, Range::from_extent(extent));
+      indices.back() = min + var;
+    }
+    Stmt reads = make_evaluate(make_load(n.source, std::move(indices)));
+    for (const auto& [var, range] : loops | std::views::reverse)
+      reads = make_stmt(For{var, range.min, range.extent, ForKind::Serial, std::move(reads)});
+    const Stmt checked = stmt(reads);
+    if (!checked.same_as(reads)) checks_.push_back(checked);
   }
 
   bool depends_on_loops(const Expr& e) const {
