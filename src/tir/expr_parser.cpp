@@ -463,12 +463,14 @@ Value ExprParser::function(const Token& token) {
       made = result.e.as<Call>();
       if (!made) return result;
     }
+    const Intrin* intrin = std::get_if<Intrin>(&made->callee);
+    if (!intrin) return result;
     // TVM's scripts pass pointers to tables to math functions. The parser accepts such calls,
     // because schedules do not evaluate them; `build` rejects them (verify).
-    const bool has_pointer =
+    const bool has_table =
+        has_one_type(*intrin) &&
         std::ranges::any_of(made->args, [](const Expr& arg) { return arg.dtype().is_handle(); });
-    const Intrin* intrin = std::get_if<Intrin>(&made->callee);
-    if (!intrin || has_pointer) return result;
+    if (has_table) return result;
     if (const std::string misuse = misuse_of_call(result.e.dtype(), *intrin, made->args);
         !misuse.empty())
       syntax_error(token, misuse);

@@ -31,6 +31,7 @@ enum class Typing : std::uint8_t {
   Sizes,          // scalar integers, and a pointer as the result
   Array,          // two pointers and a constant rank, and a pointer as the result
   Offset,         // a pointer and an integer, and a pointer as the result
+  Access,         // an element type, a pointer and three integers, and a pointer as the result
   Pointer,        // a pointer
   Any
 };
@@ -75,8 +76,8 @@ Signature signature_of(Intrin intrin) {
   if (among({I::tvm_load_matrix_sync, I::tvm_store_matrix_sync, I::tvm_mma_sync}))
     return exactly(8);
   if (among({I::prefetch})) return exactly(4, Typing::Pointer);
-  if (among({I::tvm_access_ptr, I::tvm_warp_shuffle, I::tvm_warp_shuffle_up,
-             I::tvm_warp_shuffle_down}))
+  if (among({I::tvm_access_ptr})) return exactly(5, Typing::Access);
+  if (among({I::tvm_warp_shuffle, I::tvm_warp_shuffle_up, I::tvm_warp_shuffle_down}))
     return exactly(5);
   if (among({I::tvm_stack_make_array})) return exactly(6, Typing::Array);
   if (among({I::tvm_stack_make_shape})) return at_least(0, Typing::Sizes);
@@ -143,6 +144,10 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
              constant_int(args[3]);
     case Typing::Offset:
       return type.is_handle() && first.is_handle() && is_scalar_integer(args[1]);
+    case Typing::Access:
+      return type.is_handle() && as_call(args[0], Intrin::type_annotation) &&
+             args[1].dtype().is_handle() &&
+             std::all_of(args.begin() + 2, args.end(), is_scalar_integer);
     case Typing::Pointer:
       return first.is_handle();
     case Typing::Any:
@@ -152,7 +157,7 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
 }
 
 /// The rules as texts in messages.
-constexpr NameTable<Typing, 17> kTypingTexts = {{
+constexpr NameTable<Typing, 18> kTypingTexts = {{
     {Typing::Floats, "takes floats of its result type"},
     {Typing::FloatAndCount, "takes a float of its result type and an integer"},
     {Typing::FloatTest, "takes floats and returns bool"},
@@ -173,6 +178,9 @@ constexpr NameTable<Typing, 17> kTypingTexts = {{
      "takes the handles of the data and of the shape, the strides, a constant rank, a value of the "
      "element type and an offset, and returns a handle"},
     {Typing::Offset, "takes a handle and an integer, and returns a handle"},
+    {Typing::Access,
+     "takes a type annotation, the handle of the data, and scalar integers as offset, extent and "
+     "mask, and returns a handle"},
     {Typing::Pointer, "takes a handle"},
     {Typing::Any, "takes any arguments"},
 }};

@@ -416,6 +416,27 @@ TEST(Script, TheEndsOfATypeAreConstants) {
             std::string::npos);
 }
 
+TEST(Script, AnAccessPointerHasFiveArgumentsOfTheirTypes) {
+  const auto error_of = [](const std::string& args) {
+    return error(
+        function("with T.block(\"b\"):\n    T.evaluate(T.call_extern(\"f\", T.tvm_access_ptr(" +
+                 args + "), dtype=\"int32\"))"));
+  };
+  const std::string type = "T.type_annotation(dtype=\"float32\")";
+  EXPECT_EQ(error_of(type + ", B.data, 0, 1, 1"), "");
+  EXPECT_NE(error_of("").find("expected 5 arguments, got 0"), std::string::npos);
+  EXPECT_NE(error_of(type + ", B.data, 0, 1").find("expected 5 arguments, got 4"),
+            std::string::npos);
+  for (const std::string args : {"B.data, B.data, 1, 1", "B.data, 0, 1, 0.5", "0, 0, 1, 1"})
+    EXPECT_NE(error_of(type + ", " + args).find("it takes a type annotation"), std::string::npos)
+        << args;
+}
+
+TEST(Script, APointerIsNotCastToANumber) {
+  EXPECT_NE(error(function("B[0] = T.float32(B.data)")).find("cannot cast handle to float32"),
+            std::string::npos);
+}
+
 /// Schedules carry such calls of TVM's scripts along.
 TEST(Script, APointerForANumberIsParsedAndDoesNotVerify) {
   for (const std::string call : {"T.exp(B[1], B.data)", "T.exp(B.data)", "T.pow(B.data)"}) {
