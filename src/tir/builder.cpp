@@ -254,12 +254,11 @@ Range loop_range(const IRBuilderState& builder, const Operand& begin, const Oper
     // A literal does not affect the type of the loop variable.
     if (!bound->is_literal() && as_index(e).dtype().bits > 32) type = Int(64);
   }
-  const Expr min = typed(begin), limit = typed(end);
-  const Expr extent = is_zero(min) ? limit : limit - min;
-  if (const auto count = constant_int(extent); count && *count < 0)
+  Range range(typed(begin), typed(end), begin.where());
+  if (const auto count = constant_int(range.extent); count && *count < 0)
     throw TypeError(what + "the range ends before it begins, by " + std::to_string(-*count),
                     begin.where());
-  return Range::from_min_extent(min, extent);
+  return range;
 }
 
 void check_kind(ForKind kind, const std::string& name, const SourceLocation& where) {

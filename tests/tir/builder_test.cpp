@@ -26,6 +26,17 @@ TEST(IRBuilder, NestsLoopsAndConditions) {
             "}");
 }
 
+TEST(IRBuilder, ARangeOfMorePointsThanItsTypeCountsIsATypeError) {
+  IRBuilder ib;
+  try {
+    ib.for_range(-1500000000, 1500000000, "i", [](const Var&) {});
+    FAIL() << "accepted";
+  } catch (const TypeError& e) {
+    EXPECT_NE(std::string(e.what()).find("has more points than int32 counts"), std::string::npos)
+        << e.what();
+  }
+}
+
 TEST(IRBuilder, AllocationCoversWhatFollows) {
   IRBuilder ib;
   auto t = ib.allocate(Int(32), {4}, "t", "local");

@@ -74,7 +74,8 @@ std::vector<Expr> AccessParser::indices(const Buffer& buffer) {
     }
     require_index(lo, open, "the beginning of a slice");
     const Expr stride = step.value_or(make_int(lo.dtype(), 1));
-    const auto length = constant_int(arith::simplify(*hi - lo));
+    const auto length =
+        at_token(open, [&] { return constant_int(arith::simplify(Range(lo, *hi).extent)); });
     const auto every = constant_int(stride);
     if (!length || !every || *every == 0 || !fits(*length, Int(32)) || !fits(*every, Int(32)))
       syntax_error(open, "a slice of an access has a constant length and a constant step");
@@ -98,8 +99,8 @@ BufferRegion AccessParser::region() {
   slices([&](const Expr& lo, const std::optional<Expr>& hi, const std::optional<Expr>& step) {
     if (step) syntax_error(name, "a region has no step");
     require_index(lo, name, "the beginning of a region");
-    const Expr extent =
-        hi ? at_token(name, [&] { return arith::simplify(*hi - lo); }) : make_int(lo.dtype(), 1);
+    const Expr extent = hi ? at_token(name, [&] { return arith::simplify(Range(lo, *hi).extent); })
+                           : make_int(lo.dtype(), 1);
     result.region.push_back(Range::from_min_extent(lo, extent));
   });
   if (result.region.size() != result.buffer->shape.size())

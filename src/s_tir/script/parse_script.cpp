@@ -477,7 +477,9 @@ class Parser : public AccessParser {
   }
 
   static Range range_of(const Expr& lo, const Expr& hi) {
-    return Range::from_min_extent(lo, is_zero(lo) ? hi : arith::simplify(hi - lo));
+    Range range(lo, hi);
+    if (!is_zero(lo)) range.extent = arith::simplify(range.extent);
+    return range;
   }
 
   /// Parses an iterator's domain: `128` or `(lo, hi)`.
