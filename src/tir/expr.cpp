@@ -253,6 +253,9 @@ Expr make_float(DataType type, double value) {
 Expr make_string(std::string value) { return make(Handle(), StringImm{std::move(value)}); }
 
 Expr make_cast(DataType type, Expr value) {
+  if (type.is_handle() != value.dtype().is_handle())
+    throw TypeError("cannot cast " + value.dtype().str() + " to " + type.str() +
+                    "; use reinterpret");
   if (type.lanes != value.dtype().lanes)
     throw TypeError("cannot cast " + value.dtype().str() + " to " + type.str() +
                     ": the lanes differ");

@@ -304,6 +304,20 @@ std::vector<Expr> ExprParser::list() {
   return result;
 }
 
+void ExprParser::require_index(const Expr& e, const Token& at, const char* what) {
+  const DataType type = e.dtype();
+  if (!type.is_integral() || !type.is_scalar() || type.is_bool())
+    syntax_error(at,
+                 std::string("expected ") + what + ", an integer, got one of type " + type.str());
+}
+
+Expr ExprParser::index(const char* what) {
+  const Token& at = in_.peek();
+  Expr e = expr();
+  require_index(e, at, what);
+  return e;
+}
+
 Var ExprParser::data_pointer() {
   const Token& at = in_.peek();
   const Expr data = expr();

@@ -428,10 +428,7 @@ Expr cast(DataType type, const Operand& operand) {
   if (from == type) return e;
   if (from.is_scalar() && type.is_vector())
     return make_broadcast(cast(type.element(), e), type.lanes);
-  if (type.is_handle() || from.is_handle())
-    throw TypeError("cannot cast " + from.str() + " to " + type.str() + "; use reinterpret",
-                    operand.where());
-  if (type.is_vector() || from.is_vector())
+  if (type.is_vector() || from.is_vector() || type.is_handle() || from.is_handle())
     return at(operand.where(), [&] { return make_cast(type, e); });
   if (const auto constant = fold_conversion(type, e)) return *constant;
   return make_cast(type, e);

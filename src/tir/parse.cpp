@@ -187,9 +187,9 @@ class TextParser : public ExprParser {
     in_.expect("(");
     const Var v = variable();
     in_.expect(",");
-    const Expr min = expr();
+    const Expr min = index("a bound of a loop");
     in_.expect(",");
-    const Expr end = expr();
+    const Expr extent = extent_from(min, "a bound of a loop");
     in_.expect(")");
     ForKind kind = ForKind::Serial;
     if (in_.is(Token::Kind::String)) {
@@ -200,16 +200,17 @@ class TextParser : public ExprParser {
                                          : ForKind::Serial;
       if (kind == ForKind::Serial) syntax_error(text, "`" + text.text + "` is not a kind of loop");
     }
-    return make_stmt(For{v, min, extent_of(min, end), kind, block()});
+    return make_stmt(For{v, min, extent, kind, block()});
   }
 
-  /// Returns the extent of a loop. The text contains the end, min + extent, in folded form.
-  /// Subtracting the minimum gives the extent.
-  static Expr extent_of(const Expr& min, const Expr& end) {
+  /// Parses the end of a range, which is min + extent in folded form, and returns the extent.
+  Expr extent_from(const Expr& min, const char* what) {
+    const Token& at = in_.peek();
+    const Expr end = index(what);
     if (is_zero(min)) return end;
     if (const Binary* sum = as_binary(end, BinaryOp::Add); sum && sum->a.same_as(min))
       return sum->b;
-    return fold(BinaryOp::Sub, end, min);
+    return at_token(at, [&] { return Range(min, end).extent; });
   }
 
   Stmt branch() {
@@ -240,7 +241,9 @@ class TextParser : public ExprParser {
     in_.expect(",");
     const DataType type = dtype();
     in_.expect(",");
+    const Token& at = in_.peek();
     std::vector<Expr> extents = list();
+    for (const Expr& extent : extents) require_index(extent, at, "the extent of an allocation");
     in_.expect(")"), in_.expect(","), in_.expect_name("storage_scope"), in_.expect("=");
     in_.take();
     Expr condition = in_.accept_name("if") ? expr() : make_true();
@@ -275,9 +278,9 @@ class TextParser : public ExprParser {
     in_.expect(",");
     std::optional<Range> dom;
     if (in_.accept("[")) {
-      const Expr min = expr();
+      const Expr min = index("a bound of an axis");
       in_.expect(":");
-      dom = Range::from_min_extent(min, extent_of(min, expr()));
+      dom = Range::from_min_extent(min, extent_from(min, "a bound of an axis"));
       in_.expect("]");
     } else {
       in_.expect("("), in_.expect_name("nullptr"), in_.expect(")");

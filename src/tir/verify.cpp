@@ -100,7 +100,7 @@ class Verifier {
 
   /// Verifies a region of a buffer in a program whose buffers still have several dimensions.
   void region(const Buffer& buffer, const std::vector<Range>& ranges, const Stmt& where) {
-    for (const Range& r : ranges) expr(r.min), expr(r.extent);
+    for (const Range& r : ranges) range(r.min, r.extent, "a bound of a region", where);
     if (ranges.size() == buffer->shape.size()) return;
     report("a region of buffer `" + buffer->name + "` has " + std::to_string(ranges.size()) +
                " dimensions instead of " + std::to_string(buffer->shape.size()),
@@ -122,6 +122,17 @@ class Verifier {
       if (n + 1 < list.size() && list[n].dtype().is_vector())
         report("only the last index may be a vector", where);
     }
+  }
+
+  /// Verifies an expression that `what` describes and that has to be a scalar integer.
+  void integer(const Expr& e, const char* what, const Stmt& where) {
+    const DataType type = e.dtype();
+    if (!type.is_integral() || !type.is_scalar())
+      report(std::string(what) + " must be a scalar integer, not " + type.str(), where);
+    expr(e);
+  }
+  void range(const Expr& min, const Expr& extent, const char* what, const Stmt& where) {
+    integer(min, what, where), integer(extent, what, where);
   }
 
   void condition(const Expr& e, const Stmt& where) {
@@ -203,7 +214,7 @@ class Verifier {
           stmt(n.body);
         },
         [&](const Allocate& n) {
-          for (const Expr& e : n.extents) expr(e);
+          for (const Expr& e : n.extents) integer(e, "the extent of an allocation", s);
           condition(n.condition, s);
           if (!insert(kLive, &n.data.node()))
             report("memory `" + n.data.name() + "` is allocated inside itself", s);
@@ -220,7 +231,7 @@ class Verifier {
             report("loop `" + n.var.name() + "` counts in " + n.var.dtype().str() +
                        "; loops count in int32 or int64: cast its bounds",
                    s);
-          expr(n.min), expr(n.extent);
+          range(n.min, n.extent, "a bound of a loop", s);
           with_var(n.var, s, [&] { stmt(n.body); });
         },
         [&](const While& n) { condition(n.condition, s), stmt(n.body); },
@@ -240,6 +251,10 @@ class Verifier {
           masked_lanes_ = outer;
         },
         [&](const Let& n) {
+          if (n.value.dtype() != n.var.dtype())
+            report("variable `" + n.var.name() + "` is of type " + n.var.dtype().str() +
+                       ", and its value of type " + n.value.dtype().str(),
+                   s);
           expr(n.value);
           with_var(n.var, s, [&] { stmt(n.body); });
         },
@@ -316,7 +331,7 @@ class Verifier {
                s);
     }
     if (axis.dom())
-      expr(axis.dom()->min), expr(axis.dom()->extent);
+      range(axis.dom()->min, axis.dom()->extent, "a bound of an iterator", s);
     else
       report("iterator `" + axis.name() + "` of " + block + " has no domain", s);
     if (!insert(kInScope, &axis.var().node()))
@@ -334,11 +349,14 @@ class Verifier {
   }
 
   void attr(const Attr& n, const Stmt& s) {
-    expr(n.value);
+    const bool is_launch = n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread;
+    if (is_launch)
+      integer(n.value, "the extent of a thread axis", s);
+    else
+      expr(n.value);
     if (form_ == Form::Lowered && n.kind == AttrKind::VirtualThread)
       report("a virtual thread is left", s);
     const IterVar* axis = std::get_if<IterVar>(&n.subject);
-    const bool is_launch = n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread;
     const bool binds = is_launch && axis;
     if (is_launch && !axis) report("a thread launch has no axis", s);
     if (n.kind == AttrKind::RollingBufferScope && !std::holds_alternative<Buffer>(n.subject))

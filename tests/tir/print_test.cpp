@@ -281,6 +281,29 @@ TEST(Text, SyntaxErrorsHavePlaces) {
                TypeError);
 }
 
+TEST(Text, BoundsAndSizesThatAreNotIntegersAreRefusedWithTheirPlaces) {
+  const auto error_of = [](const char* text) -> std::string {
+    try {
+      parse_stmt(text, {}, {});
+    } catch (const TypeError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(
+      error_of("for (i: int32, 1.5f32, 8) {\n  1\n}").find("line 1, column 16: expected a bound"),
+      std::string::npos);
+  EXPECT_NE(error_of("for (i: int32, 0, \"parallel\") {\n  1\n}").find("an integer, got one of"),
+            std::string::npos);
+  EXPECT_NE(error_of("for (i: int32, -1500000000, 1500000000) {\n  1\n}").find("more points"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of(
+          "allocate(W: Pointer(global float32), float32, [inff32]), storage_scope = global {\n  1\n}")
+          .find("expected the extent of an allocation, an integer"),
+      std::string::npos);
+}
+
 TEST(Text, NodesOfWrongTypesAreRefusedWithTheirPlaces) {
   try {
     parse_expr("(x + (1 < 1.5f32))", std::vector{Var("x")});
@@ -413,6 +436,25 @@ TEST(Verify, FindsALoopThatCountsInANarrowType) {
   ASSERT_EQ(violations.size(), 1u);
   EXPECT_EQ(violations[0].what,
             "loop `i` counts in uint8; loops count in int32 or int64: cast its bounds");
+}
+
+TEST(Verify, FindsABoundOrSizeThatIsNoInteger) {
+  PrimFunc func = copy_program("i").functions.at("main");
+  const auto fault_of = [&](const Stmt& body) {
+    func.body = body;
+    const auto violations = verify(func, Form::Lowered);
+    return violations.size() == 1 ? violations[0].what : std::to_string(violations.size());
+  };
+  const Var i("i"), w("W", PointerType{Float(32), StorageScope::Global});
+  const Expr half = make_float(Float(32), 0.5), text = make_string("parallel");
+  EXPECT_EQ(fault_of(make_stmt(For{i, half, 8, ForKind::Serial, make_nop()})),
+            "a bound of a loop must be a scalar integer, not float32");
+  EXPECT_EQ(fault_of(make_stmt(For{i, 0, text, ForKind::Serial, make_nop()})),
+            "a bound of a loop must be a scalar integer, not handle");
+  EXPECT_EQ(fault_of(make_stmt(Allocate{w, Float(32), {half}, make_true(), make_nop()})),
+            "the extent of an allocation must be a scalar integer, not float32");
+  EXPECT_EQ(fault_of(make_stmt(Let{i, half, make_nop()})),
+            "variable `i` is of type int32, and its value of type float32");
 }
 
 TEST(Verify, FindsAFunctionThatReturnsNoInteger) {

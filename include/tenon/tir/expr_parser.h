@@ -79,6 +79,10 @@ class ExprParser {
   static std::pair<Expr, Expr> alike(const Value& a, const Value& b, const Token& at);
   /// Parses `[a, b]`, or in scripts `(a, b)`, `(a,)` or a single expression.
   std::vector<Expr> list();
+  /// Parses a scalar integer expression. `what` describes it in messages.
+  Expr index(const char* what);
+  /// Throws unless the expression is a scalar integer.
+  static void require_index(const Expr& e, const Token& at, const char* what);
   DataType dtype();
   static DataType type_of(const Token& at, const std::string& text);
   int integer(const char* what);

@@ -32,20 +32,6 @@ Buffer AccessParser::buffer(const Token& name) const {
   syntax_error(name, "`" + name.text + "` is not a buffer in scope");
 }
 
-void AccessParser::require_index(const Expr& e, const Token& at, const char* what) {
-  const DataType type = e.dtype();
-  if (!type.is_integral() || !type.is_scalar() || type.is_bool())
-    syntax_error(at,
-                 std::string("expected ") + what + ", an integer, got one of type " + type.str());
-}
-
-Expr AccessParser::index(const char* what) {
-  const Token& at = in_.peek();
-  Expr e = expr();
-  require_index(e, at, what);
-  return as_index(e);
-}
-
 template <class F>
 void AccessParser::slices(F use) {
   in_.expect("[");

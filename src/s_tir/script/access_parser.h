@@ -32,10 +32,8 @@ class AccessParser : public tir::ExprParser {
   tir::Buffer buffer(const Token& name) const;
   /// Allows accesses of the buffer that have one index per physical dimension.
   void allow_physical_indices(const tir::Buffer& buffer) { physical_.insert(buffer.get()); }
-  /// Parses a scalar integer expression. `what` describes it in messages.
-  tir::Expr index(const char* what);
-  /// Throws unless the expression is a scalar integer.
-  static void require_index(const tir::Expr& e, const Token& at, const char* what);
+  /// Parses a scalar integer expression in an index type. `what` describes it in messages.
+  tir::Expr index(const char* what) { return as_index(ExprParser::index(what)); }
 
  private:
   /// Parses the indices in brackets. Calls `use(lo, hi, step)` for each of them: the element `lo`
