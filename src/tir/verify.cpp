@@ -301,6 +301,12 @@ class Verifier {
       if (!insert(kLive, &buffer->data.node()))
         report("buffer `" + buffer->name + "` is allocated inside itself", s);
       for (const Expr& extent : buffer->shape) expr(extent);
+      for (const Expr& stride : buffer->strides)
+        for (const Var& v : free_vars(stride))
+          if (!contains(kInScope, &v.node()))
+            report("buffer `" + buffer->name +
+                       "` is allocated, so nothing determines its stride `" + v.name() + "`",
+                   s, v);
       insert(kBuffers, buffer.get());
     }
     for (const MatchBuffer& match : b.match_buffers) matched(match, s);
