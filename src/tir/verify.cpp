@@ -297,6 +297,9 @@ class Verifier {
     }
     condition(n.predicate, s);
     for (const IterVar& axis : b.iters) iterator(axis, name, s);
+    // The regions name buffers outside of the block.
+    for (const BufferRegion& r : b.reads) exists(r.buffer, s), region(r.buffer, r.region, s);
+    for (const BufferRegion& r : b.writes) exists(r.buffer, s), region(r.buffer, r.region, s);
     for (const Buffer& buffer : b.alloc_buffers) {
       if (!insert(kLive, &buffer->data.node()))
         report("buffer `" + buffer->name + "` is allocated inside itself", s);
@@ -310,8 +313,6 @@ class Verifier {
       insert(kBuffers, buffer.get());
     }
     for (const MatchBuffer& match : b.match_buffers) matched(match, s);
-    for (const BufferRegion& r : b.reads) exists(r.buffer, s), region(r.buffer, r.region, s);
-    for (const BufferRegion& r : b.writes) exists(r.buffer, s), region(r.buffer, r.region, s);
     if (b.init) {
       stmt(*b.init);
       for (const IterVar& axis : b.iters)

@@ -593,6 +593,21 @@ const Wrong kWrong[] = {
      "3, column 6: a slice of an access has a constant length and a constant step"},
     {"B[0] = T.broadcast(1.0, 4294967297)",
      "3, column 12: expected the number of lanes, a constant of 2 or more"},
+    {"for i in range(-1500000000, 1500000000):\n    B[i] = 1.0",
+     "3, column 9: the range from -1500000000 to 1500000000 has more points than int32 counts"},
+    {"with T.block(\"b\"):\n    vi = T.axis.spatial((-1500000000, 1500000000), 0)\n    B[vi] = 1.0",
+     "4, column 29: the range from -1500000000 to 1500000000 has more points than int32 counts"},
+    {"with T.block(\"b\"):\n    T.writes(B[-1500000000:1500000000])\n    B[0] = 1.0",
+     "4, column 18: the range from -1500000000 to 1500000000 has more points than int32 counts"},
+    {"with T.block(\"b\"):\n    W = T.alloc_buffer([4])\n    T.writes(W[0])\n    W[0] = 1.0",
+     "5, column 9: `T.writes` names `W`, a buffer of the same block; it names buffers outside of "
+     "the block"},
+    {"with T.block(\"b\"):\n    P = T.match_buffer(B[0:4], [4])\n    T.reads(P[0])\n    P[0] = 1.0",
+     "5, column 9: `T.reads` names `P`, a buffer of the same block; it names buffers outside of "
+     "the block"},
+    {"m = T.var(\"int32\")\nfor i in range(m):\n    B[i] = 1.0",
+     "3, column 5: nothing determines `m`: it is not in the shape, strides or offset of a "
+     "parameter"},
     {"B[0:70000] = A[0, 0:70000]", "3, column 6: a vector type needs 1 to 65535 lanes, got 70000"},
 };
 

@@ -249,6 +249,25 @@ TEST(Block, IsMalformedWithAThreadAxisAsIterator) {
             "iterator `vi` of block `C` is a ThreadIndex axis");
 }
 
+TEST(Block, IsMalformedWithARegionOfItsOwnMemory) {
+  const Buffer own = decl_buffer({4}, Int(32), {.name = "W"});
+  Block block = plain_block("b", make_nop());
+  block.alloc_buffers = {own};
+  EXPECT_TRUE(verify({{}, {}, make_block({}, block)}, Form::Blocks).empty());
+  block.writes = {{own, {Range(0, 4)}}};
+  EXPECT_FALSE(verify({{}, {}, make_block({}, block)}, Form::Blocks).empty());
+}
+
+TEST(Block, IsMalformedWithAStrideThatNothingDetermines) {
+  Block block = plain_block("b", make_nop());
+  block.alloc_buffers = {
+      decl_buffer({4}, Int(32), {.name = "W", .kind = BufferKind::AutoBroadcast})};
+  const auto violations = verify({{}, {}, make_block({}, block)}, Form::Blocks);
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].what,
+            "buffer `W` is allocated, so nothing determines its stride `stride`");
+}
+
 TEST(Block, IsMalformedWithAnIteratorOutside) {
   const RowSums p;
   EXPECT_EQ(first_violation(p.func(

@@ -67,6 +67,8 @@ class Parser : public AccessParser {
   PrimFunc func_{{}, {}, make_nop()};
   std::map<std::string, Var> handles_;
   std::unordered_set<std::string> param_names_;
+  /// The variables that `name = T.var(...)` declares, with the places of the declarations.
+  std::vector<std::pair<Token, Var>> declared_vars_;
   /// Whether the parameters of the function are flattened.
   bool is_flat_ = false;
   /// The enclosing blocks, innermost last; the first is the root.
@@ -107,6 +109,7 @@ class Parser : public AccessParser {
     func_ = {{}, {}, make_nop()};
     handles_.clear();
     param_names_.clear();
+    declared_vars_.clear();
     is_flat_ = false;
     func_.attrs = {.global_symbol = is_modern_ ? name.text : "",
                    .noalias = false,
@@ -119,8 +122,23 @@ class Parser : public AccessParser {
     expect_suite();
     func_.body = function_body();
     order_buffers(func_);
+    require_determined_vars();
     if (!result.functions.emplace(name.text, std::move(func_)).second)
       syntax_error(name, "there are two functions `" + name.text + "`");
+  }
+
+  /// Throws if a variable is used whose value neither a parameter nor a matched buffer determines.
+  void require_determined_vars() const {
+    if (declared_vars_.empty()) return;
+    for (const Violation& violation : verify(func_, func_.form)) {
+      const auto declared = std::ranges::find_if(declared_vars_, [&](const auto& entry) {
+        return violation.undefined && entry.second.same_as(*violation.undefined);
+      });
+      if (declared != declared_vars_.end())
+        syntax_error(declared->first,
+                     "nothing determines `" + declared->first.text +
+                         "`: it is not in the shape, strides or offset of a parameter");
+    }
   }
 
   static void order_buffers(PrimFunc& func) {
@@ -309,19 +327,24 @@ class Parser : public AccessParser {
       preflattened();
     } else if (is_assignment_of("T.var")) {
       const Token& name = assigned();
-      scopes_.define(name.text, Var(name.text, dtype()));
+      declare_var(name, dtype());
       in_.expect(")");
     } else if ((is_assignment_of("T.int32") || is_assignment_of("T.int64")) &&
                in_.is_sign(")", 4)) {
       const DataType type = DataType::parse(in_.peek(2).text.substr(2));
       const Token& name = assigned();
       in_.expect(")");
-      scopes_.define(name.text, Var(name.text, type));
+      declare_var(name, type);
     } else {
       return false;
     }
     in_.expect_end_of_line();
     return true;
+  }
+
+  void declare_var(const Token& name, DataType type) {
+    declared_vars_.emplace_back(name, Var(name.text, type));
+    scopes_.define(name.text, declared_vars_.back().second);
   }
 
   void attributes(Annotations all) {
@@ -376,10 +399,10 @@ class Parser : public AccessParser {
       in_.expect(")");
     } else if (in_.accept_name("T.reads")) {
       require_first(open, line, "T.reads");
-      open.block.reads = regions();
+      open.block.reads = regions(open, line);
     } else if (in_.accept_name("T.writes")) {
       require_first(open, line, "T.writes");
-      open.block.writes = regions();
+      open.block.writes = regions(open, line);
     } else if (in_.accept_name("T.block_attr")) {
       in_.expect("(");
       require_first(open, line, "T.block_attr");
@@ -408,12 +431,20 @@ class Parser : public AccessParser {
     return details(name, list());
   }
 
-  std::vector<BufferRegion> regions() {
+  std::vector<BufferRegion> regions(const OpenBlock& open, const Token& line) {
     std::vector<BufferRegion> result;
     in_.expect("(");
     const bool is_list = in_.accept("[");
     in_.items(is_list ? "]" : ")", [&] { result.push_back(region()); });
     if (is_list) in_.expect(")");
+    for (const BufferRegion& r : result) {
+      const auto is_named = [&](const Buffer& own) { return own.same_as(r.buffer); };
+      if (std::ranges::any_of(open.block.alloc_buffers, is_named) ||
+          std::ranges::any_of(open.block.match_buffers, is_named, &MatchBuffer::buffer))
+        syntax_error(line, "`" + line.text + "` names `" + r.buffer->name +
+                               "`, a buffer of the same block; it names buffers outside of the "
+                               "block");
+    }
     return result;
   }
 
