@@ -251,20 +251,21 @@ TEST(Block, IsMalformedWithAThreadAxisAsIterator) {
 
 TEST(Block, IsMalformedWithARegionOfItsOwnMemory) {
   const Buffer own = decl_buffer({4}, Int(32), {.name = "W"});
-  Block block = plain_block("b", make_nop());
+  const RowSums p;
+  Block block = p.block();
   block.alloc_buffers = {own};
-  EXPECT_TRUE(verify({{}, {}, make_block({}, block)}, Form::Blocks).empty());
+  EXPECT_EQ(first_violation(p.func(make_block({Expr(0), Expr(0)}, block))), "");
   block.writes = {{own, {Range(0, 4)}}};
-  EXPECT_FALSE(verify({{}, {}, make_block({}, block)}, Form::Blocks).empty());
+  EXPECT_EQ(first_violation(p.func(make_block({Expr(0), Expr(0)}, block))),
+            "buffer `W` is accessed where its memory does not exist");
 }
 
 TEST(Block, IsMalformedWithAStrideThatNothingDetermines) {
-  Block block = plain_block("b", make_nop());
+  const RowSums p;
+  Block block = p.block();
   block.alloc_buffers = {
       decl_buffer({4}, Int(32), {.name = "W", .kind = BufferKind::AutoBroadcast})};
-  const auto violations = verify({{}, {}, make_block({}, block)}, Form::Blocks);
-  ASSERT_EQ(violations.size(), 1u);
-  EXPECT_EQ(violations[0].what,
+  EXPECT_EQ(first_violation(p.func(make_block({Expr(0), Expr(0)}, block))),
             "buffer `W` is allocated, so nothing determines its stride `stride`");
 }
 
