@@ -186,14 +186,14 @@ class StableLets {
   explicit StableLets(tir::Stmt body) : memory_(std::move(body)) {}
 
   void define(const tir::Let& let) {
-    const tir::Expr value = flat(let.value);
-    if (memory_.is_stable(value))
-      tir::set(values_, let.var, value);
+    const std::optional<tir::Expr> value = tir::expand_let(let.value, values_);
+    if (value && memory_.is_stable(*value))
+      tir::set(values_, let.var, *value);
     else
       values_.erase(&let.var.node());
   }
-  /// Returns the expression with stable lets inlined. Values of lets are inlined into each other as
-  /// well.
+  /// Returns the expression with stable lets inlined, except for large ones (expand_let). Values of
+  /// lets are inlined into each other as well.
   tir::Expr flat(const tir::Expr& e) const { return tir::substitute(e, values_); }
   /// Whether the expression has the same value everywhere in the scope of its variables.
   bool is_stable(const tir::Expr& e) const { return memory_.is_stable(flat(e)); }

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/dense_map.h"
 #include "tenon/support/each_of.h"
 #include "tenon/tir/fields.h"
 #include "tenon/tir/ops.h"
@@ -354,6 +355,35 @@ Range substitute(const Range& r, const VarMap& map) {
 
 Expr substitute_folding(const Expr& e, const VarMap& map) {
   return substitute(e, map, variables_of(map, kMaxOfExpression), true);
+}
+
+namespace {
+
+/// Maximum size of an expanded let.
+constexpr std::size_t kMaxLetNodes = 4096;
+
+std::size_t memoized_tree_size(const Expr& e, std::size_t limit,
+                               DenseMap<const ExprNode*, std::size_t>& sizes) {
+  if (const std::size_t* known = sizes.find(&e.node())) return *known;
+  std::size_t size = 1;
+  for_each_child(e, [&](const Expr& child) {
+    size = std::min(limit, size + memoized_tree_size(child, limit, sizes));
+  });
+  sizes.try_emplace(&e.node(), size);
+  return size;
+}
+
+}  // namespace
+
+std::size_t tree_size(const Expr& e, std::size_t limit) {
+  DenseMap<const ExprNode*, std::size_t> sizes;
+  return memoized_tree_size(e, limit, sizes);
+}
+
+std::optional<Expr> expand_let(const Expr& value, const VarMap& lets) {
+  Expr expanded = substitute(value, lets);
+  if (tree_size(expanded, kMaxLetNodes + 1) > kMaxLetNodes) return std::nullopt;
+  return expanded;
 }
 
 // ---- queries ------------------------------------------------------------------------------------

@@ -112,6 +112,19 @@ TEST(Substitution, OfAnExpressionDoesNotLookAtAllOfAMap) {
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 0.5);
 }
 
+TEST(ExpandedLets, AreLimitedAsTrees) {
+  VarMap lets;
+  std::vector<Var> vars = {Var("i")};
+  int expanded = 0;
+  for (int n = 0; n < 60; ++n) {
+    const std::optional<Expr> value = expand_let(vars.back() + vars.back(), lets);
+    vars.emplace_back("x");
+    if (value) ++expanded, set(lets, vars.back(), *value);
+  }
+  EXPECT_GT(expanded, 50);
+  EXPECT_LT(expanded, 60);
+}
+
 TEST(SmallConstants, AreMadeOnce) {
   EXPECT_TRUE(make_int(Int(32), 7).same_as(make_int(Int(32), 7)));
   EXPECT_TRUE(make_true().same_as(make_true()));

@@ -128,6 +128,13 @@ Range substitute(const Range& r, const VarMap& map);
 /// Substitutes variables and folds constants bottom-up, as if the expression were built again.
 Expr substitute_folding(const Expr& e, const VarMap& map);
 
+/// Returns the number of nodes of the expression as a tree, at most `limit`. Takes time linear in
+/// the shared graph.
+std::size_t tree_size(const Expr& e, std::size_t limit);
+/// Substitutes the values of enclosing lets in the value of a let. Nullopt if the result is too
+/// large as a tree: lets that each name the previous one twice grow exponentially.
+std::optional<Expr> expand_let(const Expr& value, const VarMap& lets);
+
 /// Whether the variable occurs in the tree, or any variable for which `is_one` returns true.
 bool uses_var(const Expr& e, const Var& var);
 bool uses_var(const Stmt& s, const Var& var);

@@ -195,11 +195,14 @@ class Reader {
   }
 
   void let(const Var& var, const Expr& value) {
+    std::optional<Expr> expanded;
+    if (value.dtype().is_scalar() && memory_.is_stable(value))
+      expanded = expand_let(value, values_);
     if (var.dtype().is_handle()) {
       // The let introduces an alias for memory.
       result_.is_opaque = true;
-    } else if (value.dtype().is_scalar() && memory_.is_stable(value)) {
-      set(values_, var, substitute(value, values_));
+    } else if (expanded) {
+      set(values_, var, *std::move(expanded));
     } else {
       values_.erase(&var.node());
       inner_.push_back({var, std::nullopt});

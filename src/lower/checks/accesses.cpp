@@ -236,7 +236,8 @@ class AccessWalk {
     facts_.forget(var);
     lets_.erase(&var.node());
     if (effort_ == Effort::SizesOnly && effect_of(value) == Effect::Pure)
-      set(lets_, var, substitute(value, lets_));
+      if (std::optional<Expr> expanded = expand_let(value, lets_))
+        set(lets_, var, *std::move(expanded));
     if (!value.dtype().is_index() || !memory_.is_stable(value)) return;
     facts_.bind(var, value);
     if (effort_ == Effort::WrongOnly)
@@ -527,7 +528,7 @@ class AccessWalk {
   const Effort effort_;
   arith::WrittenMemory memory_;
   arith::Facts facts_;
-  /// The values of let variables, if they load nothing.
+  /// The values of let variables, if they load nothing and are not too large.
   VarMap lets_;
   /// The enclosing loops and threads, outermost first.
   std::vector<std::pair<Var, Range>> loops_;

@@ -101,26 +101,6 @@ Expr rewrite_loads(const Expr& e,
 
 namespace {
 
-std::size_t memoized_tree_size(const Expr& e, std::size_t limit,
-                               DenseMap<const tir::ExprNode*, std::size_t>& sizes) {
-  if (const std::size_t* known = sizes.find(&e.node())) return *known;
-  std::size_t size = 1;
-  tir::for_each_child(e, [&](const Expr& child) {
-    size = std::min(limit, size + memoized_tree_size(child, limit, sizes));
-  });
-  sizes.try_emplace(&e.node(), size);
-  return size;
-}
-
-}  // namespace
-
-std::size_t tree_size(const Expr& e, std::size_t limit) {
-  DenseMap<const tir::ExprNode*, std::size_t> sizes;
-  return memoized_tree_size(e, limit, sizes);
-}
-
-namespace {
-
 /// Calls f on every read of a tensor in `e`, except in sub-expressions that are in `seen`, to which
 /// it adds the visited ones. A read inside an index precedes the read around it.
 void visit_reads(const Expr& e, DenseMap<const ExprNode*, bool>& seen,

@@ -43,10 +43,6 @@ inline bool is_division(tir::BinaryOp op) {
   return op == FloorDiv || op == FloorMod || op == TruncDiv || op == TruncMod;
 }
 
-/// Returns the number of nodes of the expression as a tree, at most `limit`. Takes time linear in
-/// the shared graph.
-std::size_t tree_size(const Expr& e, std::size_t limit);
-
 /// Appends the tensor unless the list contains it.
 void add_once(std::vector<Tensor>& tensors, const Tensor& tensor);
 /// Adds to `found` the tensors that the expressions read, in order of first appearance (a read
