@@ -71,7 +71,7 @@ class RegionEstimate {
       for (const Digit& digit : number->digits) uses_[digit.var].push_back(digit);
       numbers.push_back(std::move(*number));
     }
-    if (!are_independent()) return std::nullopt;
+    if (!are_independent() || !are_empty_without_iterations()) return std::nullopt;
     limits_.assign(region.size(), kNoUpper);
     if (!is_true(predicate) && !add_limits(predicate, numbers)) return std::nullopt;
     std::vector<Interval> result;
@@ -131,6 +131,20 @@ class RegionEstimate {
            can_prove(floormod(extent, make_int(extent.dtype(), factor)) == 0, facts_);
   }
 
+  /// Whether the box is empty if a variable of symbolic extent has no values. The extent of the box
+  /// must contain that variable's extent as a factor.
+  bool are_empty_without_iterations() const {
+    for (std::size_t var = 0; var < domain_.size(); ++var) {
+      const Expr& extent = domain_[var].extent;
+      const bool has_values = constant_int(extent) || can_prove(extent >= 1, facts_);
+      if (!has_values && std::ranges::none_of(uses_[var], [](const Digit& digit) {
+            return digit.count == kSymbolic;
+          }))
+        return false;
+    }
+    return true;
+  }
+
   /// Whether pieces of one variable do not overlap, so that all combinations of their values occur.
   bool are_independent() const {
     for (std::size_t var = 0; var < domain_.size(); ++var) {
@@ -179,7 +193,7 @@ class RegionEstimate {
     for (const Digit& digit : number.digits) {
       if (std::abs(digit.scale) != size || symbolic) return std::nullopt;
       if (digit.count == kSymbolic) {
-        // The result must be empty if the variable has no values.
+        // The result must be empty if the variable has no values (are_empty_without_iterations).
         if (digit.scale < 0 || width != step) return std::nullopt;
         const Expr& extent = domain_[digit.var].extent;
         symbolic = floordiv(extent, make_int(extent.dtype(), digit.lower));

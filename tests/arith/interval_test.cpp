@@ -183,6 +183,8 @@ TEST(RegionLowerBound, ALoopOfSymbolicExtentMayBeTheLastDigit) {
   EXPECT_EQ(ends_of(i + j * 4, n), std::nullopt);
   // The range of i depends on j.
   EXPECT_EQ(ends_of(i * 4 + j, j), std::nullopt);
+  // Without iterations of i, no element is accessed.
+  EXPECT_EQ(ends_of(j, n), std::nullopt);
 }
 
 TEST(RegionLowerBound, NegativeStride) {
