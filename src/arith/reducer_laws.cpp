@@ -294,6 +294,7 @@ class Trial {
   bool is_neutral() {
     for (int n = 0; n < kTrials; ++n) {
       draw_parameters();
+      largest_ = 1;
       const Tuple term = draw(samples_, 1, true, numbers_).front();
       if (differ(combine(reducer_.identity, term), term)) return false;
     }
