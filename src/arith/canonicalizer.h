@@ -129,9 +129,9 @@ class Canonicalizer {
   Canonical add(Canonical a, Canonical b, int sign);
   Canonical multiply(Canonical a, Canonical b);
 
+  bool part_leaves_type(const Sum& sum, const Sum& part) const;
   // Divide or reduce a sum or a term by a constant divisor > 1. Defined in the section about
   // division.
-  bool part_leaves_type(const Sum& sum, const Sum& part) const;
   Canonical floor_divide(const Sum& sum, std::int64_t divisor);
   Canonical trunc_divide(const Sum& sum, std::int64_t divisor);
   Canonical floor_remainder(const Sum& sum, std::int64_t divisor);

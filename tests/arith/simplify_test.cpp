@@ -1528,5 +1528,25 @@ TEST(LargeDivisors, KeepTheFactorOfAPositionThatAModulusWouldMakeLarge) {
   }
 }
 
+TEST(LargeConstants, StayInADividendThatLeavesItsTypeWithoutThem) {
+  const Var i("i", Int(32)), j("j", Int(32));
+  const int first = 2147483634;
+  Facts facts;
+  facts.bind(i, Range::from_min_extent(first, 13));
+  facts.bind(j, Range(0, 9));
+  const Expr sum = (i - first) + j;
+  for (const Expr& e : {floormod(sum, 2), floormod(sum, 19), floordiv(sum, 2), floordiv(sum, 19)}) {
+    const Expr simple = simplify(e, facts);
+    for (int x = 0; x < 13; ++x)
+      for (int y = 0; y < 9; ++y) {
+        VarMap values;
+        set(values, i, make_int(Int(32), first + x));
+        set(values, j, make_int(Int(32), y));
+        EXPECT_EQ(evaluate(substitute(simple, values)), evaluate(substitute(e, values)))
+            << print_expr(e) << " becomes " << print_expr(simple) << ", at " << x << ", " << y;
+      }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::arith

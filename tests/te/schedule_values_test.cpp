@@ -138,6 +138,16 @@ TEST(PrefetchValues, OfWhatIsComputedInTheSameLoopIsRefused) {
   EXPECT_THROW(testing::run(s, {A, C}), ScheduleError);
 }
 
+TEST(PrefetchValues, TheDistanceMayHaveAWiderTypeThanTheLoop) {
+  Tensor A = placeholder({6, 8}, "A");
+  Tensor C = compute(
+      {6, 8}, {"i", "j"},
+      [&](Var i, Var j) { return tir::if_then_else(i >= 2, A(i - 2, j), 0.0f); }, "C");
+  Schedule s = create_schedule(C);
+  s[C].prefetch(A, s[C].axis(0), tir::make_int(Int(64), 3));
+  expect_same_values(s, {A, C});
+}
+
 }  // namespace
 
 // The values of fused axes double with each round of split and fuse. Large ones are named, where
