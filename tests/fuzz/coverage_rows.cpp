@@ -136,6 +136,7 @@ Rows rows_of_operations() {
                   {"difference"},
                   {"last of the marked"},
                   {"composition of maps"},
+                  {"sum with a limit"},
                   {"sum of zeros"},
                   {"scan"},
                   {"scan of two states"},

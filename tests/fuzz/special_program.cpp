@@ -228,7 +228,7 @@ class SpecialProgramMaker {
           return Exprs{max(min(x[0] + y[0], constant(type, 100)), constant(type, 0))};
         },
         [&](Types) { return Exprs{constant(type, 0)}; }, "saturating");
-    const int kind = random_.between(0, 3);
+    const int kind = random_.between(0, 4);
     if (kind == 1)
       reducer = te::comm_reducer([](Args x, Args y) { return Exprs{x[0] - y[0]}; },
                                  [&](Types) { return Exprs{constant(type, 0)}; }, "difference");
@@ -251,15 +251,20 @@ class SpecialProgramMaker {
             return Exprs{constant(type, 1), constant(type, 0)};
           },
           "composition");
+    if (kind == 4)
+      reducer = te::comm_reducer(
+          [&](Args x, Args y) { return Exprs{min(x[0] + y[0], constant(type, 100))}; },
+          [&](Types) { return Exprs{constant(type, 0)}; }, "limited");
     static const std::vector<const char*> kNames = {"saturating sum", "difference",
-                                                    "last of the marked", "composition of maps"};
+                                                    "last of the marked", "composition of maps",
+                                                    "sum with a limit"};
     program_.notes.operation(kNames[static_cast<std::size_t>(kind)], type);
     const std::vector<te::Tensor> outputs = te::compute_multi(
         extents(r.shape),
         [&](std::span<const Var> vars) {
           ExpressionMaker maker = maker_of(joined(axes_of(vars, r.shape), r.axes));
           Exprs elements = {maker.value(type, random_.between(0, 1))};
-          if (kind >= 2) elements.push_back(maker.value(type, random_.between(0, 1)));
+          if (kind == 2 || kind == 3) elements.push_back(maker.value(type, random_.between(0, 1)));
           return reducer(elements, r.over, {});
         },
         name);
