@@ -6,6 +6,7 @@
 
 #include "tenon/support/match.h"
 #include "tenon/support/mix.h"
+#include "tenon/tir/walk.h"
 #include "tir/contents_in.h"
 
 namespace tenon::tir {
@@ -59,6 +60,16 @@ inline bool is_order(BinaryOp op) {
   return op == BinaryOp::Lt || op == BinaryOp::Le || op == BinaryOp::Gt || op == BinaryOp::Ge;
 }
 
+/// Whether the call is index arithmetic if its arguments are indices. A left shift is not, because
+/// it drops bits.
+inline bool is_index_arithmetic(const Call& n) {
+  for (const Intrin intrin :
+       {Intrin::if_then_else, Intrin::likely, Intrin::shift_right, Intrin::bitwise_and,
+        Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not})
+    if (n.is(intrin)) return true;
+  return false;
+}
+
 template <class Node>
 Contents contents_of(const ExprNode& whole, const Node& node) {
   const DataType type = whole.dtype;
@@ -69,8 +80,17 @@ Contents contents_of(const ExprNode& whole, const Node& node) {
     contents.variables = bit_of_variable(&whole);
     if (node.is_data) contents.add(Content::DataVariable);
   }
-  if constexpr (std::same_as<Node, Call>)
+  if constexpr (std::same_as<Node, Call>) {
     if (contents.variables == 0) contents.variables = 1;
+    if (!is_index_arithmetic(node)) contents.add(Content::DataCall);
+    if (effect_of(node) != Effect::Pure) contents.add(Content::ImpureCall);
+  }
+  if constexpr (std::same_as<Node, Cast>) {
+    const DataType from = node.value.dtype();
+    const bool is_size = from.is_integral() && node.value.template as<VarNode>();
+    if (!from.element().is_index() && !from.is_bool() && !is_size) contents.add(Content::DataCast);
+    if (type.is_narrow() && !type.includes(from)) contents.add(Content::LossyCast);
+  }
   if constexpr (std::same_as<Node, Binary>) {
     if (node.op == BinaryOp::FloorDiv) contents.add(Content::FloorDiv);
     if (is_order(node.op)) contents.add(Content::Order);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/dense_map.h"
@@ -420,31 +419,32 @@ bool uses_var(const Stmt& s, const Var& var) {
   return found;
 }
 
+Effect effect_of(const Call& call) {
+  // A pure extern function may read memory through its pointer arguments.
+  const auto is_pointer = [](const Expr& arg) {
+    return arg.dtype().is_handle() && !arg.as<StringImm>();
+  };
+  return match(
+      call.callee, [](Intrin i) { return effect_of(i); },
+      [&](const ExternCallee& c) {
+        if (!c.pure) return Effect::UpdateState;
+        return std::ranges::any_of(call.args, is_pointer) ? Effect::ReadState : Effect::Pure;
+      });
+}
+
 Effect effect_of(const Expr& e) {
+  const bool reads = contains<Load>(e) || contains<ProducerLoad>(e);
+  if (!contains(e, Content::ImpureCall)) return reads ? Effect::ReadState : Effect::Pure;
   Effect effect = Effect::Pure;
-  if (!contains<Load>(e) && !contains<ProducerLoad>(e) && !contains<Call>(e)) return effect;
-  auto raise = [&](Effect other) { effect = std::max(effect, other); };
+  const auto raise = [&](Effect other) { effect = std::max(effect, other); };
   walk(
       e, [&](const Load&) { raise(Effect::ReadState); },
       [&](const ProducerLoad&) { raise(Effect::ReadState); },
-      [&](const Call& call) {
-        // A pure extern function may read memory through its pointer arguments.
-        const auto is_pointer = [](const Expr& arg) {
-          return arg.dtype().is_handle() && !arg.as<StringImm>();
-        };
-        raise(match(
-            call.callee, [](Intrin i) { return effect_of(i); },
-            [&](const ExternCallee& c) {
-              if (!c.pure) return Effect::UpdateState;
-              return std::ranges::any_of(call.args, is_pointer) ? Effect::ReadState : Effect::Pure;
-            }));
-      });
+      [&](const Call& call) { raise(effect_of(call)); });
   return effect;
 }
 
 namespace {
-
-bool is_index_type(DataType type) { return type.is_int() && type.bits >= 32; }
 
 /// Returns the type in which `e` computes: the operands' type for a comparison, otherwise its own
 /// type.
@@ -453,84 +453,27 @@ DataType type_of_arithmetic(const Expr& e) {
   return n && is_comparison(n->op) ? n->a.dtype() : e.dtype();
 }
 
-/// Whether the call is index arithmetic if its arguments are indices. A left shift is not, because
-/// it drops bits.
-bool is_index_arithmetic(const Call& n) {
-  for (const Intrin intrin :
-       {Intrin::if_then_else, Intrin::likely, Intrin::shift_right, Intrin::bitwise_and,
-        Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not})
-    if (n.is(intrin)) return true;
-  return false;
-}
-
-bool any_distinct(const Expr& e, FunctionRef<bool(const Expr&)> holds,
-                  std::unordered_set<const ExprNode*>& seen) {
-  if (!seen.insert(&e.node()).second) return false;
-  bool found = holds(e);
-  for_each_child(e, [&](const Expr& c) { found = found || any_distinct(c, holds, seen); });
-  return found;
-}
-/// Whether `holds` returns true for a node of the expression. Unlike `any_node`, it visits shared
-/// nodes once.
-bool any_distinct(const Expr& e, FunctionRef<bool(const Expr&)> holds) {
-  std::unordered_set<const ExprNode*> seen;
-  return any_distinct(e, holds, seen);
-}
-
 /// Whether the expression contains an element, a variable that holds data, or the result of a call
 /// that is not index arithmetic.
 bool has_data(const Expr& e) {
-  if (contains<Load>(e) || contains<ProducerLoad>(e) || contains<Reduce>(e) ||
-      contains(e, Content::DataVariable))
-    return true;
-  return contains<Call>(e) && any_distinct(e, [](const Expr& x) {
-           const Call* n = x.as<Call>();
-           return n && !is_index_arithmetic(*n);
-         });
-}
-
-/// Whether the expression contains a cast of anything but indices, conditions and sizes of narrow
-/// types. Arithmetic of a narrow type wraps.
-bool has_cast_from_data(const Expr& e) {
-  return contains<Cast>(e) && any_node(e, [](const Cast& n) {
-           const DataType from = n.value.dtype();
-           const bool is_size = from.is_integral() && n.value.as<VarNode>();
-           return !is_index_type(from) && !from.is_bool() && !is_size;
-         });
+  return contains<Load>(e) || contains<ProducerLoad>(e) || contains<Reduce>(e) ||
+         contains(e, Content::DataVariable) || contains(e, Content::DataCall);
 }
 
 }  // namespace
 
 bool wraps(const Expr& e) {
   const DataType type = type_of_arithmetic(e);
-  return (!type.is_bool() && !is_index_type(type)) || has_data(e) || has_cast_from_data(e);
+  return (!type.is_bool() && !type.element().is_index()) || has_data(e) ||
+         contains(e, Content::DataCast);
 }
 
 // ---- positions ----------------------------------------------------------------------------------
 
 namespace {
 
-bool is_integer(DataType type) { return type.is_integral() && !type.is_bool(); }
-/// Vectors keep their type, so that ramps of narrow numbers stay ramps.
-bool is_narrow(DataType type) {
-  return is_integer(type) && type.is_scalar() && !is_index_type(type);
-}
-
-/// Whether a cast between the types keeps all values.
-bool is_promotion(DataType from, DataType to) {
-  if (!is_integer(from) || (from.is_int() && to.is_uint())) return false;
-  return from.bits < to.bits || from == to;
-}
-
-/// Whether the expression contains data, or a cast to a narrow type that may change a value. The
-/// arithmetic of its result wraps.
-bool has_wrapped_values(const Expr& e) {
-  return has_data(e) ||
-         (contains<Cast>(e) && any_distinct(e, [](const Expr& x) {
-            const Cast* n = x.as<Cast>();
-            return n && is_narrow(x.dtype()) && !is_promotion(n->value.dtype(), x.dtype());
-          }));
-}
+/// Whether the arithmetic of the expression's result may wrap.
+bool has_wrapped_values(const Expr& e) { return has_data(e) || contains(e, Content::LossyCast); }
 
 /// Returns the index type that holds all values of the type; int64 for uint64.
 DataType index_type_for(DataType type) {
@@ -579,7 +522,7 @@ Expr in_index_type(const Expr& e, DataType type, Results& results) {
   if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
   return once(e, results[type.bits > 32 ? kInt64 : kInt32], [&] {
     const auto widened = [&](const Expr& x) { return in_index_type(x, type, results); };
-    if (const Cast* n = e.as<Cast>(); n && is_promotion(n->value.dtype(), e.dtype()))
+    if (const Cast* n = e.as<Cast>(); n && e.dtype().includes(n->value.dtype()))
       return widened(n->value);
     if (const Binary* n = e.as<Binary>()) return fold(n->op, widened(n->a), widened(n->b));
     const std::optional<Expr> choice = mapped_choice(e, widened, results);
@@ -592,8 +535,8 @@ Expr with_positions(const Expr& e, Results& results) {
   if (is_element(e) || !(contains<Cast>(e) || contains<Select>(e) || contains<Call>(e))) return e;
   return once(e, results[kPositions], [&] {
     const auto inside = [&](const Expr& x) { return with_positions(x, results); };
-    if (const Cast* n = e.as<Cast>(); n && is_index_type(e.dtype()) &&
-                                      is_narrow(n->value.dtype()) && !has_wrapped_values(n->value))
+    if (const Cast* n = e.as<Cast>(); n && e.dtype().element().is_index() &&
+                                      n->value.dtype().is_narrow() && !has_wrapped_values(n->value))
       return in_index_type(n->value, e.dtype(), results);
     const std::optional<Expr> choice = mapped_choice(e, inside, results);
     return choice ? *choice : map_children(e, inside);
@@ -601,7 +544,7 @@ Expr with_positions(const Expr& e, Results& results) {
 }
 
 Expr as_index(const Expr& e, Results& results) {
-  if (!is_narrow(e.dtype())) return with_positions(e, results);
+  if (!e.dtype().is_narrow()) return with_positions(e, results);
   return has_wrapped_values(e) ? e : in_index_type(e, index_type_for(e.dtype()), results);
 }
 
@@ -609,7 +552,8 @@ Expr with_guards(const Expr& e, Results& results) {
   if (is_element(e)) return e;
   return once(e, results[kGuards], [&] {
     const Binary* n = e.as<Binary>();
-    if (!n || !is_comparison(n->op) || !is_integer(n->a.dtype()) || has_wrapped_values(e))
+    if (!n || !is_comparison(n->op) || !n->a.dtype().is_integral() || n->a.dtype().is_bool() ||
+        has_wrapped_values(e))
       return map_children(e, [&](const Expr& x) { return with_guards(x, results); });
     const Expr a = as_index(n->a, results), b = as_index(n->b, results);
     return a.same_as(n->a) && b.same_as(n->b) ? e : fold(n->op, a, b);

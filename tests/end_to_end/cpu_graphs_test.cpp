@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tenon/driver/build.h"
 #include "tenon/driver/target.h"
@@ -11,6 +12,7 @@
 #include "tenon/te/relation.h"
 #include "tenon/te/stage_data.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/cpu.h"
@@ -544,6 +546,121 @@ TEST(TopiSchedule, BelievesNoTag) {
     const Tensor C = te::compute({20}, sum, "C", {.tag = tag});
     EXPECT_EQ(checked(chosen, C, {A, C}), "") << tag;
   }
+}
+
+// ---- sums of products that te::compute declares -------------------------------------------------
+
+/// Returns the loops of `out`, a sum over rows of A and columns of B named "C".
+std::string loops_of(const Tensor& A, const Tensor& B, const Tensor& out) {
+  return tir::print_module(lower(chosen(out, Target("llvm").facts(), SourceLocation::current()),
+                                 {A, B, out}, {.simple_mode = true}));
+}
+
+TEST(TopiSchedule, TreatsAProductLikeThatOfTopi) {
+  const Tensor A = te::placeholder({130, 70}, "A"), B = te::placeholder({70, 90}, "B");
+  const te::IterVar k = te::reduce_axis({0, 70}, "k");
+  const Tensor own = te::compute(
+      {130, 90}, {"ax0", "ax1"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); },
+      "C");
+  EXPECT_EQ(loops_of(A, B, own), loops_of(A, B, matmul(A, B, {.name = "C"})));
+}
+
+/// A sum of products of elements of A and B over the given axes.
+Tensor sum_of_products(const std::vector<Expr>& shape, const std::vector<te::IterVar>& terms,
+                       const std::function<Expr(std::span<const Var>)>& element) {
+  return te::compute(
+      shape, [&](std::span<const Var> at) { return te::sum(element(at), terms); }, "C");
+}
+
+TEST(TopiSchedule, ComputesProductsInAnyOrderOfFactorsAndDimensions) {
+  for (const auto& [m, n, depth] : {std::tuple(37, 53, 29), {3, 70, 300}, {65, 1, 9}, {0, 5, 3}}) {
+    const Tensor A = te::placeholder({m, depth}, "A"), B = te::placeholder({depth, n}, "B");
+    const te::IterVar k = te::reduce_axis({0, depth}, "k");
+    const Tensor swapped = sum_of_products(
+        {m, n}, {k}, [&](std::span<const Var> i) { return B(k, i[1]) * A(i[0], k); });
+    const Tensor transposed = sum_of_products(
+        {n, m}, {k}, [&](std::span<const Var> i) { return A(i[1], k) * B(k, i[0]); });
+    EXPECT_EQ(checked(chosen, swapped, {A, B, swapped}), "") << m << " " << n << " " << depth;
+    EXPECT_EQ(checked(chosen, transposed, {A, B, transposed}), "") << m << " " << n << " " << depth;
+  }
+}
+
+TEST(TopiSchedule, ComputesProductsOfPartsOfMatrices) {
+  const Tensor A = te::placeholder({20, 40}, "A"), B = te::placeholder({41, 30}, "B");
+  const te::IterVar k = te::reduce_axis({0, 33}, "k");
+  const Tensor C = sum_of_products({17, 23}, {k},
+                                   [&](std::span<const Var> i) { return A(i[0], k) * B(k, i[1]); });
+  EXPECT_EQ(checked(chosen, C, {A, B, C}), "");
+}
+
+TEST(TopiSchedule, ComputesProductsOfSeveralBatchDimensions) {
+  const Tensor A = te::placeholder({2, 3, 13, 21}, "A"), B = te::placeholder({2, 3, 21, 35}, "B");
+  const te::IterVar k = te::reduce_axis({0, 21}, "k");
+  const Tensor C = sum_of_products({2, 3, 13, 35}, {k}, [&](std::span<const Var> i) {
+    return A(i[0], i[1], i[2], k) * B(i[0], i[1], k, i[3]);
+  });
+  EXPECT_EQ(checked(chosen, C, {A, B, C}), "");
+}
+
+TEST(TopiSchedule, ComputesConvolutionsWithoutABatchAndWithOtherOrdersOfTerms) {
+  const Tensor X = te::placeholder({5, 12, 21}, "X"), W = te::placeholder({7, 5, 3, 2}, "W");
+  const te::IterVar c = te::reduce_axis({0, 5}, "c"), y = te::reduce_axis({0, 3}, "y"),
+                    x = te::reduce_axis({0, 2}, "x");
+  for (const std::vector<te::IterVar>& terms : {std::vector{c, y, x}, {x, y, c}}) {
+    const Tensor C = sum_of_products({7, 10, 20}, terms, [&](std::span<const Var> i) {
+      return X(c, i[1] + y, i[2] + x) * W(i[0], c, y, x);
+    });
+    EXPECT_EQ(checked(chosen, C, {X, W, C}), "");
+  }
+}
+
+TEST(TopiSchedule, ComputesConvolutionsAndWindowsDeclaredWithCompute) {
+  const Tensor X = te::placeholder({2, 6, 9, 11}, "X"), W = te::placeholder({8, 6, 3, 3}, "W"),
+               K = te::placeholder({6, 3, 3}, "K");
+  const te::IterVar c = te::reduce_axis({0, 6}, "c"), y = te::reduce_axis({0, 3}, "y"),
+                    x = te::reduce_axis({0, 3}, "x");
+  const Tensor all = sum_of_products({2, 8, 7, 9}, {c, y, x}, [&](std::span<const Var> i) {
+    return X(i[0], c, i[2] + y, i[3] + x) * W(i[1], c, y, x);
+  });
+  const Tensor each = sum_of_products({2, 6, 4, 5}, {y, x}, [&](std::span<const Var> i) {
+    return X(i[0], i[1], 2 * i[2] + y, 2 * i[3] + x) * K(i[1], y, x);
+  });
+  EXPECT_EQ(checked(chosen, all, {X, W, all}), "");
+  EXPECT_EQ(checked(chosen, each, {X, K, each}), "");
+}
+
+TEST(TopiSchedule, ComputesAContractionOverPartsOfFactorsAndThreeFactors) {
+  const Tensor E = te::placeholder({9, 11, 13}, "E"), A = te::placeholder({11, 20}, "A"),
+               B = te::placeholder({13, 20}, "B");
+  const te::IterVar j = te::reduce_axis({0, 11}, "j"), k = te::reduce_axis({0, 13}, "k");
+  const Tensor C = sum_of_products({9, 20}, {j, k}, [&](std::span<const Var> i) {
+    return E(i[0], j, k) * A(j, i[1]) * B(k, i[1]);
+  });
+  EXPECT_EQ(checked(chosen, C, {E, A, B, C}), "");
+}
+
+/// Returns the number of vectors that the loops gather from memory with gaps.
+int gathers(const Tensor& out, const std::vector<LowerArgument>& args) {
+  int count = 0;
+  tir::walk(
+      lower_to_loops(chosen(out, Target("llvm").facts(), SourceLocation::current()), args).body,
+      [&](const tir::Load& load) {
+        const auto* ramp = load.indices.back().as<tir::Ramp>();
+        count += ramp && !tir::is_one(ramp->stride) ? 1 : 0;
+      });
+  return count;
+}
+
+TEST(TopiSchedule, VectorizesAReductionAlongTheAxisWithFewerGaps) {
+  const Tensor A = te::placeholder({64, 96}, "A"), x = te::placeholder({64}, "x"),
+               y = te::placeholder({96}, "y");
+  const te::IterVar i = te::reduce_axis({0, 64}, "i"), j = te::reduce_axis({0, 96}, "j");
+  const Tensor columns =
+      sum_of_products({96}, {i}, [&](std::span<const Var> at) { return A(i, at[0]) * x(i); });
+  const Tensor rows =
+      sum_of_products({64}, {j}, [&](std::span<const Var> at) { return A(at[0], j) * y(j); });
+  EXPECT_EQ(gathers(columns, {A, x, columns}), 0);
+  EXPECT_EQ(gathers(rows, {A, y, rows}), 0);
 }
 
 TEST(TopiSchedule, TakesASumWithTheTagOfAProductForASum) {

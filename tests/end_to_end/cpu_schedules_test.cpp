@@ -217,6 +217,19 @@ TEST(CpuMatmul, TakesLowPrecisionWithTailsInAnyLayout) {
   check_layouts(19, 21, 35, BFloat(16), Float(32));
 }
 
+TEST(CpuMatmul, TakesLowPrecisionInBlocksOfADeepReduction) {
+  for (const auto& [type, sum] : {std::pair(Int(8), Int(32)), std::pair(BFloat(16), Float(32))})
+    for (const bool is_transposed : {false, true}) {
+      const Tensor A = matrix("A", is_transposed, 19, 1733, type),
+                   B = matrix("B", !is_transposed, 1733, 21, type);
+      const Tensor C = matmul(
+          A, B, {.transpose_a = is_transposed, .transpose_b = !is_transposed, .out_dtype = sum});
+      EXPECT_EQ(checked(C, {A, B, C}, 1 << 17), "") << type.str() << is_transposed;
+      const Tensor D = relu(C);
+      EXPECT_EQ(checked(D, {A, B, D}, 1 << 17), "") << type.str() << is_transposed;
+    }
+}
+
 TEST(CpuMatmul, TakesFewColumnsInAnyLayout) { check_layouts(37, 3, 70, Float(32), Float(32)); }
 
 TEST(CpuMatmul, TakesFewRowsInAnyLayout) { check_layouts(9, 21, 69, Float(64), Float(64)); }

@@ -486,6 +486,39 @@ TEST_F(RoundUpOfReductions, KeepsTheConditionIfZeroIsNotTheIdentity) {
   EXPECT_EQ(conditions(D, true), 1);
 }
 
+/// Returns the number of conditions around the steps of a reduction in blocks of four.
+int conditions_of_blocks(const te::Tensor& out, bool reads_copies,
+                         const std::vector<LowerArgument>& args) {
+  const te::Schedule s = te::create_schedule(out);
+  const te::Tensor sums = s.rfactor(out, s[out].split(s[out].reduce_axis(0), 4).outer);
+  if (reads_copies)
+    for (const te::Tensor& factor : out.op().inputs()) {
+      const te::Tensor copy = s.cache_read(factor, "global", {sums});
+      for (int d : {0, 1}) s[copy].round_up(s[copy].axis(d));
+    }
+  s[sums].round_up(s[sums].reduce_axis(0));
+  EXPECT_EQ(compare_with_default(s, args), "");
+  int count = 0;
+  tir::walk(lower_to_loops(s, args).body, [&](const tir::If& n) {
+    tir::walk(n.then_case, [&](const tir::Store& store) {
+      count += store.buffer.name() == sums.name() && !tir::is_constant(store.value);
+    });
+  });
+  return count;
+}
+
+TEST_F(RoundUpOfReductions, AddsZerosOfPaddedCopiesInTheLastBlock) {
+  EXPECT_EQ(conditions_of_blocks(C, true, {A, B, C}), 0);
+}
+
+TEST_F(RoundUpOfReductions, KeepsTheConditionOfTheLastBlockOfArguments) {
+  EXPECT_EQ(conditions_of_blocks(C, false, {A, B, C}), 1);
+}
+
+TEST_F(RoundUpOfReductions, KeepsTheConditionOfTheLastBlockIfZeroIsNotTheIdentity) {
+  EXPECT_EQ(conditions_of_blocks(D, true, {A, B, D}), 1);
+}
+
 TEST_F(RoundUpOfReductions, DoesNotLeaveOutSteps) {
   const te::Schedule s = te::create_schedule(C);
   const te::Tensor sums = s.cache_write(C, "local");

@@ -20,11 +20,15 @@ enum class Content : std::uint8_t {
   BFloat16,      // a value or memory of this type
   DataExtremum,  // min or max of data, not of indices
   DataVariable,  // a variable that holds data
+  DataCall,      // a call that is not index arithmetic
+  ImpureCall,    // a call that reads or writes memory
+  DataCast,      // a cast of anything but indices, conditions and sizes of narrow types
+  LossyCast,     // a cast to a narrow integer type that may change the value
   DoubleBuffer,
   RollingBuffer,
   EmptyLoop,           // a loop with constant extent 0
-  LoopKinds = 41,      // the first of the values for loops, in the order of ForKind
-  AttributeKinds = 48  // the first of the values for attributes, in the order of AttrKind
+  LoopKinds = 45,      // the first of the values for loops, in the order of ForKind
+  AttributeKinds = 50  // the first of the values for attributes, in the order of AttrKind
 };
 
 struct ExprNode;

@@ -146,6 +146,8 @@ std::vector<Var> free_vars(const Stmt& s);
 
 /// Returns the strongest effect of any sub-expression. A load has Effect::ReadState.
 Effect effect_of(const Expr& e);
+/// Returns the effect of the call itself, without those of its arguments.
+Effect effect_of(const Call& call);
 /// Whether the arithmetic of an integer expression, or of the operands of a comparison, is modulo
 /// 2^bits. This is the case if the expression contains an element, a variable that holds data, the
 /// result of a call or a cast from data, or if its type is not an index type. Otherwise every sum,

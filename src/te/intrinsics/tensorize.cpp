@@ -293,6 +293,20 @@ void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
   }
 }
 
+/// Returns the operation without its reduction's condition.
+Operation without_condition(const Operation& op) {
+  const Compute& compute = *op.as<Compute>();
+  ReduceNode reduction = *compute.reduction();
+  reduction.condition = make_true();
+  const auto shared = std::make_shared<const ReduceNode>(std::move(reduction));
+  std::vector<Expr> bodies;
+  for (std::size_t k = 0; k < compute.body.size(); ++k)
+    bodies.push_back(make_reduce(shared, static_cast<int>(k)));
+  return make_operation(op.name(), op.tag(),
+                        Compute{compute.axis, compute.reduce_axis, std::move(bodies)}, op.where(),
+                        op.attrs());
+}
+
 /// Returns an operation whose reads are expressed in the layouts in which its inputs are stored,
 /// and the original tensor for each of its inputs, which may be placeholders for stored layouts.
 std::pair<Operation, std::vector<Tensor>> with_stored_reads(const Operation& op,
@@ -351,7 +365,8 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
   Facts facts;
   for (const IterVar& loop : stage.leaf_iter_vars)
     facts.bind(loop.var(), program.bounds[loop], /*replace=*/true);
-  const auto [op, tensors] = with_stored_reads(stage.op, program);
+  const auto [op, tensors] =
+      with_stored_reads(nest.skips_condition ? without_condition(stage.op) : stage.op, program);
   const auto overruns = [&, &tensors = tensors](std::size_t input, std::size_t dim) {
     const std::optional<StageId> producer = program.graph.find(tensors[input].op());
     if (!producer) return false;

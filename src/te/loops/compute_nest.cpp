@@ -41,6 +41,25 @@ bool is_tame(const Expr& body) {
          !any_node(body, [](const Binary& n) { return is_division(n.op) && !constant_int(n.b); });
 }
 
+/// Returns an index and its end: a step along the axis counts only while the index is below the
+/// end. They are the axis and its extent or, if the reduction has a condition, its two sides.
+/// Nullopt if the condition or the range of the axis has another form.
+///
+///   sum(A[i, k], k)                                                        k, 100
+///   sum(A[i, k.outer*24 + k.inner], k.inner, k.outer*24 + k.inner < 100)   the two sides
+std::optional<std::pair<Expr, Expr>> limit_of(const IterVar& axis,
+                                              const Expr& condition = make_true()) {
+  if (is_true(condition)) {
+    if (!is_zero(axis.dom()->min)) return std::nullopt;
+    return std::pair(Expr(axis.var()), axis.dom()->extent);
+  }
+  const Call* hinted = as_call(condition, Intrin::likely);
+  const Binary* below = as_binary(hinted ? hinted->args[0] : condition, BinaryOp::Lt);
+  if (!below || !uses_var(below->a, axis.var()) || uses_var(below->b, axis.var()))
+    return std::nullopt;
+  return std::pair(below->a, below->b);
+}
+
 class Rounder {
  public:
   Rounder(StageId id, const LoopNest& nest, const Program& program)
@@ -53,7 +72,8 @@ class Rounder {
     AxisFlags computed, filled;
     const bool may_fill = stage_.op.reduce_axis().empty() && !stage_.is_tensorized();
     for (const IterVar& axis : stage_.op.reduce_axis()) {
-      if (!adds_identities(stage_, axis) || !reads_what_exists(axis)) continue;
+      if (has_condition(stage_) || !adds_identities(stage_, axis) || !reads_what_exists(axis))
+        continue;
       computed.set(axis, true);
       filled.set(axis, true);
     }
@@ -66,7 +86,29 @@ class Rounder {
     return {computed, filled};
   }
 
+  /// Whether steps for which the reduction's condition is false read only existing elements and
+  /// combine the identity.
+  bool may_skip_condition() const {
+    if (!has_condition(stage_)) return false;
+    const ReduceNode& reduction = *stage_.op.as<Compute>()->reduction();
+    const auto reads_exist = [&](const Expr& source) {
+      return is_tame(source) && !any_node(source, [&](const ProducerLoad& load) {
+               for (std::size_t d = 0; d < load.indices.size(); ++d)
+                 if (!exists(Tensor::of(load), d, load.indices[d])) return true;
+               return false;
+             });
+    };
+    return std::ranges::all_of(reduction.source, reads_exist) &&
+           std::ranges::any_of(stage_.op.reduce_axis(),
+                               [&](const IterVar& axis) { return adds_identities(stage_, axis); });
+  }
+
  private:
+  static bool has_condition(const FrozenStage& stage) {
+    const ReduceNode* reduction = stage.op.as<Compute>()->reduction();
+    return reduction && !is_true(reduction->condition);
+  }
+
   bool reads_what_exists(const IterVar& axis) const {
     return std::ranges::all_of(stage_.op.body(), [&](const Expr& body) {
       const ReduceNode* reduction = stage_.op.as<Compute>()->reduction();
@@ -120,7 +162,8 @@ class Rounder {
              can_prove(needed.min + needed.extent <= kept.min + kept.extent, program_.facts);
     };
     const auto has_all_steps = [&](const IterVar& step) {
-      return same_range(*step.dom(), program_.bounds[step]) || adds_identities(stage, step);
+      return same_range(*step.dom(), program_.bounds[step]) ||
+             (!has_condition(stage) && adds_identities(stage, step));
     };
     return std::ranges::all_of(stage.op.reduce_axis(), has_all_steps) &&
            for_all_reads(stage.op, axis, reads_what_exists);
@@ -148,12 +191,13 @@ class Rounder {
     if (!stage.rounds_up(axis)) return false;
     const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();
     // A start value from the user could be -0, which adding 0 would change to 0.
-    const bool reads_zeros =
-        is_true(reduction.condition) && reduction.init.empty() &&
-        for_all_reads(stage.op, axis, [&](const ProducerLoad& load, std::size_t d) {
-          return is_zero_beyond(load, d, axis);
-        });
-    if (!reads_zeros) return false;
+    const auto limit = limit_of(axis, reduction.condition);
+    if (!limit || !reduction.init.empty()) return false;
+    for (const Expr& source : reduction.source)
+      if (!for_all_reads(source, axis, [&](const ProducerLoad& load, std::size_t d) {
+            return is_zero_beyond(load, d, *limit);
+          }))
+        return false;
     for (std::size_t n = 0; n < reduction.source.size(); ++n)
       if (!structural_equal(of_zeros(reduction.source[n], axis), reduction.combiner->identity[n]))
         return false;
@@ -170,14 +214,15 @@ class Rounder {
     return arith::simplify(zeros, program_.facts);
   }
 
-  /// Whether the read yields 0 beyond the end of the axis, which is the index in dimension `d`.
-  /// This holds if the producer computes 0 there from zeros. It also holds if the producer has no
-  /// elements there, because the reading stage then sets its own elements to 0.
-  bool is_zero_beyond(const ProducerLoad& load, std::size_t d, const IterVar& axis) const {
+  /// Whether dimension `d` of the read is indexed by the index in `limit`, and the read yields 0
+  /// from its end on. This holds if the producer computes 0 there from zeros. It also holds if the
+  /// producer has no elements there, because the reading stage then sets its own elements to 0.
+  bool is_zero_beyond(const ProducerLoad& load, std::size_t d,
+                      const std::pair<Expr, Expr>& limit) const {
     const Tensor tensor = Tensor::of(load);
-    const Range& declared = *axis.dom();
-    if (!load.indices[d].same_as(axis.var()) || !is_zero(declared.min) ||
-        !can_prove(declared.extent == tensor.shape()[d], program_.facts))
+    const auto& [index, end] = limit;
+    if (!structural_equal(load.indices[d], index) ||
+        !can_prove(end == tensor.shape()[d], program_.facts))
       return false;
     const std::optional<OutputId> output = program_.graph.find(tensor);
     if (!output) return false;
@@ -186,9 +231,10 @@ class Rounder {
     if (!producer.op.reduce_axis().empty()) return false;
     const IterVar& own = producer.op.axis()[d];
     const Expr& body = producer.op.body()[static_cast<std::size_t>(output->index)];
-    return structural_equal(of_zeros(body, own), make_const(body.dtype(), 0)) &&
+    const auto own_limit = limit_of(own);
+    return own_limit && structural_equal(of_zeros(body, own), make_const(body.dtype(), 0)) &&
            for_all_reads(producer.op, own, [&](const ProducerLoad& read, std::size_t dim) {
-             return is_zero_beyond(read, dim, own);
+             return is_zero_beyond(read, dim, *own_limit);
            });
   }
 
@@ -325,6 +371,8 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
                    {},
                    std::nullopt};
   const auto [computed, filled] = rounded_axes(id, nest.main, program);
+  nest.skips_condition =
+      may_round(stage, program) && Rounder(id, nest.main, program).may_skip_condition();
   const std::vector<Expr> guards = make_guards(id, nest.main, program, {.beyond = &filled});
   if (filled.size() > computed.size()) {
     nest.fill_guards = make_guards(id, nest.main, program, {.beyond = &computed});
@@ -473,7 +521,8 @@ std::pair<Stmt, Stmt> make_reduction(const FrozenStage& stage, const Program& pr
   }
   Stmt update = store_together(buffers, combine(*reducer, old_values, sources), indices);
   const Expr condition = program.lower(reduction.condition, nest.main.vars);
-  if (!is_true(condition)) update = make_stmt(If{condition, update, std::nullopt});
+  if (!nest.skips_condition && !is_true(condition))
+    update = make_stmt(If{condition, update, std::nullopt});
   return {make_seq(std::move(inits)), update};
 }
 

@@ -22,6 +22,9 @@ struct ComputeNest {
   /// over both elements and reduction steps and the reduction may be empty: `init` must run even
   /// then.
   std::optional<AxisRanges> with_a_step;
+  /// Whether steps for which the reduction's condition is false add the identity, so that the
+  /// condition is not tested.
+  bool skips_condition = false;
 };
 
 ComputeNest make_compute_nest(StageId stage, const Program& program);

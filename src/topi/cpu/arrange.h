@@ -33,7 +33,5 @@ bool has_own_schedule(const Schedule& s, const Tensor& x);
 bool is_core(const Tensor& x);
 /// Whether `x` is a conv2d_winograd_nchw or conv2d_winograd_nhwc.
 bool is_winograd(const Tensor& x);
-/// Whether `x` is a depthwise convolution or the reduction of a pooling.
-bool is_windowed(const Tensor& x);
 
 }  // namespace tenon::topi::cpu

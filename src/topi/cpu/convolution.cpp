@@ -21,9 +21,7 @@ using tir::Var;
 
 namespace {
 
-Layout layout_of(const Tensor& convolution) {
-  return convolution.op().tag() == kConv2dNhwc ? Layout::Nhwc : Layout::Nchw;
-}
+Layout layout_of(const Tensor& convolution) { return layout_of_convolution(convolution).value(); }
 
 /// Returns the number of positions of a tile, at most `most`. It minimizes the padding of the last
 /// tile in a row. Among equal candidates, it returns the largest one.
@@ -40,7 +38,7 @@ int places_at_once(std::optional<std::int64_t> width, int most) {
 std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
   const std::optional<std::int64_t> filters =
       tir::constant_int(convolution.shape()[channels_of(layout_of(convolution))]);
-  if (!filters || convolution.op().tag() != kGroupConv2dNchw) return filters;
+  if (!filters || !has_groups(convolution)) return filters;
   const std::vector<Tensor> inputs = convolution.op().inputs();
   const std::optional<std::int64_t> channels = tir::constant_int(inputs.front().shape()[1]),
                                     of_group = tir::constant_int(inputs.back().shape()[1]);
@@ -92,7 +90,7 @@ std::tuple<int, int, int, bool> convolution_tile(const Tensor& convolution,
   const bool has_few_terms =
       count_of(reduced).value_or(kFewTerms) < (is_strided ? kFewStridedTerms : kFewTerms);
   // A vector of filters must not span two groups.
-  const bool is_of_groups = convolution.op().tag() == kGroupConv2dNchw;
+  const bool is_of_groups = has_groups(convolution);
   const bool fits_groups = !is_of_groups || (filters && *filters % lanes == 0);
   const bool takes_places =
       has_few_filters || !fits_groups || (has_few_terms && width.value_or(lanes) >= lanes);
@@ -139,8 +137,7 @@ void arrange_source(const Schedule& s, const Tensor& source, const te::Operation
 std::optional<int> rows_of_a_group(const Tensor& convolution, const TargetFacts& target) {
   constexpr double kManyChannels = 64, kShare = 3, kGroupsOfACore = 2;
   // If one tensor is both the image and the kernel, it is only copied as the kernel.
-  if (convolution.op().tag() == kGroupConv2dNchw || convolution.op().inputs().size() != 2)
-    return std::nullopt;
+  if (has_groups(convolution) || convolution.op().inputs().size() != 2) return std::nullopt;
   const Layout layout = layout_of(convolution);
   const std::size_t channel = channels_of(layout), y = height_of(layout);
   const Tensor image = convolution.op().inputs().front(), kernel = convolution.op().inputs().back();

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "tenon/arith/simplify.h"
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/stage_data.h"
 #include "tenon/tir/ops.h"
@@ -241,6 +242,127 @@ bool reduces_rows(const Operation& op) {
   return found;
 }
 
+/// Returns the loads in the terms of the reduction.
+std::vector<const tir::ProducerLoad*> loads_of_terms(const Operation& op) {
+  std::vector<const tir::ProducerLoad*> loads;
+  for (const Expr& source : op.as<te::Compute>()->reduction()->source)
+    tir::walk(source, [&](const tir::ProducerLoad& load) { loads.push_back(&load); });
+  return loads;
+}
+
+bool uses_axis(const tir::ProducerLoad* load, const IterVar& axis) {
+  return std::ranges::any_of(load->indices,
+                             [&](const Expr& index) { return tir::uses_var(index, axis.var()); });
+}
+
+/// Returns the number of loads for which the elements at adjacent values of the axis are different
+/// and not contiguous.
+int gaps_along(const Operation& op, const IterVar& axis) {
+  tir::VarMap next;
+  tir::set(next, axis.var(), axis.var() + 1);
+  int count = 0;
+  const auto has_gaps = [&](const Expr& index, bool is_last) {
+    return tir::uses_var(index, axis.var()) &&
+           !(is_last && arith::can_prove_equal(tir::substitute(index, next), index + 1, {}));
+  };
+  for (const tir::ProducerLoad* load : loads_of_terms(op)) {
+    bool any = false;
+    for (std::size_t d = 0; d < load->indices.size(); ++d)
+      any = any || has_gaps(load->indices[d], d + 1 == load->indices.size());
+    count += any ? 1 : 0;
+  }
+  return count;
+}
+
+/// Whether vectors of the terms of an element are loaded with fewer gaps than vectors of elements.
+bool is_by_rows(const Operation& op) {
+  const IterVar& column = op.axis().back();
+  const bool varies = std::ranges::any_of(
+      loads_of_terms(op), [&](const tir::ProducerLoad* load) { return uses_axis(load, column); });
+  if (!varies || is_one(column.dom()->extent)) return true;
+  const int along_terms = gaps_along(op, op.reduce_axis().back()),
+            along_elements = gaps_along(op, column);
+  if (along_terms != along_elements) return along_terms < along_elements;
+  return along_elements > 0 && reduces_rows(op);
+}
+
+// ---- contractions: elements of a tile share the elements that they read
+
+/// Returns {dimension, rows, vectors} for the tile of elements with the least estimated time: rows
+/// along the dimension, and vectors along the last one. Nullopt if the elements of a tile share
+/// none of the elements that they read.
+std::optional<std::tuple<std::size_t, int, int>> contraction_tile(const Operation& op, int lanes,
+                                                                  const TargetFacts& target) {
+  constexpr int kMaxRows = 12, kMaxVectors = 4, kLatency = 8;
+  const int most = target.vector_registers.count >= 32 ? 24 : 10;
+  const std::vector<const tir::ProducerLoad*> loads = loads_of_terms(op);
+  const std::vector<Expr> shape = op.output(0).shape();
+  // The share of computed elements that exist.
+  const auto used = [](const Expr& extent, int size) {
+    const std::int64_t all = tir::constant_int(extent).value_or(0);
+    return all == 0 ? 1.0
+                    : static_cast<double>(all) / static_cast<double>(parts_of(all, size) * size);
+  };
+  std::optional<std::tuple<std::size_t, int, int>> best;
+  double least = 0;
+  for (std::size_t d = 0; d + 1 < shape.size(); ++d)
+    for (int rows = 1; rows <= kMaxRows; ++rows)
+      for (int vectors = 1; vectors <= kMaxVectors && rows * vectors <= most; ++vectors) {
+        int loaded = 0;
+        for (const tir::ProducerLoad* load : loads)
+          loaded += (uses_axis(load, op.axis()[d]) ? rows : 1) *
+                    (uses_axis(load, op.axis().back()) ? vectors : 1);
+        const int sums = rows * vectors;
+        if (loaded >= sums * static_cast<int>(loads.size())) continue;
+        const double time = std::max({loaded, sums, kLatency}) /
+                            (sums * used(shape[d], rows) * used(shape.back(), vectors * lanes));
+        if (best && time >= least) continue;
+        best = {d, rows, vectors}, least = time;
+      }
+  return best;
+}
+
+/// Keeps the sums of a tile in registers while all terms are added.
+void arrange_contraction(const Schedule& s, const Tensor& out,
+                         const std::tuple<std::size_t, int, int>& tile, int lanes, int cores) {
+  constexpr int kTermsAtOnce = 8;
+  const auto [dimension, rows, vectors] = tile;
+  const bool has_threads = are_worth_threads(terms_of(out.op()));
+  const Tensor sums = s.cache_write(out, "local");
+  const Stage stage = s[out];
+  std::vector<IterVar> order = stage.op().axis();
+  auto [bands, row] = stage.split(order[dimension], rows);
+  auto [panels, columns] = stage.split(order.back(), vectors * lanes);
+  auto [vector, lane] = stage.split(columns, lanes);
+  order.erase(order.begin() + static_cast<std::ptrdiff_t>(dimension));
+  order.back() = bands;
+  std::vector<IterVar> all = order;
+  all.insert(all.end(), {panels, row, vector, lane});
+  stage.reorder(all).unroll(row).unroll(vector).vectorize(lane).pragma(panels, kPartitioned, 1);
+  if (order.size() == 1) stage.pragma(bands, kPartitioned, 1);
+  if (has_threads) {
+    constexpr int kTasksOfACore = 4;
+    std::vector<Expr> outer = out.shape();
+    outer.pop_back();
+    outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(dimension));
+    if (count_of(outer).value_or(0) >= kTasksOfACore * cores) order.pop_back();
+    stage.parallel(fused(stage, order));
+  }
+  const Stage tiled = s[sums];
+  tiled.compute_at(stage, panels);
+  std::vector<IterVar> reduction = tiled.op().reduce_axis();
+  if (count_of({reduced_extents(tiled.op()).back()}).value_or(kTermsAtOnce + 1) > kTermsAtOnce) {
+    auto [steps, step] = tiled.split(reduction.back(), kTermsAtOnce);
+    tiled.pragma(steps, kPartitioned, 1);
+    reduction.back() = steps;
+    reduction.push_back(step);
+  }
+  const std::vector<IterVar> own = tiled.op().axis();
+  keep_in_registers(tiled, reduction, own[dimension], own.back(), lanes);
+}
+
+// ---- columns
+
 /// The number of rows that are added at a time.
 constexpr int kRowsAtOnce = 8;
 
@@ -287,11 +409,15 @@ void arrange_few_columns(const Schedule& s, const Tensor& out, const IterVar& al
 bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   const Operation op = out.op();
   if (op.reduce_axis().empty() || op.num_outputs() != 1) return false;
-  if (out.shape().empty() || reduces_rows(op) || !has_free_terms(op))
+  if (out.shape().empty() || is_by_rows(op) || !has_free_terms(op))
     return arrange_rows(s, out, target);
+  const int lanes = lanes_of(out.dtype(), target);
+  if (const auto tile = contraction_tile(op, lanes, target)) {
+    arrange_contraction(s, out, *tile, lanes, target.cores);
+    return true;
+  }
   inline_maps(s, out);
   const Stage stage = s[out];
-  const int lanes = lanes_of(out.dtype(), target);
   const int piece = elements_at_hand(out.dtype(), target);
   const IterVar rows = fused(stage, op.reduce_axis());
   const bool has_threads = is_worth_threads(terms_of(op));

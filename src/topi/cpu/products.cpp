@@ -22,8 +22,9 @@ using tir::Expr;
 using tir::Range;
 using tir::Var;
 
-/// Returns the second factor of the product.
-Tensor b_of(const Request& request) { return request.core.op().inputs().back(); }
+/// Return the factors of the product.
+Tensor a_of(const Tensor& product) { return factors_of_product(product).front(); }
+Tensor b_of(const Tensor& product) { return factors_of_product(product).back(); }
 
 /// Whether the packed factor is a copy of a constant, directly or through a copy in registers.
 bool reads_constant(const Tensor& packed) {
@@ -53,7 +54,7 @@ bool rows_share_sets(const Tensor& product) {
   constexpr std::int64_t kBytesOfAWay = 4096;
   const std::optional<std::int64_t> depth = ProductExtents(product).depth;
   return depth && *depth > 0 && !is_transposed(product, 0) &&
-         *depth * product.op().inputs().front().dtype().bytes() % kBytesOfAWay == 0;
+         *depth * a_of(product).dtype().bytes() % kBytesOfAWay == 0;
 }
 
 /// Returns the height and width of a tile in 32 registers.
@@ -104,7 +105,7 @@ ProductTile tile_of_neighbours(const Tensor& product, const TargetFacts& target)
     return with_even_rows(tile, extents);
   }
   if (tile.vectors == 1 || !extents.columns) return tile;
-  const int bytes = product.op().inputs().back().dtype().bytes();
+  const int bytes = b_of(product).dtype().bytes();
   for (const int vectors : {4, 2}) {
     const int width = vectors * tile.lanes;
     const bool is_filled =
@@ -124,8 +125,7 @@ bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int core
   if (!extents.rows || !extents.depth || !extents.columns) return false;
   const int widest = kVectors * lanes_of(product.dtype(), target);
   if (*extents.columns < kPanelsOfACore * cores * widest) return false;
-  return *extents.rows * *extents.depth * product.op().inputs().front().dtype().bytes() <=
-         target.caches.l2;
+  return *extents.rows * *extents.depth * a_of(product).dtype().bytes() <= target.caches.l2;
 }
 
 /// Whether the reduction is so short that storing C dominates the time. Only a few rows of C are
@@ -134,7 +134,7 @@ bool is_shallow(const Tensor& product, const TargetFacts& target) {
   constexpr std::int64_t kMaxDepth = 64;
   const ProductExtents extents(product);
   if (!extents.depth || !extents.columns || *extents.depth > kMaxDepth) return false;
-  const int bytes = product.op().inputs().back().dtype().bytes();
+  const int bytes = b_of(product).dtype().bytes();
   return *extents.depth * *extents.columns * bytes <= target.caches.l2 / 4;
 }
 
@@ -299,7 +299,7 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   if (are_worth_threads(terms_of(request.core.op())))
     out.parallel(is_batched(request) ? out.op().axis().front() : tasks);
   if (few_rows > 1 && !is_contiguous(request, 1 - large)) {
-    const Tensor& factor = request.core.op().inputs()[1 - large];
+    const Tensor factor = factors_of_product(request.core)[1 - large];
     const Tensor turned = s.cache_read(factor, "global", {parts.front()});
     transpose_by_tiles(s, turned, lanes);
     if (is_batched(request)) s[turned].compute_at(out, out.op().axis().front());
@@ -382,7 +382,7 @@ class MatmulSchedule {
     const bool is_packed = packs_b(), is_masked = !is_packed && masks_b();
     std::optional<Tensor> copy;
     if (is_packed || is_masked)
-      copy = schedule_.cache_read(b_of(request_), is_packed ? "global" : "local", {sums});
+      copy = schedule_.cache_read(b_of(request_.core), is_packed ? "global" : "local", {sums});
 
     const std::vector<IterVar> axes = out.op().axis();
     auto [io, jo, ii, ji] = out.tile(axes[axes.size() - 2], axes.back(), tile_.rows, tile_.width());
@@ -488,15 +488,14 @@ class MatmulSchedule {
   /// panels are then prefetched.
   bool packs_a() const {
     constexpr int kPanels = 6;
-    if (has_own_b() && te::is_constant_input(request_.core.op().inputs().front()))
+    if (has_own_b() && te::is_constant_input(a_of(request_.core)))
       return extents_.rows.value_or(tile_.rows + 1) > tile_.rows;
     return has_own_b() && is_transposed(request_.core, 0) && extents_.rows && extents_.columns &&
            *extents_.rows > tile_.rows && *extents_.columns >= kPanels * tile_.width();
   }
 
   void lay_out_a(const Tensor& sums, const Stage& out, const IterVar& tiles) const {
-    const Tensor packed =
-        schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums});
+    const Tensor packed = schedule_.cache_read(a_of(request_.core), "global", {sums});
     const Stage stage = schedule_[packed];
     const std::size_t rank = stage.op().axis().size();
     const std::size_t rows = rank - (is_transposed(request_.core, 0) ? 1 : 2);
@@ -525,7 +524,7 @@ class MatmulSchedule {
     constexpr std::int64_t kNear = 1024, kShort = 64, kManyTiles = 48;
     if (neighbours_ > 1) return true;
     if (!has_own_b() || extents_.columns == 0) return false;
-    if (te::is_constant_input(b_of(request_))) return true;
+    if (te::is_constant_input(b_of(request_.core))) return true;
     if (is_transposed(request_.core, 1)) return true;
     const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
     // The distance between rows of symbolic length is unknown at compile time.
@@ -533,7 +532,7 @@ class MatmulSchedule {
     if (has_split_tail()) return rows > (masks_b() ? 2 : 1) * tile_.rows;
     const bool is_short = extents_.depth.value_or(kShort + 1) <= kShort;
     return rows > (is_short ? kManyTiles : 2) * tile_.rows &&
-           *extents_.columns * b_of(request_).dtype().bytes() > kNear;
+           *extents_.columns * b_of(request_.core).dtype().bytes() > kNear;
   }
 
   /// Whether the tail of the columns would be computed in several narrower vectors, one for each
@@ -578,8 +577,7 @@ class MatmulSchedule {
 
   /// Stores a transposed copy of A, in which the elements of a row are contiguous.
   void turn_a_around(const Tensor& sums, const Stage& out) const {
-    const Tensor turned =
-        schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums});
+    const Tensor turned = schedule_.cache_read(a_of(request_.core), "global", {sums});
     const IterVar rows = transpose_by_tiles(schedule_, turned, lanes_);
     place(turned, rows, out, std::nullopt);
   }
@@ -644,8 +642,8 @@ bool exchanges_factors(const Tensor& product, const ProductExtents& extents) {
   constexpr double kBytesAtOnce = 16, kTransposedStore = 0.3;
   const auto rows = static_cast<double>(*extents.rows),
              columns = static_cast<double>(*extents.columns);
-  const double depth = static_cast<double>(*extents.depth) *
-                       product.op().inputs().front().dtype().bytes() / kBytesAtOnce;
+  const double depth =
+      static_cast<double>(*extents.depth) * a_of(product).dtype().bytes() / kBytesAtOnce;
   const bool a = is_transposed(product, 0), b = is_transposed(product, 1);
   const double own = (a ? kTransposed : kCopied) * rows + (b ? kGathered : kInterleaved) * columns;
   const double exchanged =
@@ -658,7 +656,7 @@ bool exchanges_factors(const Tensor& product, const ProductExtents& extents) {
 BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64_t columns,
                             std::int64_t depth, bool is_exchanged) {
   constexpr std::int64_t kSide = 16, kRowBytes = 64, kTurnedSide = 8;
-  const std::vector<Tensor> factors = product.op().inputs();
+  const std::vector<Tensor> factors = factors_of_product(product);
   const std::size_t first = is_exchanged ? 1 : 0;
   RegisterTile tile{.a = factors[first].dtype(),
                     .b = factors[1 - first].dtype(),
@@ -718,18 +716,21 @@ class TileRegisterSchedule {
         block_(block_of_tiles(request.core, rows_, columns_, depth_, is_exchanged_)),
         has_threads_(are_worth_threads(terms_of(request.core.op()))),
         cores_(has_threads_ ? target.cores : 1),
+        steps_of_a_block_(pick_steps_of_a_block()),
         blocks_of_a_band_(pick_blocks_of_a_band()) {}
 
   void arrange() {
     request_.inline_maps(schedule_);
     const bool is_direct = stores_directly();
     std::optional<Tensor> result;
-    if (request_.is_mapped())
+    if (steps_of_a_block_)
+      result = sum_of_a_block();
+    else if (request_.is_mapped())
       result = request_.core;
     else if (!is_direct)
       result = schedule_.cache_write(request_.core, "local");
     const Tensor sums = schedule_.cache_write(result ? *result : request_.core, "wmma.accumulator");
-    std::vector<Tensor> factors = request_.core.op().inputs();
+    std::vector<Tensor> factors = factors_of_product(request_.core);
     if (is_exchanged_) std::swap(factors[0], factors[1]);
     const bool is_packed = packs_a();
     const Tensor a =
@@ -738,21 +739,24 @@ class TileRegisterSchedule {
     const Tensor tiles_of_a = schedule_.cache_read(a, "wmma.matrix_a", {sums});
     const Tensor tiles_of_b = schedule_.cache_read(b, "wmma.matrix_b", {sums});
 
-    const Stage out = schedule_[request_.out];
+    const Tensor& stored = steps_of_a_block_ ? request_.core : request_.out;
+    const Stage out = schedule_[stored];
     const std::vector<IterVar> axes = out.op().axis();
     auto [io, jo, ii, ji] = out.tile(row_of(out), column_of(out), block_.rows(), block_.columns());
     auto [band, it] = out.split(io, blocks_of_a_band_);
     auto [panels, panel] = out.split(jo, panels_at_once());
     const IterVar contiguous = is_exchanged_ ? ii : ji, row = is_exchanged_ ? ji : ii;
     const IterVar outer = has_many_bands() ? band : panels;
-    out.reorder({outer, has_many_bands() ? panels : band, panel, it, row, contiguous});
+    std::vector<IterVar> order{outer, has_many_bands() ? panels : band, panel, it, row, contiguous};
+    if (steps_of_a_block_) order.insert(order.begin(), out.op().reduce_axis(0));
+    out.reorder(order);
     if (bands() == 1) out.reorder({panels, panel, band});
     out.pragma(panels, kPartitioned, 1).pragma(panel, kPartitioned, 1).pragma(it, kPartitioned, 1);
     if (has_threads_) out.parallel(is_batched(request_) ? axes.front() : outer);
     if (result) {
-      out.vectorize(out.split(contiguous, lanes_of(request_.out.dtype(), target_)).inner);
+      out.vectorize(out.split(contiguous, lanes_of(stored.dtype(), target_)).inner);
       const Stage stage = schedule_[*result];
-      if (request_.is_mapped()) stage.set_scope("local");
+      if (steps_of_a_block_ || request_.is_mapped()) stage.set_scope("local");
       stage.compute_at(out, it);
       cover_block(stage);
       store(stage, "local", row_of(stage), column_of(stage));
@@ -783,7 +787,30 @@ class TileRegisterSchedule {
 
   std::int64_t blocks_of_rows() const { return parts_of(rows_, block_.rows()); }
   std::int64_t bands() const { return parts_of(blocks_of_rows(), blocks_of_a_band_); }
-  std::int64_t padded_depth() const { return parts_of(depth_, block_.tile.k) * block_.tile.k; }
+  std::int64_t padded_depth() const {
+    const std::int64_t steps = steps_of_a_block_.value_or(block_.tile.k);
+    return parts_of(depth_, steps) * steps;
+  }
+
+  /// Returns the number of reduction steps per block, a multiple of the tile's depth; nullopt if
+  /// the reduction is not divided. The packed factors of a block stay in the L2 cache. Each block
+  /// loads and stores C.
+  std::optional<std::int64_t> pick_steps_of_a_block() const {
+    const std::int64_t bytes = (rows_ + columns_) * block_.tile.a.bytes();
+    const std::int64_t most = target_.caches.l2 / 4 / bytes / block_.tile.k;
+    const std::int64_t tiles = parts_of(depth_, block_.tile.k);
+    if (most < 8 || tiles < 2 * most) return std::nullopt;
+    return parts_of(tiles, parts_of(tiles, most)) * block_.tile.k;
+  }
+
+  /// Divides the reduction into blocks. Returns the sum of one block.
+  Tensor sum_of_a_block() const {
+    const Stage product = schedule_[request_.core];
+    const IterVar blocks = product.split(product.op().reduce_axis(0), *steps_of_a_block_).outer;
+    const Tensor sum = schedule_.rfactor(request_.core, blocks);
+    if (request_.is_mapped()) arrange_elementwise(schedule_, request_.out, target_);
+    return sum;
+  }
 
   /// Returns the number of blocks in a band of A. The band stays in the L2 cache while all panels
   /// of B are multiplied by it. If storing C dominates the time, bands of one block write long runs
@@ -792,7 +819,8 @@ class TileRegisterSchedule {
     const bool has_panels = columns_ > block_.columns();
     if (has_panels && blocks_of_rows() >= kBandsOfACore && is_shallow(request_.core, target_))
       return 1;
-    const std::int64_t bytes = block_.rows() * depth_ * block_.tile.a.bytes();
+    const std::int64_t bytes =
+        block_.rows() * steps_of_a_block_.value_or(depth_) * block_.tile.a.bytes();
     const std::int64_t most =
         std::max<std::int64_t>(target_.caches.l2 / 2 / std::max<std::int64_t>(bytes, 1), 1);
     return static_cast<int>(even_part(blocks_of_rows(), most));
@@ -824,7 +852,7 @@ class TileRegisterSchedule {
 
   /// Whether there are no partial blocks. The tiles can then be stored to C without a copy.
   bool stores_directly() const {
-    return !request_.is_mapped() && has_whole_rows() &&
+    return !request_.is_mapped() && !steps_of_a_block_ && has_whole_rows() &&
            columns_ % (std::int64_t{panels_at_once()} * block_.columns()) == 0;
   }
   bool has_whole_rows() const { return bands() * blocks_of_a_band_ * block_.rows() == rows_; }
@@ -864,8 +892,9 @@ class TileRegisterSchedule {
     sums.compute_at(out, it);
     cover_block(sums);
     const IterVar terms = sums.op().reduce_axis(0);
-    if (padded_depth() != depth_)
-      sums.round_up(terms).bound(terms, Range(0, static_cast<int>(padded_depth())));
+    if (padded_depth() != depth_) sums.round_up(terms);
+    if (padded_depth() != depth_ && !steps_of_a_block_)
+      sums.bound(terms, Range(0, static_cast<int>(padded_depth())));
     auto [steps, k] = sums.split(terms, block_.tile.k);
     auto [down, across, i, j] =
         sums.tile(row_of(sums), column_of(sums), block_.tile.m, block_.tile.n);
@@ -937,7 +966,9 @@ class TileRegisterSchedule {
       factor.compute_at(out, *loop);
     else if (is_batched(request_))
       factor.compute_at(out, out.op().axis().front());
-    else if (has_threads_)
+    else if (steps_of_a_block_)
+      factor.compute_at(out, out.op().reduce_axis(0));
+    if (!reads_constant(packed) && !loop && !is_batched(request_) && has_threads_)
       factor.parallel(pieces);
   }
 
@@ -951,6 +982,7 @@ class TileRegisterSchedule {
   const bool has_threads_;
   /// The number of cores that share the work.
   const int cores_;
+  const std::optional<std::int64_t> steps_of_a_block_;
   const int blocks_of_a_band_;
 };
 
@@ -1010,7 +1042,7 @@ bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || is_contiguous(request, large)) return false;
   const DataType type = request.core.dtype();
-  if (request.core.op().inputs()[large].dtype() != type) return false;
+  if (factors_of_product(request.core)[large].dtype() != type) return false;
   if (large == 0) return *extents.depth >= kTermsOfAColumn * *extents.columns;
   return *extents.columns * *extents.depth * type.bytes() >=
          std::max(kFar, 2 * std::int64_t{target.caches.l2});

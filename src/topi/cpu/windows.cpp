@@ -17,16 +17,6 @@ using te::IterVar;
 using te::Schedule;
 using te::Stage;
 
-bool is_windowed(const Tensor& x) {
-  const std::string& tag = x.op().tag();
-  if (tag != kDepthwiseConv2dNchw && tag != kDepthwiseConv2dNhwc && tag != kMaxPool &&
-      tag != kSumPool)
-    return false;
-  // Checks the operation, because users may set the same tag.
-  return x.ndim() == 4 && x.op().num_outputs() == 1 && x.op().reduce_axis().size() == 2 &&
-         !x.op().inputs().empty() && x.op().inputs().front().ndim() == 4 && has_free_terms(x.op());
-}
-
 namespace {
 
 /// Returns the distance between the input columns that adjacent results read. Returns 1 if it is
@@ -210,6 +200,10 @@ bool has_short_rows(const Tensor& windows, bool has_gaps, const TargetFacts& tar
   if (*points < kMinPoints || *points > kMaxUnrolledPoints) return false;
   // A multiplier would let several results read the same channel.
   if (tir::constant_int(inputs.front().shape()[1]) != channels) return false;
+  // The kernel is laid out like the image, so its first dimension must be the channels.
+  const std::vector<te::Expr> of_kernel = inputs.back().shape();
+  if (inputs.size() > 1 && (of_kernel.empty() || tir::constant_int(of_kernel[0]) != channels))
+    return false;
   const std::int64_t used = has_gaps ? lanes / 2 : lanes;
   return static_cast<double>(*width) <=
          kMaxShare * static_cast<double>(parts_of(*width, used) * lanes);

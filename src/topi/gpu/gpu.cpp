@@ -71,7 +71,7 @@ struct Threads {
 /// factors in shared memory, and the factors in registers or fragments.
 std::array<Tensor, 5> add_caches(const Schedule& s, const Tensor& out, const char* a_scope,
                                  const char* b_scope, const char* sum_scope) {
-  const std::vector<Tensor> factors = out.op().inputs();
+  const std::vector<Tensor> factors = factors_of_product(out);
   const Tensor sums = s.cache_write(out, sum_scope);
   const Tensor a = s.cache_read(factors.front(), "shared", {sums});
   const Tensor b = s.cache_read(factors.back(), "shared", {sums});
@@ -391,7 +391,7 @@ std::array<int, 4> block_of(const Tensor& convolution, const TargetFacts& target
 }  // namespace
 
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  if (out.op().tag() != kConv2dNchw || !is_convolution(out))
+  if (layout_of_convolution(out) != Layout::Nchw || has_groups(out))
     refuse("schedule_conv2d", out, "it is not a convolution (topi::conv2d_nchw)", where);
   check_factors("schedule_conv2d", out, where);
   Schedule s = te::create_schedule(out);

@@ -64,46 +64,105 @@ bool has_free_terms(const Operation& op) {
 
 namespace {
 
-std::vector<std::vector<Expr>> loads_of(const tir::ReduceNode& sum) {
-  std::vector<std::vector<Expr>> loads;
-  tir::walk(sum.source[0], [&](const tir::ProducerLoad& load) { loads.push_back(load.indices); });
+/// Returns the loads of the two factors if the value is a product of two elements, each of which
+/// may be cast. Empty for any other value.
+std::vector<const tir::ProducerLoad*> loads_of_factors(const Expr& value) {
+  const tir::Binary* product = tir::as_binary(value, tir::BinaryOp::Mul);
+  if (!product) return {};
+  std::vector<const tir::ProducerLoad*> loads;
+  for (const Expr& factor : {product->a, product->b}) {
+    const tir::Cast* cast = factor.as<tir::Cast>();
+    const auto* load = (cast ? cast->value : factor).as<tir::ProducerLoad>();
+    if (!load) return {};
+    loads.push_back(load);
+  }
   return loads;
 }
 
-/// Returns the indices of the two loads of a sum of products over `axes` axes. Empty for any other
+/// Returns the loads of the two factors of a sum of products over `axes` axes. Empty for any other
 /// operation.
-std::vector<std::vector<Expr>> indices_of_factors(const Tensor& x, std::size_t axes) {
-  if (x.op().num_outputs() != 1 || x.op().reduce_axis().size() != axes ||
-      x.op().inputs().size() > 2 || !has_free_terms(x.op()))
+std::vector<const tir::ProducerLoad*> loads_of_factors(const Tensor& x, std::size_t axes) {
+  const tir::ReduceNode* sum = reduction_of(x.op());
+  if (!sum || x.op().num_outputs() != 1 || sum->axis.size() != axes || !sum->init.empty() ||
+      !tir::is_true(sum->condition) ||
+      !tir::as_binary(sum->combiner->result[0], tir::BinaryOp::Add) ||
+      !tir::structural_equal(sum->combiner->identity[0], tir::make_const(x.dtype(), 0)) ||
+      !std::ranges::all_of(sum->axis,
+                           [](const IterVar& axis) { return tir::is_zero(axis.dom()->min); }))
     return {};
-  const tir::ReduceNode& sum = *reduction_of(x.op());
-  std::vector<std::vector<Expr>> loads = loads_of(sum);
-  if (loads.size() != 2 || !tir::is_true(sum.condition)) return {};
-  return loads;
+  return loads_of_factors(sum->source[0]);
+}
+
+/// Whether the dimension of the load's tensor is indexed by the axis, and has its extent.
+bool is_along(const tir::ProducerLoad& load, std::size_t dimension, const IterVar& axis) {
+  return is_axis(load.indices[dimension], axis) &&
+         arith::can_prove_equal(Tensor::of(load).shape()[dimension], axis.dom()->extent, {});
+}
+
+/// Whether the dimension of the load's tensor is indexed by the axis, and has its extent, or is 1.
+bool is_batch(const tir::ProducerLoad& load, const IterVar& axis) {
+  return is_along(load, 0, axis) ||
+         (tir::is_zero(load.indices[0]) && tir::is_one(Tensor::of(load).shape()[0]));
+}
+
+/// Whether the index depends on both axes and no other variable.
+bool is_window(const Expr& index, const IterVar& place, const IterVar& point) {
+  return tir::uses_var(index, place.var()) && tir::uses_var(index, point.var()) &&
+         tir::free_vars(index).size() == 2;
+}
+
+/// Whether the index is the channel `in` of the group to which the filter belongs. `channels` and
+/// `filters` are their numbers in all groups, `of_group` is the number of channels of a group.
+bool is_channel_of_group(const Expr& index, const IterVar& filter, const IterVar& in,
+                         const Expr& channels, const Expr& filters, const Expr& of_group) {
+  const auto all = tir::constant_int(channels), outs = tir::constant_int(filters),
+             ins = tir::constant_int(of_group);
+  if (!all || !outs || !ins || *ins < 1 || *all % *ins != 0 || *all < *ins) return false;
+  const Expr filters_of_group = tir::make_int(filter.var().dtype(), *outs * *ins / *all);
+  if (tir::is_zero(filters_of_group)) return false;
+  arith::Facts facts;
+  for (const IterVar& axis : {filter, in}) facts.bind(axis.var(), *axis.dom());
+  return arith::can_prove_equal(
+      index, tir::floordiv(filter.var(), filters_of_group) * of_group + in.var(), facts);
 }
 
 }  // namespace
 
-bool is_product(const Tensor& x) {
-  const std::string& tag = x.op().tag();
+namespace {
+
+/// Returns the loads of the factors of a matrix product: the one that is indexed by the row of the
+/// result, and the one that is indexed by the column. Empty for any other operation.
+std::vector<const tir::ProducerLoad*> loads_of_product(const Tensor& x) {
   const auto rank = static_cast<std::size_t>(x.ndim());
-  if ((tag != kMatmul && tag != kDense && tag != kBatchMatmul) || (rank != 2 && rank != 3))
-    return false;
-  const std::vector<std::vector<Expr>> factors = indices_of_factors(x, 1);
-  const auto is_factor = [&](std::size_t n) {
-    const IterVar &own = x.op().axis()[rank - 2 + n], &k = x.op().reduce_axis()[0];
-    const std::vector<Expr>& at = factors[n];
-    if (at.size() != rank) return false;
-    if (rank == 3 && !is_axis(at[0], x.op().axis()[0]) && !tir::is_constant(at[0])) return false;
-    const Expr &row = at[rank - 2], &column = at[rank - 1];
-    return (is_axis(row, own) && is_axis(column, k)) || (is_axis(row, k) && is_axis(column, own));
+  std::vector<const tir::ProducerLoad*> factors = loads_of_factors(x, 1);
+  if (factors.empty() || (rank != 2 && rank != 3)) return {};
+  const IterVar& k = x.op().reduce_axis()[0];
+  const auto is_factor = [&](const tir::ProducerLoad& load, const IterVar& own) {
+    if (load.indices.size() != rank) return false;
+    if (rank == 3 && !is_batch(load, x.op().axis()[0])) return false;
+    return (is_along(load, rank - 2, own) && is_along(load, rank - 1, k)) ||
+           (is_along(load, rank - 2, k) && is_along(load, rank - 1, own));
   };
-  return !factors.empty() && is_factor(0) && is_factor(1);
+  const IterVar &row = x.op().axis()[rank - 2], &column = x.op().axis()[rank - 1];
+  if (is_factor(*factors[1], row)) std::swap(factors[0], factors[1]);
+  if (is_factor(*factors[0], row) && is_factor(*factors[1], column)) return factors;
+  return {};
+}
+
+}  // namespace
+
+bool is_product(const Tensor& x) { return !loads_of_product(x).empty() && has_free_terms(x.op()); }
+
+std::vector<Tensor> factors_of_product(const Tensor& product) {
+  std::vector<Tensor> factors;
+  for (const tir::ProducerLoad* load : loads_of_product(product))
+    factors.push_back(Tensor::of(*load));
+  return factors;
 }
 
 bool is_transposed(const Tensor& product, std::size_t factor) {
   const IterVar& k = product.op().reduce_axis()[0];
-  return is_axis(loads_of(*reduction_of(product.op()))[factor].back(), k) == (factor == 1);
+  return is_axis(loads_of_product(product)[factor]->indices.back(), k) == (factor == 1);
 }
 
 ProductExtents::ProductExtents(const Tensor& product)
@@ -116,21 +175,60 @@ bool ProductExtents::are_multiples(std::int64_t m, std::int64_t n, std::int64_t 
          *rows > 0 && *columns > 0 && *depth > 0;
 }
 
-bool is_convolution(const Tensor& x) {
-  const std::string& tag = x.op().tag();
-  if ((tag != kConv2dNchw && tag != kGroupConv2dNchw && tag != kConv2dNhwc) || x.ndim() != 4)
+std::optional<Layout> layout_of_convolution(const Tensor& x) {
+  const std::vector<const tir::ProducerLoad*> factors = loads_of_factors(x, 3);
+  if (factors.empty() || x.ndim() != 4) return std::nullopt;
+  const tir::ProducerLoad &image = *factors[0], &kernel = *factors[1];
+  if (image.indices.size() != 4 || kernel.indices.size() != 4) return std::nullopt;
+  const std::vector<IterVar>&axes = x.op().axis(), &terms = x.op().reduce_axis();
+  for (const Layout layout : {Layout::Nchw, Layout::Nhwc}) {
+    const bool is_nchw = layout == Layout::Nchw;
+    const std::size_t channel = is_nchw ? 1 : 3, height = is_nchw ? 2 : 1;
+    const IterVar &filter = axes[channel], &in = terms[is_nchw ? 0 : 2];
+    const std::vector<IterVar> of_kernel = is_nchw
+                                               ? std::vector{filter, terms[0], terms[1], terms[2]}
+                                               : std::vector{terms[0], terms[1], terms[2], filter};
+    bool fits = is_along(image, 0, axes[0]);
+    for (std::size_t d = 0; d < 4; ++d) fits = fits && is_along(kernel, d, of_kernel[d]);
+    for (std::size_t d = 0; d < 2; ++d)
+      fits = fits && is_window(image.indices[height + d], axes[height + d], terms[is_nchw + d]);
+    fits =
+        fits &&
+        (is_along(image, channel, in) ||
+         (is_nchw && is_channel_of_group(image.indices[1], filter, in, Tensor::of(image).shape()[1],
+                                         x.shape()[1], Tensor::of(kernel).shape()[1])));
+    if (fits) return layout;
+  }
+  return std::nullopt;
+}
+
+bool is_convolution(const Tensor& x) { return layout_of_convolution(x) && has_free_terms(x.op()); }
+
+bool has_groups(const Tensor& convolution) {
+  return layout_of_convolution(convolution) == Layout::Nchw &&
+         !is_axis(loads_of_factors(convolution, 3)[0]->indices[1],
+                  convolution.op().reduce_axis()[0]);
+}
+
+bool is_windowed(const Tensor& x) {
+  const std::vector<IterVar>& terms = x.op().reduce_axis();
+  const std::vector<Tensor> inputs = x.op().inputs();
+  const tir::ReduceNode* reduction = reduction_of(x.op());
+  if (!reduction || x.ndim() != 4 || x.op().num_outputs() != 1 || terms.size() != 2 ||
+      inputs.empty() || inputs.front().ndim() != 4)
     return false;
-  const std::vector<std::vector<Expr>> factors = indices_of_factors(x, 3);
-  if (factors.empty() || factors[0].size() != 4) return false;
   const std::vector<IterVar>& axes = x.op().axis();
-  std::vector<IterVar> of_kernel = x.op().reduce_axis();
-  const IterVar& filter = axes[tag == kConv2dNhwc ? 3 : 1];
-  of_kernel.insert(tag == kConv2dNhwc ? of_kernel.end() : of_kernel.begin(), filter);
-  // The channel index of a grouped convolution depends on the filter; other indices of the data
-  // must not.
-  const auto has_filter = [&](const Expr& index) { return tir::uses_var(index, filter.var()); };
-  return is_axis(factors[0][0], axes[0]) && std::ranges::equal(factors[1], of_kernel, is_axis) &&
-         (tag == kGroupConv2dNchw || std::ranges::none_of(factors[0], has_filter));
+  const auto slides = [&](const tir::ProducerLoad& image) {
+    const auto along = [&](std::size_t height) {
+      return is_window(image.indices[height], axes[height], terms[0]) &&
+             is_window(image.indices[height + 1], axes[height + 1], terms[1]);
+    };
+    return is_along(image, 0, axes[0]) && (along(1) || along(2));
+  };
+  const bool is_fixed = tir::any_node(reduction->source[0], [&](const tir::ProducerLoad& load) {
+    return Tensor::of(load).op().same_as(inputs.front().op()) && !slides(load);
+  });
+  return !is_fixed && has_free_terms(x.op());
 }
 
 // ---- other operators ----------------------------------------------------------------------------

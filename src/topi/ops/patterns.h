@@ -1,5 +1,5 @@
-// Recognition of operators for schedules on all targets. The operations are checked in addition to
-// their tags, because users may set the same tags.
+// Recognition of operators for schedules on all targets, by what they compute. Users may declare
+// the same operations without topi, and may set the same tags on other operations.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "tenon/te/operation.h"
+#include "tenon/topi/nn.h"
 
 namespace tenon::topi {
 
@@ -27,8 +28,13 @@ bool has_free_terms(const te::Operation& op);
 
 // ---- products -----------------------------------------------------------------------------------
 
-/// Whether the tensor is a matmul, dense or batch_matmul.
+/// Whether the tensor is a product of two matrices, or of a batch of them: the sum of
+/// `A[i, k] * B[k, j]` over k. Each factor may be transposed, cast, or common to the batch.
 bool is_product(const Tensor& x);
+
+/// Returns the two factors, which may be the same tensor. The product is the sum of their products
+/// in either order. Precondition: is_product.
+std::vector<Tensor> factors_of_product(const Tensor& product);
 
 /// Whether factor 0 or 1 is stored transposed. Factor 0 of shape (rows, depth) and factor 1 of
 /// shape (depth, columns) are not transposed. Precondition: is_product.
@@ -42,9 +48,17 @@ struct ProductExtents {
   bool are_multiples(std::int64_t m, std::int64_t n, std::int64_t k) const;
 };
 
-/// Whether the tensor is a conv2d_nchw, group_conv2d_nchw or conv2d_nhwc. Its first input is the
-/// image, and its last input is the kernel.
+/// Returns the layout of a two-dimensional convolution, declared like conv2d_nchw,
+/// group_conv2d_nchw or conv2d_nhwc. Its first input is the image, and its last input is the
+/// kernel. Nullopt for any other tensor.
+std::optional<Layout> layout_of_convolution(const Tensor& x);
 bool is_convolution(const Tensor& x);
+/// Whether a filter of the convolution reads the channels of its group only.
+bool has_groups(const Tensor& convolution);
+
+/// Whether the tensor reduces a window of an image for each channel, as depthwise convolutions and
+/// pooling do.
+bool is_windowed(const Tensor& x);
 
 // ---- other operators ----------------------------------------------------------------------------
 
