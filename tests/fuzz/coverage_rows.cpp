@@ -78,6 +78,7 @@ Rows rows_of_primitives() {
       {"create_group", {"without inputs", "with inputs", "of several outputs"}},
       {"normalize"},
       {"copy"},
+      {"topi::schedule"},
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/tir/walk.h"
+#include "tenon/topi/schedule.h"
 
 namespace tenon::fuzz {
 
@@ -319,6 +320,13 @@ NotedSchedule NotedSchedule::normalize() const {
 NotedSchedule NotedSchedule::copy() const {
   note_all("copy");
   return {schedule_.copy(), *notes_};
+}
+
+void NotedSchedule::schedule_by_topi(const std::vector<te::Tensor>& outputs,
+                                     const tir::TargetFacts& target) const {
+  note_all("topi::schedule");
+  for (const te::Stage& stage : schedule_.stages()) require_partial_sums(stage.op());
+  topi::schedule(schedule_, outputs, target);
 }
 
 }  // namespace tenon::fuzz

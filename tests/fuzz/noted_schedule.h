@@ -98,6 +98,9 @@ class NotedSchedule {
   void note_together(std::string_view what) const { notes_->feature("together", what); }
   NotedSchedule normalize() const;
   NotedSchedule copy() const;
+  /// Calls topi::schedule.
+  void schedule_by_topi(const std::vector<te::Tensor>& outputs,
+                        const tir::TargetFacts& target) const;
 
  private:
   /// Notes a primitive of the whole schedule, for every kind of operation in it.

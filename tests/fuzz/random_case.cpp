@@ -183,6 +183,8 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device, Pr
   const Target target = random_target(random, programs == Programs::Special ? 2 : 6, notes);
   BuildOptions build = random_build(random, program.data, notes);
   choose_arrays(random, schedule.schedule(), args, build, notes);
+  if (!with_threads && random.one_in(8) && kept.next())
+    schedule.schedule_by_topi(Random(seed * 1000003u + 998u), outputs, target.facts());
   for (int n = 0; n < steps; ++n) {
     // Each step has its own numbers, so that leaving one out does not change what the others would
     // like to do.

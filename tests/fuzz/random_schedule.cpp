@@ -1,5 +1,7 @@
 #include "tests/fuzz/random_schedule.h"
 
+#include <array>
+
 #include "tenon/te/freeze.h"
 #include "tests/fuzz/fit_for_device.h"
 #include "tests/fuzz/schedule_step.h"
@@ -16,6 +18,28 @@ RandomSchedule::RandomSchedule(te::Schedule schedule, ScheduleOptions options)
 
 void RandomSchedule::step(Random random, const char* primitive) {
   attempt([=](ScheduleStep& step, Attempt& attempt) { step.run(attempt, primitive); }, random);
+}
+
+void RandomSchedule::schedule_by_topi(Random random, const std::vector<te::Tensor>& outputs,
+                                      tir::TargetFacts target) {
+  static constexpr std::array<tir::VectorRegisters, 3> kRegisters = {
+      {{.bits = 128, .count = 16, .for_sums = 8},
+       {.bits = 256, .count = 16, .for_sums = 8},
+       {.bits = 512, .count = 32, .for_sums = 16}}};
+  target.vector_registers = kRegisters[static_cast<std::size_t>(random.between(0, 2))];
+  target.caches.l2 = random.one_in(2) ? 1 << random.between(6, 20) : target.caches.l2;
+  target.cores = random.between(1, 4);
+  target.tile_products = {};
+  attempt(
+      [&](ScheduleStep& step, Attempt& attempt) {
+        attempt.primitive = "topi::schedule";
+        attempt.text = "topi::schedule for registers of " +
+                       std::to_string(target.vector_registers.bits) + " bits, L2 of " +
+                       std::to_string(target.caches.l2) + " bytes, " +
+                       std::to_string(target.cores) + " cores";
+        step.noted().schedule_by_topi(outputs, target);
+      },
+      random);
 }
 
 void RandomSchedule::tensorize(Random random) {

@@ -46,6 +46,10 @@ class RandomSchedule {
 
   /// One primitive on one stage, by chance or by its name.
   void step(Random random, const char* primitive = nullptr);
+  /// Before the other steps: topi::schedule for a processor like the target, with other vector
+  /// registers, caches and numbers of cores.
+  void schedule_by_topi(Random random, const std::vector<te::Tensor>& outputs,
+                        tir::TargetFacts target);
   /// An intrinsic for some iterations of a stage. After the other steps: a stage with an intrinsic
   /// takes no more.
   void tensorize(Random random);

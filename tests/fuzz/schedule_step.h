@@ -18,6 +18,7 @@ class ScheduleStep {
   void tensorize(Attempt& attempt);
   /// With what was done: normalize makes another one.
   const te::Schedule& schedule() const { return schedule_.plain(); }
+  const NotedSchedule& noted() const { return schedule_; }
 
  private:
   /// The stages on which a primitive is worth a try. Readers: all but inputs, including extern

@@ -607,9 +607,9 @@ class LoopVectorizer {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
     int widest = lanes * (loop.kind == ForKind::Parallel ? 1 : vectors_for(plain));
     while (extent && widest > *extent) widest /= 2;
-    // Narrower vectors for the tail do not pay in two cases: accumulators, which are combined after
-    // every chunk, and long bodies with inner loops.
-    const bool is_short = plain.accumulations.empty() && !plain.has_loops && extent.has_value();
+    // Narrower vectors for the tail do not pay for accumulators, which are combined after every
+    // chunk.
+    const bool is_short = plain.accumulations.empty() && extent.has_value();
     std::vector<int> widths = {widest};
     if (widest > lanes) widths.push_back(lanes);
     if (extent && has_any_width(plain)) {

@@ -19,6 +19,8 @@ namespace {
 
 /// Applies the first schedule whose pattern matches the tensor.
 void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
+  // Before its two products.
+  if (arrange_attention(s, out, target)) return;
   if (const std::optional<Request> product = find_request(s, out, is_product))
     return arrange_matmul(s, *product, target);
   if (const std::optional<Request> convolution = find_request(s, out, is_convolution))
@@ -28,7 +30,7 @@ void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
     return;
   if (const std::optional<Request> windows = find_request(s, out, is_windowed))
     return arrange_windows(s, *windows, target);
-  if (arrange_attention(s, out, target) || arrange_running_sums(s, out, target)) return;
+  if (arrange_running_sums(s, out, target)) return;
   if (out.op().reduce_axis().empty() ? arrange_rows(s, out, target)
                                      : arrange_reduction(s, out, target))
     return;

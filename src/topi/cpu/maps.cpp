@@ -428,7 +428,10 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
     return true;
   }
   const double least = 2.0 * target.cores * piece;
-  if (!has_threads || target.cores == 1 || count_of(out.shape()).value_or(least) >= least) {
+  const bool shares_first =
+      out.ndim() > 1 && count_of({out.shape().front()}).value_or(0) >= 2.0 * target.cores;
+  if (!has_threads || target.cores == 1 || shares_first ||
+      count_of(out.shape()).value_or(least) >= least) {
     arrange_columns(stage, rows, lanes, piece, has_threads);
     return true;
   }
