@@ -107,6 +107,22 @@ for (k: int32, 0, 5) {
 )");
 }
 
+TEST(VectorizePlainLoops, TheTailAroundAnInnerLoopIsAVector) {
+  EXPECT_EQ(vectorized(R"(
+  for (j: int32, 0, 12) {
+    for (k: int32, 0, 5) {
+      B[j] = (B[j] + (A[k]*A[((k*24) + (j*2))]))
+    }
+  })"),
+            R"(for (k: int32, 0, 5) {
+  B[ramp(0, 1, 8)] = (B[ramp(0, 1, 8)] + (broadcast(A[k], 8)*A[ramp((k*24), 2, 8)]))
+}
+for (k_1: int32, 0, 5) {
+  B[ramp(8, 1, 4)] = (B[ramp(8, 1, 4)] + (broadcast(A[k_1], 4)*A[ramp(((k_1*24) + 16), 2, 4)]))
+}
+)");
+}
+
 TEST(VectorizePlainLoops, ALoopIsPartedWhereAConditionChanges) {
   EXPECT_EQ(vectorized(R"(
   for (i: int32, 0, 18) {

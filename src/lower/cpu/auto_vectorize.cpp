@@ -616,7 +616,7 @@ class LoopVectorizer {
       if (const auto tail = static_cast<int>(*extent % lanes); tail > 1) widths.push_back(tail);
     } else if (is_short) {
       while (widths.back() / 2 >= kMinLanes) widths.push_back(widths.back() / 2);
-    } else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kMinLanes) {
+    } else if (plain.accumulations.empty() && widths.back() > kMinLanes) {
       widths.push_back(kMinLanes);
     }
 
