@@ -95,8 +95,13 @@ class Prober {
   /// belong to the stage of the following statements: they compute sums in registers, which are
   /// stored last.
   Stmt sequence(const Seq& n, int owner) {
-    std::vector<Stmt> result, run;
+    // `pending` are the statements after `run` that do not store to a stage.
+    std::vector<Stmt> result, run, pending;
     std::optional<int> current;
+    const auto add_pending = [&] {
+      run.insert(run.end(), pending.begin(), pending.end());
+      pending.clear();
+    };
     const auto flush = [&] {
       if (!run.empty()) result.push_back(current ? run_of(run, owner) : make_seq(run));
       run.clear();
@@ -105,14 +110,18 @@ class Prober {
     for (const Stmt& child : n.stmts) {
       const std::optional<int> mine = owner_of(child);
       if (!computes(child) && mine) {
+        add_pending();
         flush();
         result.push_back(inside(child, owner));
         continue;
       }
-      if (mine && current && *mine != *current) flush();
-      if (mine) current = mine;
-      run.push_back(child);
+      pending.push_back(child);
+      if (!mine) continue;
+      if (current && *mine != *current) flush();
+      add_pending();
+      current = mine;
     }
+    add_pending();
     flush();
     return make_seq(std::move(result));
   }

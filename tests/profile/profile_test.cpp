@@ -12,6 +12,7 @@
 
 #include "tenon/driver/profile.h"
 #include "tenon/tir/stmt.h"
+#include "tenon/topi/schedule.h"
 #include "tests/common/sanitized.h"
 
 namespace tenon {
@@ -194,6 +195,27 @@ TEST(Profile, ALongStageInsideALoopIsTimedByItself) {
   EXPECT_FALSE(inner.counted_in);
   EXPECT_EQ(inner.calls, 8);
   EXPECT_GE(stage_of(profile, "D").elapsed, inner.elapsed);
+}
+
+/// If the processor has tile registers, the sums of a block are in them, and no call may come
+/// between their initialization and their store.
+TEST(Profile, TimesProductsOfBytesWithATailOfRows) {
+  const te::Tensor A = te::placeholder({71, 1000}, "A", UInt(8)),
+                   B = te::placeholder({1000, 41}, "B", Int(8));
+  const te::Tensor C = topi::matmul(A, B, {.out_dtype = Int(32), .name = "C"});
+  const te::Schedule s = te::create_schedule(C);
+  topi::schedule(s, {C}, Target("llvm").facts());
+  const runtime::Module module =
+      build(s, {A, B, C}, Target("llvm"), {.name = "main", .profile = true});
+  const runtime::NDArray a = runtime::NDArray::empty({71, 1000}, UInt(8)),
+                         b = runtime::NDArray::empty({1000, 41}, Int(8));
+  std::fill_n(a.data<std::uint8_t>(), 71 * 1000, std::uint8_t{2});
+  std::fill_n(b.data<std::int8_t>(), 1000 * 41, std::int8_t{-3});
+  const runtime::NDArray c = runtime::NDArray::empty({71, 41}, Int(32));
+  module["main"](a, b, c);
+  EXPECT_TRUE(std::all_of(c.data<std::int32_t>(), c.data<std::int32_t>() + 71 * 41,
+                          [](std::int32_t sum) { return sum == -6000; }));
+  EXPECT_GT(stage_of(profile_of(module), "C").calls, 0);
 }
 
 TEST(Profile, OnOneThreadAllTimeIsSomebodys) {

@@ -32,8 +32,10 @@ constexpr int kLanesOf128Bits = 4;
 
 /// Whether load_column supports a square matrix with rows of `lanes` elements.
 bool is_transposed_by_pairs(DataType element, int lanes) {
-  return element.is_scalar() && element.bits * kLanesOf128Bits == 128 &&
-         (lanes == kLanesOf128Bits || lanes == 2 * kLanesOf128Bits);
+  if (!element.is_scalar() || element.is_bool()) return false;
+  const int bits = element.bits * lanes;
+  return element.bits == 32 ? bits == 128 || bits == 256
+                            : element.bits < 32 && (bits == 64 || bits == 128);
 }
 
 /// Whether the address points into memory that the function allocates on its stack.
@@ -111,10 +113,11 @@ llvm::Value* FunctionEmitter::load(const Load& n) {
   return concatenate(parts);
 }
 
-/// Loads a column of a square matrix of 32-bit elements. Rows are merged two at a time, first by
-/// halves of vectors and then within 128 bits. x86 has an instruction for each merge, and the
-/// merged rows are shared by the loads of all columns. LLVM would insert the elements of each
-/// column one by one.
+/// Loads a column of a square matrix of elements of at most 32 bits. Rows are merged two at a time.
+/// x86 has an instruction for each merge, and the merged rows are shared by the loads of all
+/// columns. LLVM would insert the elements of each column one by one. Rows of narrow elements are
+/// interleaved, row i with row i + lanes/2, log2(lanes) times. Rows of 32-bit
+/// elements are merged by halves of vectors, and then within 128 bits.
 llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element, int lanes,
                                           int column) {
   constexpr int kGroup = kLanesOf128Bits;
@@ -130,6 +133,18 @@ llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element,
     return builder_.CreateShuffleVector(rows[static_cast<std::size_t>(a)],
                                         rows[static_cast<std::size_t>(b)], picks);
   };
+  if (element.bits < 32) {
+    const auto in_round = [&](const auto& self, int rounds, int row) -> llvm::Value* {
+      if (rounds == 0) return rows[static_cast<std::size_t>(row)];
+      llvm::Value* a = self(self, rounds - 1, row / 2);
+      llvm::Value* b = self(self, rounds - 1, row / 2 + lanes / 2);
+      std::vector<int> picks;
+      for (int lane = 0; lane < lanes; ++lane)
+        picks.push_back(row % 2 * (lanes / 2) + lane / 2 + lane % 2 * lanes);
+      return builder_.CreateShuffleVector(a, b, picks);
+    };
+    return in_round(in_round, std::bit_width(static_cast<unsigned>(lanes)) - 1, column);
+  }
   if (lanes > kGroup) {
     const int half = column / kGroup * kGroup;
     for (int row = 0; row < kGroup; ++row)

@@ -651,11 +651,15 @@ bool exchanges_factors(const Tensor& product, const ProductExtents& extents) {
   return depth * exchanged + kTransposedStore * rows * columns < depth * own;
 }
 
+/// Returns the number of rows and columns of the squares of a factor that are transposed in
+/// registers.
+int turned_rows(DataType factor) { return 16 / factor.bytes(); }
+
 /// Returns the block with the minimum estimated time. The number of rows per tile is chosen so that
 /// all tiles are about equally high, because the time of a tile product grows with its rows.
 BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64_t columns,
                             std::int64_t depth, bool is_exchanged) {
-  constexpr std::int64_t kSide = 16, kRowBytes = 64, kTurnedSide = 8;
+  constexpr std::int64_t kSide = 16, kRowBytes = 64;
   const std::vector<Tensor> factors = factors_of_product(product);
   const std::size_t first = is_exchanged ? 1 : 0;
   RegisterTile tile{.a = factors[first].dtype(),
@@ -664,6 +668,7 @@ BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64
                     .transpose_b = is_transposed(product, 1 - first) != is_exchanged,
                     .transpose_c = is_exchanged};
   const int group = tile.elements_of_a_group();
+  const int turned_side = turned_rows(tile.a);
   const std::int64_t steps = parts_of(depth, kRowBytes / tile.a.bytes());
   tile.k = static_cast<int>(parts_of(parts_of(depth, steps), group)) * group;
   // Prefers a depth that divides the reduction into equal steps, which need no padding. If there
@@ -685,7 +690,7 @@ BlockOfTiles block_of_tiles(const Tensor& product, std::int64_t rows, std::int64
     const std::int64_t blocks = parts_of(rows, down * kSide);
     tile.m = static_cast<int>(parts_of(rows, blocks * down));
     // A transposed factor is transposed in square pieces, so the tile consists of whole pieces.
-    if (tile.transpose_a) tile.m = static_cast<int>(parts_of(tile.m, kTurnedSide) * kTurnedSide);
+    if (tile.transpose_a) tile.m = static_cast<int>(parts_of(tile.m, turned_side) * turned_side);
     // The layout of a packed factor that fits in one tile has only one tile, so the block must not
     // have more.
     const bool is_whole = (down == 1 || rows > tile.m) && (across == 1 || columns > tile.n);
@@ -937,7 +942,7 @@ class TileRegisterSchedule {
     stage.pragma(rows, kPartitioned, 1);
     if (tile.transpose_a) {
       turn_in_registers(schedule_, packed, loops[rank], loops[rank + 1],
-                        lanes_of(request_.core.dtype(), target_));
+                        2 * turned_rows(packed.dtype()));
     } else {
       stage.pragma(steps, kPartitioned, 1).vectorize(loops[rank + 1]);
     }
