@@ -629,6 +629,37 @@ TEST(TopiSchedule, ComputesConvolutionsAndWindowsDeclaredWithCompute) {
   EXPECT_EQ(checked(chosen, each, {X, K, each}), "");
 }
 
+TEST(TopiSchedule, ComputesAConvolutionWhoseRowsATableNames) {
+  const Tensor X = te::placeholder({2, 6, 9, 11}, "X"), W = te::placeholder({8, 6, 3, 3}, "W"),
+               L = te::placeholder({9}, "L", Int(32));
+  const te::IterVar c = te::reduce_axis({0, 6}, "c"), y = te::reduce_axis({0, 3}, "y"),
+                    x = te::reduce_axis({0, 3}, "x");
+  const Tensor C = sum_of_products({2, 8, 7, 9}, {c, y, x}, [&](std::span<const Var> i) {
+    return X(i[0], c, tir::min(tir::max(L(i[2] + y), 0), 8), i[3] + x) * W(i[1], c, y, x);
+  });
+  EXPECT_EQ(checked(chosen, C, {X, W, L, C}), "");
+}
+
+TEST(TopiSchedule, ComputesSumsOfColumnsAsAColumn) {
+  const Tensor A = te::placeholder({70, 33}, "A");
+  const te::IterVar k = te::reduce_axis({0, 70}, "k");
+  const Tensor C = te::compute(
+      {33, 1}, {"i", "j"}, [&](Var i, Var) { return te::sum(A(k, i), {k}); }, "C");
+  EXPECT_EQ(checked(chosen, C, {A, C}), "");
+}
+
+TEST(TopiSchedule, ComputesShortWindowsOfEveryOtherElement) {
+  const Tensor X = te::placeholder({5, 21, 30}, "X");
+  const te::IterVar y = te::reduce_axis({0, 3}, "y"), x = te::reduce_axis({0, 3}, "x");
+  const Tensor C = te::compute(
+      {5, 10, 14},
+      [&](std::span<const Var> i) {
+        return te::max(X(i[0], 2 * i[1] + y, 2 * i[2] + x), {y, x});
+      },
+      "C");
+  EXPECT_EQ(checked(chosen, C, {X, C}), "");
+}
+
 TEST(TopiSchedule, ComputesAContractionOverPartsOfFactorsAndThreeFactors) {
   const Tensor E = te::placeholder({9, 11, 13}, "E"), A = te::placeholder({11, 20}, "A"),
                B = te::placeholder({13, 20}, "B");

@@ -46,10 +46,10 @@ struct DataType {
   bool is_vector() const { return lanes > 1; }
   /// Whether the type is a scalar int32 or int64, the types of index arithmetic.
   bool is_index() const { return is_int() && lanes == 1 && (bits == 32 || bits == 64); }
-  /// Whether the type is a scalar integer, but neither an index type nor bool. Vectors are not
-  /// narrow, so that ramps of narrow numbers stay ramps.
+  /// Whether the type is a scalar integer other than int32, int64 and bool. Vectors are not narrow,
+  /// so that ramps of narrow numbers stay ramps.
   bool is_narrow() const { return is_integral() && lanes == 1 && !is_index() && !is_bool(); }
-  /// Whether both types are integers, and this one has every value of the other.
+  /// Whether this integer type represents every value of the integer type `other`. False for bool.
   bool includes(DataType other) const {
     if (!is_integral() || !other.is_integral() || is_bool() || other.is_bool()) return false;
     return (other == *this) || (bits > other.bits && (is_int() || other.is_uint()));

@@ -22,7 +22,7 @@ enum class Content : std::uint8_t {
   DataVariable,  // a variable that holds data
   DataCall,      // a call that is not index arithmetic
   ImpureCall,    // a call that reads or writes memory
-  DataCast,      // a cast of anything but indices, conditions and sizes of narrow types
+  DataCast,      // a cast whose operand is not an index, a bool or an integer variable
   LossyCast,     // a cast to a narrow integer type that may change the value
   DoubleBuffer,
   RollingBuffer,

@@ -115,8 +115,8 @@ llvm::Value* FunctionEmitter::load(const Load& n) {
 
 /// Loads a column of a square matrix of elements of at most 32 bits. Rows are merged two at a time.
 /// x86 has an instruction for each merge, and the merged rows are shared by the loads of all
-/// columns. LLVM would insert the elements of each column one by one. Rows of narrow elements are
-/// interleaved, row i with row i + lanes/2, log2(lanes) times. Rows of 32-bit
+/// columns. LLVM would insert the elements of each column one by one. Narrow elements take
+/// log2(lanes) rounds, each of which interleaves row i with row i + lanes/2. Rows of 32-bit
 /// elements are merged by halves of vectors, and then within 128 bits.
 llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element, int lanes,
                                           int column) {

@@ -41,12 +41,12 @@ bool is_tame(const Expr& body) {
          !any_node(body, [](const Binary& n) { return is_division(n.op) && !constant_int(n.b); });
 }
 
-/// Returns an index and its end: a step along the axis counts only while the index is below the
-/// end. They are the axis and its extent or, if the reduction has a condition, its two sides.
-/// Nullopt if the condition or the range of the axis has another form.
+/// Returns {index, end}: steps along the axis with index >= end contribute nothing. They are the
+/// axis and its extent or, if the reduction has a condition `a < b`, {a, b}. Nullopt if the
+/// condition or the range of the axis has another form.
 ///
-///   sum(A[i, k], k)                                                        k, 100
-///   sum(A[i, k.outer*24 + k.inner], k.inner, k.outer*24 + k.inner < 100)   the two sides
+///   sum(A[i, k], k)                                       {k, 100}
+///   sum(A[i, o*24 + k], k, o*24 + k < 100)                {o*24 + k, 100}
 std::optional<std::pair<Expr, Expr>> limit_of(const IterVar& axis,
                                               const Expr& condition = make_true()) {
   if (is_true(condition)) {

@@ -19,7 +19,7 @@ namespace {
 
 /// Applies the first schedule whose pattern matches the tensor.
 void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
-  // Before its two products.
+  // Attention is matched first, because its products are matched below.
   if (arrange_attention(s, out, target)) return;
   if (const std::optional<Request> product = find_request(s, out, is_product))
     return arrange_matmul(s, *product, target);

@@ -274,23 +274,43 @@ int gaps_along(const Operation& op, const IterVar& axis) {
   return count;
 }
 
-/// Whether vectors of the terms of an element are loaded with fewer gaps than vectors of elements.
-bool is_by_rows(const Operation& op) {
+/// Whether the index of a load depends on an axis of the result and on an axis of the reduction.
+bool has_windows(const Operation& op) {
+  const auto uses_one_of = [](const Expr& index, const std::vector<IterVar>& axes) {
+    return std::ranges::any_of(
+        axes, [&](const IterVar& axis) { return tir::uses_var(index, axis.var()); });
+  };
+  return std::ranges::any_of(loads_of_terms(op), [&](const tir::ProducerLoad* load) {
+    return std::ranges::any_of(load->indices, [&](const Expr& index) {
+      return uses_one_of(index, op.axis()) && uses_one_of(index, op.reduce_axis());
+    });
+  });
+}
+
+/// Whether the elements of the result along its last axis differ.
+bool has_columns(const Operation& op) {
   const IterVar& column = op.axis().back();
-  const bool varies = std::ranges::any_of(
-      loads_of_terms(op), [&](const tir::ProducerLoad* load) { return uses_axis(load, column); });
-  if (!varies || is_one(column.dom()->extent)) return true;
-  const int along_terms = gaps_along(op, op.reduce_axis().back()),
-            along_elements = gaps_along(op, column);
-  if (along_terms != along_elements) return along_terms < along_elements;
-  return along_elements > 0 && reduces_rows(op);
+  return !is_one(column.dom()->extent) &&
+         std::ranges::any_of(loads_of_terms(op), [&](const tir::ProducerLoad* load) {
+           return uses_axis(load, column);
+         });
+}
+
+/// Whether vectorizing the reduction needs fewer strided loads than vectorizing the last axis of
+/// the result. The terms of a short window do not fill a vector.
+bool is_by_rows(const Operation& op, int lanes) {
+  const IterVar& term = op.reduce_axis().back();
+  const int along_terms = gaps_along(op, term), along_elements = gaps_along(op, op.axis().back());
+  if (along_terms == along_elements) return along_elements > 0 && reduces_rows(op);
+  const bool is_short = count_of({term.dom()->extent}).value_or(lanes) < lanes;
+  return along_terms < along_elements && !(is_short && has_windows(op));
 }
 
 // ---- contractions: elements of a tile share the elements that they read
 
 /// Returns {dimension, rows, vectors} for the tile of elements with the least estimated time: rows
-/// along the dimension, and vectors along the last one. Nullopt if the elements of a tile share
-/// none of the elements that they read.
+/// along the dimension, and vectors along the last one. Nullopt if no element is read by two
+/// results of a tile.
 std::optional<std::tuple<std::size_t, int, int>> contraction_tile(const Operation& op, int lanes,
                                                                   const TargetFacts& target) {
   constexpr int kMaxRows = 12, kMaxVectors = 4, kLatency = 8;
@@ -409,9 +429,14 @@ void arrange_few_columns(const Schedule& s, const Tensor& out, const IterVar& al
 bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   const Operation op = out.op();
   if (op.reduce_axis().empty() || op.num_outputs() != 1) return false;
-  if (out.shape().empty() || is_by_rows(op) || !has_free_terms(op))
-    return arrange_rows(s, out, target);
   const int lanes = lanes_of(out.dtype(), target);
+  if (out.shape().empty() || !has_free_terms(op)) return arrange_rows(s, out, target);
+  if (!has_columns(op) && gaps_along(op, op.reduce_axis().back()) > 0) {
+    // The compiler finds another axis for the vectors.
+    inline_maps(s, out);
+    return true;
+  }
+  if (!has_columns(op) || is_by_rows(op, lanes)) return arrange_rows(s, out, target);
   if (const auto tile = contraction_tile(op, lanes, target)) {
     arrange_contraction(s, out, *tile, lanes, target.cores);
     return true;
@@ -428,9 +453,11 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
     return true;
   }
   const double least = 2.0 * target.cores * piece;
+  // Whether the first loop has iterations for all cores.
   const bool shares_first =
       out.ndim() > 1 && count_of({out.shape().front()}).value_or(0) >= 2.0 * target.cores;
-  if (!has_threads || target.cores == 1 || shares_first ||
+  const bool has_few_rows = count_of(reduced_extents(op)).value_or(0) < kManyRows * target.cores;
+  if (!has_threads || target.cores == 1 || shares_first || has_few_rows ||
       count_of(out.shape()).value_or(least) >= least) {
     arrange_columns(stage, rows, lanes, piece, has_threads);
     return true;

@@ -22,8 +22,9 @@ using tir::Expr;
 using tir::Range;
 using tir::Var;
 
-/// Return the factors of the product.
+/// Returns the factor that the rows of the result index.
 Tensor a_of(const Tensor& product) { return factors_of_product(product).front(); }
+/// Returns the factor that the columns of the result index.
 Tensor b_of(const Tensor& product) { return factors_of_product(product).back(); }
 
 /// Whether the packed factor is a copy of a constant, directly or through a copy in registers.
@@ -960,8 +961,8 @@ class TileRegisterSchedule {
   }
 
   /// Attaches the stage of the packed factor. A constant is packed outside of all loops. Another
-  /// factor is packed in `loop`, if it is given, or else in the batch loop. Without these loops, it
-  /// is packed before all loops, by threads that share the loop `pieces`.
+  /// factor is packed in `loop`, if it is given, or else in the batch loop, or else in the loop
+  /// over blocks of the reduction. Without `loop` and a batch, threads share the loop `pieces`.
   void place(const Tensor& packed, const IterVar& pieces, const Stage& out,
              const std::optional<IterVar>& loop) const {
     const Stage factor = schedule_[packed];

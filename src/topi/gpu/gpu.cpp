@@ -391,7 +391,7 @@ std::array<int, 4> block_of(const Tensor& convolution, const TargetFacts& target
 }  // namespace
 
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  if (layout_of_convolution(out) != Layout::Nchw || has_groups(out))
+  if (!is_convolution(out) || layout_of_convolution(out) != Layout::Nchw || has_groups(out))
     refuse("schedule_conv2d", out, "it is not a convolution (topi::conv2d_nchw)", where);
   check_factors("schedule_conv2d", out, where);
   Schedule s = te::create_schedule(out);

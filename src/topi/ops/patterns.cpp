@@ -83,8 +83,8 @@ std::vector<const tir::ProducerLoad*> loads_of_factors(const Expr& value) {
 /// operation.
 std::vector<const tir::ProducerLoad*> loads_of_factors(const Tensor& x, std::size_t axes) {
   const tir::ReduceNode* sum = reduction_of(x.op());
-  if (!sum || x.op().num_outputs() != 1 || sum->axis.size() != axes || !sum->init.empty() ||
-      !tir::is_true(sum->condition) ||
+  if (!sum || x.op().num_outputs() != 1 || x.op().inputs().size() > 2 || sum->axis.size() != axes ||
+      !sum->init.empty() || !tir::is_true(sum->condition) ||
       !tir::as_binary(sum->combiner->result[0], tir::BinaryOp::Add) ||
       !tir::structural_equal(sum->combiner->identity[0], tir::make_const(x.dtype(), 0)) ||
       !std::ranges::all_of(sum->axis,
@@ -99,7 +99,8 @@ bool is_along(const tir::ProducerLoad& load, std::size_t dimension, const IterVa
          arith::can_prove_equal(Tensor::of(load).shape()[dimension], axis.dom()->extent, {});
 }
 
-/// Whether the dimension of the load's tensor is indexed by the axis, and has its extent, or is 1.
+/// Whether dimension 0 of the load's tensor is indexed by the axis and has its extent, or is
+/// indexed by 0 and has extent 1.
 bool is_batch(const tir::ProducerLoad& load, const IterVar& axis) {
   return is_along(load, 0, axis) ||
          (tir::is_zero(load.indices[0]) && tir::is_one(Tensor::of(load).shape()[0]));
@@ -107,12 +108,12 @@ bool is_batch(const tir::ProducerLoad& load, const IterVar& axis) {
 
 /// Whether the index depends on both axes and no other variable.
 bool is_window(const Expr& index, const IterVar& place, const IterVar& point) {
-  return tir::uses_var(index, place.var()) && tir::uses_var(index, point.var()) &&
-         tir::free_vars(index).size() == 2;
+  return !tir::contains<tir::ProducerLoad>(index) && tir::uses_var(index, place.var()) &&
+         tir::uses_var(index, point.var()) && tir::free_vars(index).size() == 2;
 }
 
 /// Whether the index is the channel `in` of the group to which the filter belongs. `channels` and
-/// `filters` are their numbers in all groups, `of_group` is the number of channels of a group.
+/// `filters` are totals over all groups; `of_group` is the number of channels per group.
 bool is_channel_of_group(const Expr& index, const IterVar& filter, const IterVar& in,
                          const Expr& channels, const Expr& filters, const Expr& of_group) {
   const auto all = tir::constant_int(channels), outs = tir::constant_int(filters),
@@ -220,8 +221,11 @@ bool is_windowed(const Tensor& x) {
   const std::vector<IterVar>& axes = x.op().axis();
   const auto slides = [&](const tir::ProducerLoad& image) {
     const auto along = [&](std::size_t height) {
+      const std::size_t channel = height == 1 ? 3 : 1;
       return is_window(image.indices[height], axes[height], terms[0]) &&
-             is_window(image.indices[height + 1], axes[height + 1], terms[1]);
+             is_window(image.indices[height + 1], axes[height + 1], terms[1]) &&
+             tir::uses_var(image.indices[channel], axes[channel].var()) &&
+             tir::free_vars(image.indices[channel]).size() == 1;
     };
     return is_along(image, 0, axes[0]) && (along(1) || along(2));
   };
