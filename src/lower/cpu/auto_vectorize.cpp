@@ -220,7 +220,7 @@ Stmt with_chosen_terms(const Stmt& body, const arith::Facts& facts, const Stored
 //   for (i, 0, 1) { B[i] = 0 }
 //   for (i, 1, 16) { B[i] = if_then_else(c, A[i - 1], 0) }
 
-constexpr std::size_t kMaxNodesOfPartedLoop = 400;
+constexpr std::size_t kMaxNodesOfACopiedLoop = 400;
 
 /// A comparison, the first iteration in which it no longer has its initial value, and its initial
 /// value.
@@ -334,7 +334,7 @@ Stmt given_comparison(const Stmt& body, const Expr& comparison, bool holds) {
 /// remaining ones; either loop may be empty. Returns nullopt if there is no such comparison, or if
 /// the body exceeds a few hundred nodes. `facts` hold around the loop.
 std::optional<std::array<For, 2>> part_at_condition(const For& loop, const arith::Facts& facts) {
-  if (node_count(loop.body) > kMaxNodesOfPartedLoop) return std::nullopt;
+  if (node_count(loop.body) > kMaxNodesOfACopiedLoop) return std::nullopt;
   const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
   if (!boundary) return std::nullopt;
   const Expr end = loop.min + loop.extent;
@@ -607,16 +607,17 @@ class LoopVectorizer {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
     int widest = lanes * (loop.kind == ForKind::Parallel ? 1 : vectors_for(plain));
     while (extent && widest > *extent) widest /= 2;
-    // Narrower vectors for the tail do not pay for accumulators, which are combined after every
-    // chunk.
-    const bool is_short = plain.accumulations.empty() && extent.has_value();
+    // Narrower vectors for the tail do not pay in two cases: accumulators, which are combined after
+    // every chunk, and long bodies with inner loops, whose conversion takes long.
+    const bool has_narrower = plain.accumulations.empty() &&
+                              (!plain.has_loops || node_count(loop.body) <= kMaxNodesOfACopiedLoop);
     std::vector<int> widths = {widest};
     if (widest > lanes) widths.push_back(lanes);
     if (extent && has_any_width(plain)) {
       if (const auto tail = static_cast<int>(*extent % lanes); tail > 1) widths.push_back(tail);
-    } else if (is_short) {
+    } else if (has_narrower && extent) {
       while (widths.back() / 2 >= kMinLanes) widths.push_back(widths.back() / 2);
-    } else if (plain.accumulations.empty() && widths.back() > kMinLanes) {
+    } else if (has_narrower && widths.back() > kMinLanes) {
       widths.push_back(kMinLanes);
     }
 
