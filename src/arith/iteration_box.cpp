@@ -172,7 +172,7 @@ Expr wide_position(const Expr& e) {
   if (const auto value = constant_int(e)) return make_int(Int(64), *value);
   if (const Cast* n = e.as<Cast>(); n && n->value.dtype() == Int(32))
     return wide_position(n->value);
-  if (const Binary* n = e.as<Binary>())
+  if (const Binary* n = e.as<Binary>(); n && e.dtype().element().is_index())
     return make_binary(n->op, wide_position(n->a), wide_position(n->b));
   return cast(Int(64), e);
 }

@@ -649,6 +649,30 @@ TEST(InstrumentedTest, AStoreOutsideStopsTheProgram) {
 }
 
 /// The second half of a double buffer is inside as well.
+/// The largest uint32 plus 1 is 0, also in the check of an array whose rows lie apart.
+TEST(InstrumentedTest, UnsignedIndicesWrapAsTheAccessDoes) {
+  const te::Tensor I = te::placeholder({5}, "I", UInt(32)), B = te::placeholder({8, 3}, "B");
+  const te::Tensor C = te::compute(
+      {5, 3}, {"i", "j"},
+      [&](Var i, Var j) {
+        const Expr row = I(i) + tir::make_const(UInt(32), 1);
+        return if_then_else(row < tir::make_const(UInt(32), 8), B(row, j), 0.0f);
+      },
+      "C");
+  const tir::Buffer rows =
+      tir::decl_buffer({8, 3}, Float(32), {.name = "B", .strides = {te::var("stride"), Expr(1)}});
+  const runtime::Module module =
+      build(te::create_schedule(C), {I, B, C}, Target("llvm"),
+            {.name = "main", .binds = {{B, rows}}, .instrument_bounds = true});
+  const runtime::NDArray i = runtime::NDArray::empty({5}, UInt(32)),
+                         b = runtime::NDArray::empty({8, 3}, Float(32)),
+                         c = runtime::NDArray::empty({5, 3}, Float(32));
+  std::fill_n(i.data<std::uint32_t>(), 5, ~std::uint32_t{0});
+  for (int n = 0; n < 24; ++n) b.data<float>()[n] = static_cast<float>(n + 1);
+  module["main"](i, b, c);
+  for (int n = 0; n < 15; ++n) EXPECT_EQ(c.data<float>()[n], static_cast<float>(n % 3 + 1));
+}
+
 TEST(InstrumentedTest, DoubleBuffersAreTwiceAsLarge) {
   te::Tensor A = te::placeholder({12}, "A");
   te::Tensor B = te::compute(

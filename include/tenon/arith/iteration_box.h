@@ -72,8 +72,8 @@ void add_condition(std::vector<SizeCondition>& conditions, SizeCondition conditi
 std::string outside_text(std::size_t dim, const std::optional<Interval>& ends,
                          const tir::Expr& extent);
 
-/// Returns an index or size converted to int64, with its operations done in int64, so that int32
-/// overflow cannot occur.
+/// Returns an index or size converted to int64, with its int32 operations done in int64, so that
+/// they cannot overflow. Operations of other types, which may be defined to wrap, keep their type.
 tir::Expr wide_position(const tir::Expr& e);
 
 }  // namespace tenon::arith
