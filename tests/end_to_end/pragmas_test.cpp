@@ -65,6 +65,21 @@ TEST_F(PragmaTest, UnrollExplicitSaysWhoWritesTheIterationsOut) {
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
 }
 
+/// LLVM takes minutes for tens of thousands of copies.
+TEST(UnrollByLlvmTest, OfLongLoopsIsLeftToLlvm) {
+  for (const auto& [size, is_marked] : {std::pair(16, true), std::pair(65536, false)}) {
+    const te::Tensor A = te::placeholder({size}, "A");
+    const te::Tensor B = te::compute(
+        {size}, {"i"}, [&](Var i) { return A(i) * A(i) + 1.0f; }, "B");
+    const te::Schedule s = te::create_schedule(B);
+    s[B].unroll(s[B].axis(0));
+    BuildOptions options{.opt_level = 0};
+    options.passes.unroll.explicit_unroll = false;
+    const std::string code = build(s, {A, B}, Target("llvm"), options).get_source("ll");
+    EXPECT_EQ(code.find("llvm.loop.unroll.full") != code.npos, is_marked) << size;
+  }
+}
+
 TEST_F(PragmaTest, AutoUnrollMaxStepIsABudgetForTheLoopsInside) {
   auto [outer, inner] = s[B].split(s[B].axis(0), 5);
   s[B].pragma(outer, "auto_unroll_max_step", 4);

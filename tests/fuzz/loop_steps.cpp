@@ -136,6 +136,12 @@ std::string ScheduleStep::fuse_reduction_with_data(const NotedStage& stage) {
 
 std::string ScheduleStep::unroll(const NotedStage& stage) {
   const te::IterVar axis = leaf(stage);
+  // topi::schedule splits by thousands, of which copies take minutes to compile.
+  for (const te::Relation& relation : stage.data().relations) {
+    const auto* split = std::get_if<te::Split>(&relation);
+    if (split && split->counted().same_as(axis) && tir::constant_int(split->count).value_or(0) > 64)
+      return "";
+  }
   stage.unroll(axis);
   return "unroll(" + axis.name() + ")";
 }

@@ -127,6 +127,21 @@ bool only_prefetches(const Stmt& body) {
   return n && as_call(n->value, Intrin::prefetch);
 }
 
+/// Returns the number of operators of the statement after LLVM has unrolled the marked loops in it.
+double operators_when_unrolled(const Stmt& s) {
+  double count = 1;
+  for_each_child(
+      s, [&](const Expr& e) { count += static_cast<double>(node_count(e)); },
+      [&](const Stmt& child) { count += operators_when_unrolled(child); });
+  const For* loop = s.as<For>();
+  const bool is_marked = loop && loop->kind == ForKind::Unrolled;
+  return is_marked ? count * static_cast<double>(constant_int(loop->extent).value_or(1)) : count;
+}
+
+/// The maximum number of operators of an unrolled loop. LLVM's time grows faster than their number:
+/// 100,000 operators take 10 seconds. Longer loops are unrolled as far as LLVM wants.
+constexpr double kMaxUnrolledOperators = 1 << 15;
+
 /// Whether a loop provably has few iterations.
 bool is_short(const llvm::Value* begin, const llvm::Value* end) {
   constexpr std::int64_t kFew = 16;
@@ -155,7 +170,9 @@ void FunctionEmitter::emit(const For& n) {
   llvm::Value* begin = builder_.CreateTrunc(index(n.min), counter);
   llvm::Value* extent = builder_.CreateTrunc(index(n.extent), counter);
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
-  serial_loop(n.var, begin, end, n.body, n.kind);
+  const bool is_long =
+      n.kind == ForKind::Unrolled && operators_when_unrolled(make_stmt(n)) > kMaxUnrolledOperators;
+  serial_loop(n.var, begin, end, n.body, is_long ? ForKind::Serial : n.kind);
 }
 
 llvm::Type* FunctionEmitter::counter_type(const Var& var) const {
