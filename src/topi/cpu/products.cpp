@@ -357,6 +357,17 @@ int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool
   return static_cast<int>(best);
 }
 
+/// Divides the reduction of the product into blocks. Returns the sum of one block, which the
+/// product adds up. The maps of the result then need loops of their own.
+Tensor sum_of_a_block(const Schedule& s, const Request& request, std::int64_t steps,
+                      const TargetFacts& target) {
+  const Stage product = s[request.core];
+  const Tensor sum =
+      s.rfactor(request.core, product.split(product.op().reduce_axis(0), steps).outer);
+  if (request.is_mapped()) arrange_elementwise(s, request.out, target);
+  return sum;
+}
+
 class MatmulSchedule {
  public:
   MatmulSchedule(const Schedule& s, const Request& request, const TargetFacts& target)
@@ -476,10 +487,7 @@ class MatmulSchedule {
   /// computes the sum of one block.
   Tensor sums_in_registers() const {
     if (!steps_of_a_block_) return request_.sums_in_registers(schedule_);
-    const Stage product = schedule_[request_.core];
-    const IterVar blocks = product.split(product.op().reduce_axis(0), *steps_of_a_block_).outer;
-    const Tensor sums = schedule_.rfactor(request_.core, blocks);
-    if (request_.is_mapped()) arrange_elementwise(schedule_, request_.out, target_);
+    const Tensor sums = sum_of_a_block(schedule_, request_, *steps_of_a_block_, target_);
     schedule_[sums].set_scope("local");
     return sums;
   }
@@ -730,7 +738,7 @@ class TileRegisterSchedule {
     const bool is_direct = stores_directly();
     std::optional<Tensor> result;
     if (steps_of_a_block_)
-      result = sum_of_a_block();
+      result = sum_of_a_block(schedule_, request_, *steps_of_a_block_, target_);
     else if (request_.is_mapped())
       result = request_.core;
     else if (!is_direct)
@@ -802,20 +810,12 @@ class TileRegisterSchedule {
   /// the reduction is not divided. The packed factors of a block stay in the L2 cache. Each block
   /// loads and stores C.
   std::optional<std::int64_t> pick_steps_of_a_block() const {
+    constexpr std::int64_t kShareOfL2 = 4, kMinTiles = 8;
     const std::int64_t bytes = (rows_ + columns_) * block_.tile.a.bytes();
-    const std::int64_t most = target_.caches.l2 / 4 / bytes / block_.tile.k;
+    const std::int64_t most = target_.caches.l2 / kShareOfL2 / bytes / block_.tile.k;
     const std::int64_t tiles = parts_of(depth_, block_.tile.k);
-    if (most < 8 || tiles < 2 * most) return std::nullopt;
+    if (most < kMinTiles || tiles < 2 * most) return std::nullopt;
     return parts_of(tiles, parts_of(tiles, most)) * block_.tile.k;
-  }
-
-  /// Divides the reduction into blocks. Returns the sum of one block.
-  Tensor sum_of_a_block() const {
-    const Stage product = schedule_[request_.core];
-    const IterVar blocks = product.split(product.op().reduce_axis(0), *steps_of_a_block_).outer;
-    const Tensor sum = schedule_.rfactor(request_.core, blocks);
-    if (request_.is_mapped()) arrange_elementwise(schedule_, request_.out, target_);
-    return sum;
   }
 
   /// Returns the number of blocks in a band of A. The band stays in the L2 cache while all panels

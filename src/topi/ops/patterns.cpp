@@ -13,7 +13,7 @@
 #include "tenon/tir/walk.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/nn.h"
-#include "topi/ops/declare.h"
+#include "topi/ops/windows.h"
 
 namespace tenon::topi {
 
@@ -127,10 +127,6 @@ bool is_channel_of_group(const Expr& index, const IterVar& filter, const IterVar
       index, tir::floordiv(filter.var(), filters_of_group) * of_group + in.var(), facts);
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the loads of the factors of a matrix product: the one that is indexed by the row of the
 /// result, and the one that is indexed by the column. Empty for any other operation.
 std::vector<const tir::ProducerLoad*> loads_of_product(const Tensor& x) {
@@ -184,7 +180,7 @@ std::optional<Layout> layout_of_convolution(const Tensor& x) {
   const std::vector<IterVar>&axes = x.op().axis(), &terms = x.op().reduce_axis();
   for (const Layout layout : {Layout::Nchw, Layout::Nhwc}) {
     const bool is_nchw = layout == Layout::Nchw;
-    const std::size_t channel = is_nchw ? 1 : 3, height = is_nchw ? 2 : 1;
+    const std::size_t channel = channels_of(layout), height = height_of(layout);
     const IterVar &filter = axes[channel], &in = terms[is_nchw ? 0 : 2];
     const std::vector<IterVar> of_kernel = is_nchw
                                                ? std::vector{filter, terms[0], terms[1], terms[2]}
@@ -220,14 +216,14 @@ bool is_windowed(const Tensor& x) {
     return false;
   const std::vector<IterVar>& axes = x.op().axis();
   const auto slides = [&](const tir::ProducerLoad& image) {
-    const auto along = [&](std::size_t height) {
-      const std::size_t channel = height == 1 ? 3 : 1;
+    const auto along = [&](Layout layout) {
+      const std::size_t channel = channels_of(layout), height = height_of(layout);
       return is_window(image.indices[height], axes[height], terms[0]) &&
              is_window(image.indices[height + 1], axes[height + 1], terms[1]) &&
              tir::uses_var(image.indices[channel], axes[channel].var()) &&
              tir::free_vars(image.indices[channel]).size() == 1;
     };
-    return is_along(image, 0, axes[0]) && (along(1) || along(2));
+    return is_along(image, 0, axes[0]) && (along(Layout::Nchw) || along(Layout::Nhwc));
   };
   const bool is_fixed = tir::any_node(reduction->source[0], [&](const tir::ProducerLoad& load) {
     return Tensor::of(load).op().same_as(inputs.front().op()) && !slides(load);
