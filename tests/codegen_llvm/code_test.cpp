@@ -70,15 +70,15 @@ struct RegisterTile {
     return ib.get();
   }
 
-  std::vector<std::string> loop() const {
+  std::string code() const {
     Kernel k;
     const Stmt stmt = body(k);
-    return hottest_loop(compile(k.module(stmt), avx512_target()).source("asm"));
+    return compile(k.module(stmt), avx512_target()).source("asm");
   }
 };
 
 void expect_accumulators_in_registers(const RegisterTile& tile) {
-  const std::vector<std::string> loop = tile.loop();
+  const std::vector<std::string> loop = hottest_loop(tile.code());
   EXPECT_EQ(count(loop, "vfmadd"), tile.rows * tile.vectors * tile.unrolled);
   EXPECT_EQ(count(loop, "rsp"), 0) << "something is spilled";
   const auto stores = std::ranges::count_if(loop, [](const std::string& l) {
@@ -103,6 +103,11 @@ TEST(RegisterTile, stays_in_registers_when_unrolled_far) {
   expect_accumulators_in_registers({.rows = 12, .vectors = 2, .unrolled = 16});
   expect_accumulators_in_registers(
       {.rows = 14, .vectors = 2, .unrolled = 16, .in_temporary = true});
+}
+
+TEST(RegisterTile, is_spilled_to_whole_cache_lines) {
+  const std::string code = RegisterTile{.rows = 20, .vectors = 2}.code();
+  EXPECT_NE(code.find("andq\t$-64, %rsp"), std::string::npos);
 }
 
 TEST(Code, of_plain_loops_has_no_vectors_that_nobody_asked_for) {

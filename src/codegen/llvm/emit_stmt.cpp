@@ -211,10 +211,8 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
       builder_.CreateAdd(counter, llvm::ConstantInt::get(counter->getType(), 1), "", false, true);
   counter->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), loop, after);
-  const bool may_unroll =
-      kind == ForKind::Unrolled ||
-      ((is_short(begin, end) || !(is_divided_ || reads_many_vectors(body))) &&
-       !only_prefetches(body));
+  const bool may_unroll = kind == ForKind::Unrolled || is_short(begin, end) ||
+                          !(is_divided_ || reads_many_vectors(body) || only_prefetches(body));
   llvm::MDNode* metadata = nullptr;
   if (may_unroll) {
     metadata = loop_metadata(module_.context(), body, kind, may_unroll);

@@ -111,6 +111,10 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
   // Wide registers reduce the clock of some processors, but dense loops still gain more than they
   // lose.
   function->addFnAttr("prefer-vector-width", std::to_string(traits_.vector_bits));
+  // Without the attribute, LLVM reserves no frame pointer before it allocates registers, and cannot
+  // align the stack when it spills. Spilled vectors then cross cache lines in most processes.
+  constexpr int kAlignedBits = 128;
+  if (traits_.vector_bits > kAlignedBits) function->addFnAttr("stackrealign");
   // Exceptions of extern functions propagate through the function. The runtime catches exceptions
   // of parallel loop bodies.
   function->setUWTableKind(llvm::UWTableKind::Default);

@@ -206,8 +206,8 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
 }
 
 /// Adds several rows of B at a time, one segment of the result after the other. The segment of a
-/// single result row stays in the L1 cache. Segments of a few rows stay in the L2 cache, with the
-/// vectors of these rows interleaved.
+/// single result row stays in the L1 cache. Segments of a few rows stay in the L2 cache, as tiles
+/// of interleaved rows; the sums that are added to a tile are computed in registers.
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
   const ProductExtents extents(request.core);
@@ -215,7 +215,11 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   const int lanes = lanes_of(request.core.dtype(), target);
   request.inline_maps(s);
   const bool is_vector = extents.rows == 1 || extents.columns == 1;
-  std::optional<Tensor> own;
+  std::optional<Tensor> in_registers, own;
+  if (!is_vector)
+    in_registers =
+        s.rfactor(request.core,
+                  s[request.core].split(s[request.core].op().reduce_axis(0), kRowsAtOnce).outer);
   if (request.is_mapped())
     own = request.core;
   else if (!is_vector)
@@ -227,16 +231,19 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
                                       elements_of_a_piece(request.core, at.along, cores, target));
   IterVar few = out.op().axis()[at.few];
   auto [vector, lane] = out.split(elements, lanes);
+  const int registers = target.vector_registers.count;
+  const int vectors = in_registers && registers >= 32 ? 2 : 1;
   Stage sums = out;
   if (own) {
     out.reorder({pieces, few, vector, lane}).vectorize(lane);
     sums = s[*own];
     sums.compute_at(out, pieces);
+    const int width = vectors * lanes;
     const std::vector<IterVar> loops = sums.transform_layout(
         [&](std::span<const Var> i) {
           std::vector<Expr> result(i.begin(), i.end() - 2);
-          for (const Expr& e : {tir::floordiv(i[at.along], lanes), Expr(i[at.few]),
-                                tir::floormod(i[at.along], lanes)})
+          for (const Expr& e : {tir::floordiv(i[at.along], width), Expr(i[at.few]),
+                                tir::floormod(i[at.along], width)})
             result.push_back(e);
           return result;
         },
@@ -244,10 +251,29 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
     const std::size_t rank = loops.size();
     vector = loops[rank - 3], few = loops[rank - 2], lane = loops[rank - 1];
   }
-  auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
-  std::vector<IterVar> order{rows, vector, few, row, lane};
-  if (!own) order.insert(order.begin(), pieces);
-  sums.reorder(order).unroll(few).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
+  if (in_registers) {
+    const std::int64_t results = tir::constant_int(request.core.shape()[at.few]).value_or(1);
+    const std::int64_t height = even_part(results, (registers - 1) / vectors - 1);
+    const IterVar blocks = sums.op().reduce_axis(0);
+    auto [tiles, row] = sums.split(few, static_cast<int>(height));
+    auto [of_row, of_vector] = sums.split(lane, lanes);
+    sums.reorder({blocks, vector, tiles, row, of_row, of_vector}).pragma(blocks, kPartitioned, 1);
+    sums.unroll(row).unroll(of_row).vectorize(of_vector);
+    const Stage tile = s[*in_registers];
+    tile.compute_at(sums, tiles).set_scope("local");
+    const std::vector<IterVar> axes = tile.op().axis();
+    // The L2 cache then has the next rows when all columns of the current ones are added.
+    if (extents.depth.value_or(0) > kRowsAtOnce)
+      tile.prefetch(factors_of_product(request.core)[long_dimension(extents)],
+                    tile.op().reduce_axis(0), kRowsAtOnce);
+    keep_in_registers(tile, {tile.op().reduce_axis(0)}, axes[at.few + 1], axes[at.along + 1],
+                      lanes);
+  } else {
+    auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
+    std::vector<IterVar> order{rows, vector, few, row, lane};
+    if (!own) order.insert(order.begin(), pieces);
+    sums.reorder(order).unroll(few).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
+  }
   out.pragma(pieces, kPartitioned, 1);
   if (has_threads) out.parallel(is_batched(request) ? out.op().axis().front() : pieces);
 }
