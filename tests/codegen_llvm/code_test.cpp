@@ -182,9 +182,9 @@ TEST(Code, of_ramps_is_made_of_vectors) {
 }
 
 TEST(Code, of_a_local_matrix_read_by_columns_transposes_in_registers) {
-  for (const int side : {4, 8}) {
+  for (const auto& [side, merges] : {std::pair(4, 8), {8, 24}, {16, 64}}) {
     Kernel k;
-    const Buffer a = k.array({64}, Float(32)), c = k.array({64}, Float(32));
+    const Buffer a = k.array({256}, Float(32)), c = k.array({256}, Float(32));
     IRBuilder ib;
     const Buffer tile = ib.allocate(Float(32), {side * side}, "tile", "local").buffer();
     for (int row = 0; row < side; ++row) {
@@ -196,6 +196,11 @@ TEST(Code, of_a_local_matrix_read_by_columns_transposes_in_registers) {
                          {make_ramp(column * side, 1, side)}));
     const std::string text = compile(k.module(ib.get()), avx512_target()).source("ll");
     EXPECT_EQ(text.find("alloca"), std::string::npos) << text;
+    // Each of log2(side) rounds merges each row once.
+    std::size_t shuffles = 0;
+    for (std::size_t at = 0; (at = text.find("= shufflevector", at)) != std::string::npos; ++at)
+      ++shuffles;
+    EXPECT_EQ(shuffles, static_cast<std::size_t>(merges)) << text;
   }
 }
 

@@ -289,10 +289,17 @@ TEST(CpuMaps, TranspositionsOfManyBytesHaveFewStatements) {
   }
 }
 
+TEST(CpuMaps, TranspositionsOfFewRowsAndManyColumns) {
+  for (const int rows : {4, 5, 8, 13}) {
+    const Tensor A = te::placeholder({rows, 131}, "A"), B = transpose(A, {1, 0});
+    EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << rows;
+  }
+}
+
 TEST(CpuMaps, TranspositionsThatStoreWholeLines) {
   // Rows of the result are whole cache lines, or nearly a multiple of a way of the L1 cache.
   for (const auto& [rows, columns] :
-       std::vector<std::pair<int, int>>{{48, 37}, {32, 9}, {1023, 5}}) {
+       std::vector<std::pair<int, int>>{{48, 37}, {32, 9}, {1023, 5}, {1024, 70}, {1025, 70}}) {
     const Tensor A = te::placeholder({rows, columns}, "A"), B = transpose(A, {1, 0});
     EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << rows;
   }

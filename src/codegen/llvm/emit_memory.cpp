@@ -34,7 +34,7 @@ constexpr int kLanesOf128Bits = 4;
 bool is_transposed_by_pairs(DataType element, int lanes) {
   if (!element.is_scalar() || element.is_bool()) return false;
   const int bits = element.bits * lanes;
-  return element.bits == 32 ? bits == 128 || bits == 256
+  return element.bits == 32 ? bits == 128 || bits == 256 || bits == 512
                             : element.bits < 32 && (bits == 64 || bits == 128);
 }
 
@@ -117,7 +117,7 @@ llvm::Value* FunctionEmitter::load(const Load& n) {
 /// x86 has an instruction for each merge, and the merged rows are shared by the loads of all
 /// columns. LLVM would insert the elements of each column one by one. Narrow elements take
 /// log2(lanes) rounds, each of which interleaves row i with row i + lanes/2. Rows of 32-bit
-/// elements are merged by halves of vectors, and then within 128 bits.
+/// elements are merged by groups of 128 bits, and then within these groups.
 llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element, int lanes,
                                           int column) {
   constexpr int kGroup = kLanesOf128Bits;
@@ -145,12 +145,26 @@ llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element,
     };
     return in_round(in_round, std::bit_width(static_cast<unsigned>(lanes)) - 1, column);
   }
-  if (lanes > kGroup) {
-    const int half = column / kGroup * kGroup;
+  const int group = column / kGroup;
+  if (lanes == 2 * kGroup)
     for (int row = 0; row < kGroup; ++row)
       rows[static_cast<std::size_t>(row)] = merged(row, row + kGroup, [&](int lane) {
-        return half + lane % kGroup + (lane < kGroup ? 0 : lanes);
+        return group * kGroup + lane % kGroup + (lane < kGroup ? 0 : lanes);
       });
+  if (lanes == 4 * kGroup) {
+    // Every second group of two rows, beginning with `first`.
+    const auto groups_from = [&](int first) {
+      return [first, lanes](int lane) {
+        return (first + lane / kGroup % 2 * 2) * kGroup + lane % kGroup +
+               (lane < lanes / 2 ? 0 : lanes);
+      };
+    };
+    for (int row = 0; row < kGroup; ++row) {
+      rows[static_cast<std::size_t>(row)] = merged(row, row + kGroup, groups_from(group % 2));
+      const int third = row + 2 * kGroup;
+      rows[static_cast<std::size_t>(third)] = merged(third, third + kGroup, groups_from(group % 2));
+      rows[static_cast<std::size_t>(row)] = merged(row, third, groups_from(group / 2));
+    }
   }
   const int in_group = column % kGroup;
   // Interleaves the elements of two columns: {a0, b0, a1, b1}.

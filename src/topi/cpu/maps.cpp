@@ -119,10 +119,12 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
 namespace {
 
 constexpr int kMinSide = 4;
+/// The bytes of the L1 cache that map to different sets.
+constexpr std::int64_t kBytesOfAWay = 4096;
 
 /// Whether the beginnings of eight or more consecutive rows map to the same set of the L1 cache.
 bool rows_conflict(std::int64_t bytes) {
-  constexpr std::int64_t kBytesOfAWay = 4096, kShift = kBytesOfALine / 8;
+  constexpr std::int64_t kShift = kBytesOfALine / 8;
   const std::int64_t rest = bytes % kBytesOfAWay;
   return bytes > 0 && std::min(rest, kBytesOfAWay - rest) <= kShift;
 }
@@ -143,8 +145,11 @@ std::tuple<int, int, int, bool> transposition_of(const Tensor& out, std::size_t 
   const int half = std::max(side / 2, kMinSide);
   if (columns < side) side = half;
   const bool is_aligned = rows % of_a_line == 0;
-  if (rows_conflict(rows * bytes) && !is_aligned) {
-    if (columns > kNarrow) side = half;
+  constexpr int kBytesOfAWord = 4;
+  const bool has_wide_tiles = target.vector_registers.count >= 32 && bytes == kBytesOfAWord;
+  if (rows_conflict(rows * bytes) &&
+      (!is_aligned || (has_wide_tiles && columns * bytes < kBytesOfAWay))) {
+    if (columns > kNarrow && !has_wide_tiles) side = half;
     return {side, side, of_a_line, false};
   }
   // All columns of a row are transposed together, unless the cache lines of the result that they
@@ -160,11 +165,19 @@ std::tuple<int, int, int, bool> transposition_of(const Tensor& out, std::size_t 
     const bool has_tasks = is_worth_threads(count_of(out.shape()));
     return {side, padded(side), has_tasks ? static_cast<int>(task) : 0, true};
   }
+  const bool is_far = 2 * rows * columns * bytes > target.caches.l2;
+  if (has_wide_tiles) {
+    // Few rows are loaded in short pieces, which need fewer exchanges of elements.
+    if (rows < side) return {kMinSide, line, 0, false};
+    // Tiles that span whole cache lines store each line of an aligned result once.
+    if (is_aligned) return {of_a_line, of_a_line, of_a_line, false};
+    if (is_far && rows >= kShort) side = of_a_line;
+    return {side, line, 0, false};
+  }
   // Half vectors straddle two cache lines of the result less often.
   if (!is_aligned) return {rows < kShort ? side : half, line, 0, false};
   // Uses square blocks of whole cache lines. For matrices beyond the L2 cache, a block has twice
   // the size, because the hardware fetches two adjacent lines.
-  const bool is_far = 2 * rows * columns * bytes > target.caches.l2;
   const int side_of_square = std::max((is_far ? 2 : 1) * of_a_line, side);
   return {side, side_of_square, side_of_square, false};
 }

@@ -1069,15 +1069,14 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
 bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
   constexpr std::int64_t kTermsOfAColumn = 4;
-  // Minimum size of B in bytes. Tiles read a smaller B just as fast, because it stays in a cache.
-  constexpr std::int64_t kFar = std::int64_t{4} << 20;
+  // Tiles read a B just as fast that is at most this number of times as large as the L2 cache.
+  constexpr std::int64_t kCaches = 4;
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || is_contiguous(request, large)) return false;
   const DataType type = request.core.dtype();
   if (factors_of_product(request.core)[large].dtype() != type) return false;
   if (large == 0) return *extents.depth >= kTermsOfAColumn * *extents.columns;
-  return *extents.columns * *extents.depth * type.bytes() >=
-         std::max(kFar, 2 * std::int64_t{target.caches.l2});
+  return *extents.columns * *extents.depth * type.bytes() >= kCaches * target.caches.l2;
 }
 
 }  // namespace
