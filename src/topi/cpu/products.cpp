@@ -364,7 +364,7 @@ std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int core
 /// distributed more evenly over the cores. The tail of the last band is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool stays_in_cache,
                     bool is_shallow, int cores) {
-  constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32;
+  constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32, kOneBand = 128;
   if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
   // If there is only one panel, A is read only once and needs no bands.
@@ -372,8 +372,12 @@ int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool
     return static_cast<int>(tiles);
   // One row of tiles at a time writes long runs of C.
   if (is_shallow) return 1;
-  // If there is only one band, the cores share its panels of B instead.
-  if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
+  // If there is only one band, the cores share its panels of B instead. Each panel is packed
+  // directly before it is read.
+  const bool shares_panels =
+      extents.columns && parts_of(*extents.columns, tile.width()) % cores == 0;
+  if (*extents.rows <= (shares_panels ? 2 : 1) * kOneBand || stays_in_cache)
+    return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
   // With one core, the bands are made equally long.
   if (cores == 1) return static_cast<int>(even_part(tiles, longest));
