@@ -164,7 +164,7 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
 /// Maximum number of rows or columns of a factor for which the other factor is not packed.
-constexpr std::int64_t kFewRows = 16, kFewColumns = 4;
+constexpr std::int64_t kFewRows = 16, kFewColumns = 8;
 
 /// Returns the dimension of the result that is long if the other one is short.
 std::size_t long_dimension(const ProductExtents& extents) {
@@ -1052,6 +1052,8 @@ bool has_few(const Request& request, const ProductExtents& extents) {
   return (long_dimension(extents) == 0 ? *extents.columns : *extents.rows) <= kFewRows;
 }
 
+constexpr std::int64_t kVeryFewColumns = 4;
+
 /// Whether to compute the result as dot products with one partial sum per lane. The reduction must
 /// be so long that adding the lanes costs less than the alternative: packing B if the result has
 /// few rows, a mostly empty tile if it has few columns.
@@ -1064,8 +1066,14 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
   // Each dot product adds its lanes, whereas packing B costs the same for any number of rows.
   if (large == 1)
     return vectors >= std::max(kVectors, *extents.rows) * neighbours_at_once(request.core);
-  // The alternative is a narrow tile, which computes two terms of a row at a time.
-  return *extents.columns * (vectors + kVectors) < *extents.depth / 2;
+  // The alternative is a tile that is narrower than a vector.
+  constexpr std::int64_t kMinVectors = 6;
+  constexpr double kTimeOfATerm = 0.7;
+  if (*extents.columns > kVeryFewColumns &&
+      (2 * *extents.columns > lanes_of(request.core.dtype(), target) || vectors < kMinVectors))
+    return false;
+  return static_cast<double>(*extents.columns * (vectors + kVectors)) <
+         kTimeOfATerm * static_cast<double>(*extents.depth);
 }
 
 /// Whether to add multiples of the rows of the large factor instead of using tiles. This is better
@@ -1079,7 +1087,9 @@ bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
   if (!has_few(request, extents) || is_contiguous(request, large)) return false;
   const DataType type = request.core.dtype();
   if (factors_of_product(request.core)[large].dtype() != type) return false;
-  if (large == 0) return *extents.depth >= kTermsOfAColumn * *extents.columns;
+  if (large == 0)
+    return *extents.columns <= kVeryFewColumns &&
+           *extents.depth >= kTermsOfAColumn * *extents.columns;
   return *extents.columns * *extents.depth * type.bytes() >= kCaches * target.caches.l2;
 }
 
