@@ -253,6 +253,24 @@ TEST(CpuMaps, Transpositions) {
   }
 }
 
+/// Whether the schedule of sums over `terms` of rows of A {400, 2048} prefetches A.
+bool prefetches_rows(const std::function<Expr(const Tensor& A, const Var& i, const Var& k)>& term) {
+  const Tensor A = te::placeholder({400, 2048}, "A");
+  const te::IterVar k = te::reduce_axis({0, 2048}, "k");
+  const Tensor B = te::compute(
+      {200}, [&](const Var& i) { return te::sum(term(A, i, k.var()), {k}); }, "B");
+  const te::Schedule s = cpu::schedule_rows(B, Target("llvm").facts());
+  return tir::print_module(lower(s, {A, B})).find("prefetch") != std::string::npos;
+}
+
+TEST(CpuRows, PrefetchALargeInputThatIsReadAlongOneRow) {
+  EXPECT_TRUE(prefetches_rows([](auto& A, auto& i, auto& k) { return A(i, k) * A(i, k); }));
+  // A prefetch covers all rows between two rows that are read.
+  EXPECT_FALSE(prefetches_rows([](auto& A, auto& i, auto& k) { return A(i, k) * A(i + 200, k); }));
+  EXPECT_FALSE(
+      prefetches_rows([](auto& A, auto& i, auto& k) { return A(i + tir::floordiv(k, 50), k); }));
+}
+
 TEST(CpuMaps, OfATensorInTwoOrientations) {
   const Tensor A = te::placeholder({40, 40}, "A", Int(32)), V = te::placeholder({37}, "V");
   const Tensor X = te::placeholder({9, 20, 21}, "X");

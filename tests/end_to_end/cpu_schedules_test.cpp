@@ -359,6 +359,19 @@ TEST(CpuMatmul, AVectorByAMatrixHasAPieceForEachCore) {
 }
 
 // Wider panels: four rows are one tile, without a tail.
+// The segments of the cores begin at tiles, so that stores need no conditions.
+TEST(CpuMatmul, SegmentsOfFewRowsConsistOfWholeTiles) {
+  TargetFacts target = with_32_registers();
+  target.caches.l2 = 1 << 16;
+  target.cores = 2;
+  for (const int columns : {20, 1088, 1100}) {
+    const Tensor A = matrix("A", false, 9, 4000), B = matrix("B", false, 4000, columns);
+    const Tensor C = matmul(A, B);
+    const std::string text = tir::print_module(lower(cpu::schedule_matmul(C, target), {A, B, C}));
+    EXPECT_EQ(text.find("0 <="), std::string::npos) << columns;
+  }
+}
+
 TEST(CpuMatmul, TilesOfFewRowsAreEven) {
   EXPECT_TRUE(allocates(loops_of_product(4, 512, 8),
                         "C.local: Pointer(local float32x16), float32x16, [16]"));

@@ -145,27 +145,18 @@ llvm::Value* FunctionEmitter::load_column(llvm::Value* matrix, DataType element,
     };
     return in_round(in_round, std::bit_width(static_cast<unsigned>(lanes)) - 1, column);
   }
-  const int group = column / kGroup;
-  if (lanes == 2 * kGroup)
-    for (int row = 0; row < kGroup; ++row)
-      rows[static_cast<std::size_t>(row)] = merged(row, row + kGroup, [&](int lane) {
-        return group * kGroup + lane % kGroup + (lane < kGroup ? 0 : lanes);
-      });
-  if (lanes == 4 * kGroup) {
-    // Every second group of two rows, beginning with `first`.
-    const auto groups_from = [&](int first) {
-      return [first, lanes](int lane) {
-        return (first + lane / kGroup % 2 * 2) * kGroup + lane % kGroup +
-               (lane < lanes / 2 ? 0 : lanes);
-      };
+  // Every second group of two rows, beginning with `first`.
+  const auto groups_from = [&](int first) {
+    return [first, lanes](int lane) {
+      const int group = first + lane % (lanes / 2) / kGroup * 2;
+      return group * kGroup + lane % kGroup + (lane < lanes / 2 ? 0 : lanes);
     };
-    for (int row = 0; row < kGroup; ++row) {
-      rows[static_cast<std::size_t>(row)] = merged(row, row + kGroup, groups_from(group % 2));
-      const int third = row + 2 * kGroup;
-      rows[static_cast<std::size_t>(third)] = merged(third, third + kGroup, groups_from(group % 2));
-      rows[static_cast<std::size_t>(row)] = merged(row, third, groups_from(group / 2));
-    }
-  }
+  };
+  int group = column / kGroup;
+  for (int distance = kGroup; distance < lanes; distance *= 2, group /= 2)
+    for (int row = 0; row < lanes; ++row)
+      if (row % (2 * distance) < kGroup)
+        rows[static_cast<std::size_t>(row)] = merged(row, row + distance, groups_from(group % 2));
   const int in_group = column % kGroup;
   // Interleaves the elements of two columns: {a0, b0, a1, b1}.
   const auto interleaved = [&](int lane) {

@@ -117,7 +117,7 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, ForKin
   return node;
 }
 
-/// Whether a loop only prefetches. Unrolling such a loop costs more than it saves.
+/// Whether a loop only prefetches. Unrolling a long loop of this kind costs more than it saves.
 bool only_prefetches(const Stmt& body) {
   if (const Seq* n = body.as<Seq>()) return std::ranges::all_of(n->stmts, only_prefetches);
   if (const For* n = body.as<For>()) return only_prefetches(n->body);
@@ -127,9 +127,9 @@ bool only_prefetches(const Stmt& body) {
   return n && as_call(n->value, Intrin::prefetch);
 }
 
-/// Whether the innermost loop with this body already loads several vectors per iteration. The
-/// prefetcher of a processor predicts the addresses of each load instruction separately: with 32
-/// instead of 4 loads in a loop, a sum reads the L2 cache at 0.7 times the speed (Zen 5).
+/// Whether the innermost loop with this body loads many vectors per iteration. Processors predict
+/// the addresses of each load instruction separately: after a loop of 4 loads has been unrolled to
+/// 32 loads, a sum reads the L2 cache at 0.7 times the speed (Zen 5).
 bool reads_many_vectors(const Stmt& body) {
   constexpr int kMany = 4;
   int loads = 0;

@@ -119,8 +119,6 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
 namespace {
 
 constexpr int kMinSide = 4;
-/// The bytes of the L1 cache that map to different sets.
-constexpr std::int64_t kBytesOfAWay = 4096;
 
 /// Whether the beginnings of eight or more consecutive rows map to the same set of the L1 cache.
 bool rows_conflict(std::int64_t bytes) {
@@ -145,8 +143,9 @@ std::tuple<int, int, int, bool> transposition_of(const Tensor& out, std::size_t 
   const int half = std::max(side / 2, kMinSide);
   if (columns < side) side = half;
   const bool is_aligned = rows % of_a_line == 0;
-  constexpr int kBytesOfAWord = 4;
-  const bool has_wide_tiles = target.vector_registers.count >= 32 && bytes == kBytesOfAWord;
+  constexpr int kBytesOfAWord = 4, kWideBits = 512;
+  const bool has_wide_tiles = bytes == kBytesOfAWord && target.vector_registers.count >= 32 &&
+                              target.vector_registers.bits >= kWideBits;
   if (rows_conflict(rows * bytes) &&
       (!is_aligned || (has_wide_tiles && columns * bytes < kBytesOfAWay))) {
     if (columns > kNarrow && !has_wide_tiles) side = half;
@@ -167,7 +166,7 @@ std::tuple<int, int, int, bool> transposition_of(const Tensor& out, std::size_t 
   }
   const bool is_far = 2 * rows * columns * bytes > target.caches.l2;
   if (has_wide_tiles) {
-    // Few rows are loaded in short pieces, which need fewer exchanges of elements.
+    // Few rows are transposed in small tiles, in which fewer rows are missing.
     if (rows < side) return {kMinSide, line, 0, false};
     // Tiles that span whole cache lines store each line of an aligned result once.
     if (is_aligned) return {of_a_line, of_a_line, of_a_line, false};

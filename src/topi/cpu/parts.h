@@ -89,6 +89,8 @@ std::vector<te::IterVar> lay_out_in_panels(const te::Stage& packed, std::size_t 
                                            std::size_t from, int width, int lanes);
 
 inline constexpr int kBytesOfALine = 64;
+/// The distance in bytes of addresses that map to the same set of the L1 cache.
+inline constexpr std::int64_t kBytesOfAWay = 4096;
 /// Returns {side, line} for square tiles that are transposed in registers. `side` is the number of
 /// rows and columns of a tile, half a vector. `line` is a multiple of it that covers a cache line:
 /// the number of contiguous source elements whose tiles are processed one after another.

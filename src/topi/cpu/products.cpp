@@ -52,7 +52,6 @@ ProductTile with_even_rows(ProductTile tile, const ProductExtents& extents) {
 
 /// Whether all rows of A map to the same sets of the L1 cache, which hold only a few lines.
 bool rows_share_sets(const Tensor& product) {
-  constexpr std::int64_t kBytesOfAWay = 4096;
   const std::optional<std::int64_t> depth = ProductExtents(product).depth;
   return depth && *depth > 0 && !is_transposed(product, 0) &&
          *depth * a_of(product).dtype().bytes() % kBytesOfAWay == 0;
@@ -163,14 +162,16 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
-/// Maximum number of rows or columns of a factor for which the other factor is not packed.
-constexpr std::int64_t kFewRows = 16, kFewColumns = 8;
+/// Maximum number of rows for which the second factor is not packed, and of columns for which the
+/// first factor is not packed, for any number of rows and for more than kFewRows rows.
+constexpr std::int64_t kFewRows = 16, kVeryFewColumns = 4, kFewColumns = 8;
 
 /// Returns the dimension of the result that is long if the other one is short.
 std::size_t long_dimension(const ProductExtents& extents) {
   if (extents.columns == 1) return 0;
-  const bool has_few_columns =
-      extents.columns && *extents.columns >= 1 && *extents.columns <= kFewColumns;
+  const std::int64_t most =
+      extents.rows.value_or(kFewRows) > kFewRows ? kFewColumns : kVeryFewColumns;
+  const bool has_few_columns = extents.columns && *extents.columns >= 1 && *extents.columns <= most;
   return has_few_columns && extents.rows.value_or(kFewRows) > *extents.columns ? 0 : 1;
 }
 
@@ -191,91 +192,110 @@ bool is_contiguous(const Request& request, std::size_t factor) {
   return is_transposed(request.core, factor) == (factor == 1);
 }
 
-/// Returns the length of a segment of the result. It fits in the L1 cache, and each core gets at
-/// least one segment. Otherwise it is as long as possible, because memory delivers longer
-/// contiguous runs faster.
-int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
-                        const TargetFacts& target) {
-  const int most = elements_at_hand(out.dtype(), target);
-  const std::optional<std::int64_t> extent = tir::constant_int(out.shape()[along]);
-  if (!extent || cores == 1) return most;
-  const int lanes = lanes_of(out.dtype(), target);
-  const std::int64_t vectors =
-      std::max<std::int64_t>(parts_of(*extent, std::int64_t{cores} * lanes), 1);
-  return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
+/// Divides the long dimension of the result into segments, a multiple of `width` each, and shares
+/// them out to the cores. A segment fits in the L1 cache, and each core gets at least one segment.
+/// Otherwise it is as long as possible, because memory delivers longer contiguous runs faster.
+/// Returns the loop over segments and the loop over the elements of a segment.
+std::pair<IterVar, IterVar> share_out_segments(const Stage& out, const Request& request,
+                                               const ResultDimensions& at, int width,
+                                               const TargetFacts& target) {
+  const IterVar along = out.op().axis()[at.along];
+  std::int64_t most = elements_at_hand(request.core.dtype(), target) / width;
+  const bool has_threads = are_worth_threads(terms_of(request.core.op()));
+  const std::optional<std::int64_t> extent = tir::constant_int(request.core.shape()[at.along]);
+  if (extent && has_threads && !is_batched(request))
+    most = std::min(most, parts_of(*extent, std::int64_t{target.cores} * width));
+  auto [segments, elements] =
+      out.split(along, static_cast<int>(std::max<std::int64_t>(most, 1) * width));
+  out.pragma(segments, kPartitioned, 1);
+  if (has_threads) out.parallel(is_batched(request) ? out.op().axis().front() : segments);
+  return {segments, elements};
 }
 
-/// Adds several rows of B at a time, one segment of the result after the other. The segment of a
-/// single result row stays in the L1 cache. Segments of a few rows stay in the L2 cache, as tiles
-/// of interleaved rows; the sums that are added to a tile are computed in registers.
-void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
-  constexpr int kRowsAtOnce = 8;
+/// Stores the stage as tiles of `width` elements of the long dimension. Returns the loops over the
+/// tiles, over the short dimension and over the elements of a tile.
+std::array<IterVar, 3> lay_out_in_tiles(const Stage& stage, const ResultDimensions& at, int width) {
+  const std::vector<IterVar> loops = stage.transform_layout(
+      [&](std::span<const Var> i) {
+        std::vector<Expr> result(i.begin(), i.end() - 2);
+        for (const Expr& e : {tir::floordiv(i[at.along], width), Expr(i[at.few]),
+                              tir::floormod(i[at.along], width)})
+          result.push_back(e);
+        return result;
+      },
+      {.pad = true});
+  const std::size_t rank = loops.size();
+  return {loops[rank - 3], loops[rank - 2], loops[rank - 1]};
+}
+
+/// The number of rows of the large factor that are added at a time.
+constexpr int kRowsOfABlock = 8;
+
+/// Computes a row or column: adds multiples of several rows of the large factor at a time, to one
+/// segment of the result after the other.
+void arrange_sum_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
+  const ResultDimensions at(request.core, ProductExtents(request.core));
+  const int lanes = lanes_of(request.core.dtype(), target);
+  request.inline_maps(s);
+  const Stage out = s[request.out];
+  const auto [segments, elements] = share_out_segments(out, request, at, lanes, target);
+  IterVar few = out.op().axis()[at.few];
+  auto [vector, lane] = out.split(elements, lanes);
+  Stage sums = out;
+  std::vector<IterVar> order;
+  if (request.is_mapped()) {
+    out.reorder({segments, few, vector, lane}).vectorize(lane);
+    sums = s[request.core];
+    sums.compute_at(out, segments);
+    std::tie(vector, few, lane) = std::tuple_cat(lay_out_in_tiles(sums, at, lanes));
+  } else {
+    order.push_back(segments);
+  }
+  auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsOfABlock);
+  order.insert(order.end(), {rows, vector, few, row, lane});
+  sums.reorder(order).unroll(few).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
+}
+
+/// Like arrange_sum_of_rows, for a result with a few rows or columns. Segments of all of them stay
+/// in the L2 cache. Sums of kRowsOfABlock terms are computed in registers and then added to the
+/// segment.
+void arrange_few_sums_of_rows(const Schedule& s, const Request& request,
+                              const TargetFacts& target) {
   const ProductExtents extents(request.core);
   const ResultDimensions at(request.core, extents);
   const int lanes = lanes_of(request.core.dtype(), target);
-  request.inline_maps(s);
-  const bool is_vector = extents.rows == 1 || extents.columns == 1;
-  std::optional<Tensor> in_registers, own;
-  if (!is_vector)
-    in_registers =
-        s.rfactor(request.core,
-                  s[request.core].split(s[request.core].op().reduce_axis(0), kRowsAtOnce).outer);
-  if (request.is_mapped())
-    own = request.core;
-  else if (!is_vector)
-    own = s.cache_write(request.core, "global");
-  const Stage out = s[request.out];
-  const bool has_threads = are_worth_threads(terms_of(request.core.op()));
-  const int cores = has_threads && !is_batched(request) ? target.cores : 1;
-  auto [pieces, elements] = out.split(out.op().axis()[at.along],
-                                      elements_of_a_piece(request.core, at.along, cores, target));
-  IterVar few = out.op().axis()[at.few];
-  auto [vector, lane] = out.split(elements, lanes);
   const int registers = target.vector_registers.count;
-  const int vectors = in_registers && registers >= 32 ? 2 : 1;
-  Stage sums = out;
-  if (own) {
-    out.reorder({pieces, few, vector, lane}).vectorize(lane);
-    sums = s[*own];
-    sums.compute_at(out, pieces);
-    const int width = vectors * lanes;
-    const std::vector<IterVar> loops = sums.transform_layout(
-        [&](std::span<const Var> i) {
-          std::vector<Expr> result(i.begin(), i.end() - 2);
-          for (const Expr& e : {tir::floordiv(i[at.along], width), Expr(i[at.few]),
-                                tir::floormod(i[at.along], width)})
-            result.push_back(e);
-          return result;
-        },
-        {.pad = true});
-    const std::size_t rank = loops.size();
-    vector = loops[rank - 3], few = loops[rank - 2], lane = loops[rank - 1];
-  }
-  if (in_registers) {
-    const std::int64_t results = tir::constant_int(request.core.shape()[at.few]).value_or(1);
-    const std::int64_t height = even_part(results, (registers - 1) / vectors - 1);
-    const IterVar blocks = sums.op().reduce_axis(0);
-    auto [tiles, row] = sums.split(few, static_cast<int>(height));
-    auto [of_row, of_vector] = sums.split(lane, lanes);
-    sums.reorder({blocks, vector, tiles, row, of_row, of_vector}).pragma(blocks, kPartitioned, 1);
-    sums.unroll(row).unroll(of_row).vectorize(of_vector);
-    const Stage tile = s[*in_registers];
-    tile.compute_at(sums, tiles).set_scope("local");
-    const std::vector<IterVar> axes = tile.op().axis();
-    // The L2 cache then has the next rows when all columns of the current ones are added.
-    if (extents.depth.value_or(0) > kRowsAtOnce)
-      tile.prefetch(factors_of_product(request.core)[long_dimension(extents)],
-                    tile.op().reduce_axis(0), kRowsAtOnce);
-    keep_in_registers(tile, {tile.op().reduce_axis(0)}, axes[at.few + 1], axes[at.along + 1],
-                      lanes);
-  } else {
-    auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
-    std::vector<IterVar> order{rows, vector, few, row, lane};
-    if (!own) order.insert(order.begin(), pieces);
-    sums.reorder(order).unroll(few).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
-  }
-  out.pragma(pieces, kPartitioned, 1);
-  if (has_threads) out.parallel(is_batched(request) ? out.op().axis().front() : pieces);
+  const int vectors = registers >= 32 ? 2 : 1, width = vectors * lanes;
+  request.inline_maps(s);
+  const Stage product = s[request.core];
+  const Tensor in_registers =
+      s.rfactor(request.core, product.split(product.op().reduce_axis(0), kRowsOfABlock).outer);
+  const Tensor own = request.is_mapped() ? request.core : s.cache_write(request.core, "global");
+  const Stage out = s[request.out], sums = s[own], block = s[in_registers];
+  const auto [segments, elements] = share_out_segments(out, request, at, width, target);
+  auto [vector, lane] = out.split(elements, lanes);
+  out.reorder({segments, out.op().axis()[at.few], vector, lane}).vectorize(lane);
+
+  sums.compute_at(out, segments);
+  const auto [tiles, few, columns] = lay_out_in_tiles(sums, at, width);
+  // One register holds an element of the small factor, the others a tile and vectors of a row.
+  const std::int64_t results = tir::constant_int(request.core.shape()[at.few]).value_or(1);
+  const std::int64_t height = even_part(results, (registers - 1) / vectors - 1);
+  const IterVar blocks = sums.op().reduce_axis(0);
+  auto [bands, row] = sums.split(few, static_cast<int>(height));
+  auto [of_row, of_vector] = sums.split(columns, lanes);
+  sums.reorder({blocks, tiles, bands, row, of_row, of_vector});
+  sums.unroll(row).unroll(of_row).vectorize(of_vector);
+  sums.pragma(blocks, kPartitioned, 1).pragma(bands, kPartitioned, 1);
+
+  block.compute_at(sums, bands).set_scope("local");
+  // While the columns of these rows are added, the next rows are loaded into the L2 cache.
+  if (extents.depth.value_or(0) > kRowsOfABlock)
+    block.prefetch(factors_of_product(request.core)[long_dimension(extents)],
+                   block.op().reduce_axis(0), kRowsOfABlock);
+  const std::vector<IterVar> axes = block.op().axis();
+  keep_in_registers(block, {block.op().reduce_axis(0)}, axes[at.few + 1], axes[at.along + 1],
+                    lanes);
 }
 
 /// Splits the sum into `lanes` partial sums of interleaved terms. Returns the partial sums, with
@@ -372,11 +392,11 @@ int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool
     return static_cast<int>(tiles);
   // One row of tiles at a time writes long runs of C.
   if (is_shallow) return 1;
-  // If there is only one band, the cores share its panels of B instead. Each panel is packed
-  // directly before it is read.
-  const bool shares_panels =
+  // If there is only one band, the cores share its panels of B instead, and each panel is packed
+  // when it is read. This is worth more rows if all cores get the same number of panels.
+  const bool shares_evenly =
       extents.columns && parts_of(*extents.columns, tile.width()) % cores == 0;
-  if (*extents.rows <= (shares_panels ? 2 : 1) * kOneBand || stays_in_cache)
+  if (*extents.rows <= (shares_evenly ? 2 : 1) * kOneBand || stays_in_cache)
     return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
   // With one core, the bands are made equally long.
@@ -1052,8 +1072,6 @@ bool has_few(const Request& request, const ProductExtents& extents) {
   return (long_dimension(extents) == 0 ? *extents.columns : *extents.rows) <= kFewRows;
 }
 
-constexpr std::int64_t kVeryFewColumns = 4;
-
 /// Whether to compute the result as dot products with one partial sum per lane. The reduction must
 /// be so long that adding the lanes costs less than the alternative: packing B if the result has
 /// few rows, a mostly empty tile if it has few columns.
@@ -1066,7 +1084,8 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
   // Each dot product adds its lanes, whereas packing B costs the same for any number of rows.
   if (large == 1)
     return vectors >= std::max(kVectors, *extents.rows) * neighbours_at_once(request.core);
-  // The alternative is a tile that is narrower than a vector.
+  // The alternative is a tile with vectors of fewer lanes: it takes kTimeOfATerm times as long per
+  // term as a vector of terms takes here.
   constexpr std::int64_t kMinVectors = 6;
   constexpr double kTimeOfATerm = 0.7;
   if (*extents.columns > kVeryFewColumns &&
@@ -1081,7 +1100,7 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
 bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
   constexpr std::int64_t kTermsOfAColumn = 4;
-  // Tiles read a B just as fast that is at most this number of times as large as the L2 cache.
+  // Minimum size of B, in L2 caches. Tiles read a smaller B just as fast.
   constexpr std::int64_t kCaches = 4;
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || is_contiguous(request, large)) return false;
@@ -1103,8 +1122,9 @@ void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts
   if (has_few_long_dots(request, extents, target) ||
       (is_vector && is_contiguous(request, long_dimension(extents))))
     return arrange_dots(s, request, target);
-  if (is_vector || is_stream_of_rows(request, extents, target))
-    return arrange_sums_of_rows(s, request, target);
+  if (is_vector) return arrange_sum_of_rows(s, request, target);
+  if (is_stream_of_rows(request, extents, target))
+    return arrange_few_sums_of_rows(s, request, target);
   MatmulSchedule(s, request, target).arrange();
 }
 
