@@ -253,7 +253,14 @@ TEST(CpuMaps, Transpositions) {
   }
 }
 
-/// Whether the schedule of sums over `terms` of rows of A {400, 2048} prefetches A.
+TEST(CpuScans, BlockedSumsScanOneBlockPerLane) {
+  const Tensor A = te::placeholder({4096}, "A"), B = cumsum(A, 0, {.block = 32, .name = "B"});
+  const te::Schedule s = chosen(B, Target("llvm").facts(), SourceLocation::current());
+  // Without the schedule, all blocks are copied first.
+  EXPECT_EQ(tir::print_module(lower(s, {A, B})).find("allocate(B_blocks:"), std::string::npos);
+}
+
+/// Whether the schedule of sums over `term` of rows of A {400, 2048} prefetches A.
 bool prefetches_rows(const std::function<Expr(const Tensor& A, const Var& i, const Var& k)>& term) {
   const Tensor A = te::placeholder({400, 2048}, "A");
   const te::IterVar k = te::reduce_axis({0, 2048}, "k");
