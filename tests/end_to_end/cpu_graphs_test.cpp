@@ -260,7 +260,7 @@ TEST(CpuScans, BlockedSumsScanOneBlockPerLane) {
   EXPECT_EQ(tir::print_module(lower(s, {A, B})).find("allocate(B_blocks:"), std::string::npos);
 }
 
-/// Whether the schedule of sums over `term` of rows of A {400, 2048} prefetches A.
+/// Whether the schedule of B[i] = sum over k of term(A, i, k), with A {400, 2048}, prefetches A.
 bool prefetches_rows(const std::function<Expr(const Tensor& A, const Var& i, const Var& k)>& term) {
   const Tensor A = te::placeholder({400, 2048}, "A");
   const te::IterVar k = te::reduce_axis({0, 2048}, "k");

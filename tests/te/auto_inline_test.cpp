@@ -480,6 +480,16 @@ TEST(RandomAutoInlineTest, ComputesWhatTheDefaultScheduleComputes) {
   EXPECT_GT(inlined, 400);
 }
 
+TEST(IsUntouched, HoldsForScansOfANewSchedule) {
+  const Tensor X = placeholder({8, 4}, "X"), state = placeholder({8, 4}, "state");
+  const Tensor init = compute(
+      {1, 4}, [&](Var, Var i) { return X(0, i); }, "init");
+  const Tensor update = compute(
+      {8, 4}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+  const Tensor S = scan(init, update, state, {}, "S");
+  EXPECT_TRUE(is_untouched(create_schedule(S)[S]));
+}
+
 }  // namespace
 
 }  // namespace tenon::te

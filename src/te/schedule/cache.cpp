@@ -108,6 +108,7 @@ void copy_shared_parts(ScheduleData& schedule, StageNumber id) {
              std::ranges::any_of(parts, [&](const Tensor* b) { return a != b && a->same_as(*b); });
     });
   };
+  bool has_copies = false;
   for (Tensor* tensor : parts) {
     const Operation part = tensor->op();
     const StageNumber number = *schedule.find(part);
@@ -122,8 +123,11 @@ void copy_shared_parts(ScheduleData& schedule, StageNumber id) {
         make_copy(*tensor, free_cache_name(schedule, *tensor, "copy"), op.where());
     schedule.insert_stage(copy, schedule.position(id));
     *tensor = copy.output(0);
+    has_copies = true;
   }
-  schedule.set_op(id, make_operation(op.name(), op.tag(), std::move(scan), op.where(), op.attrs()));
+  if (has_copies)
+    schedule.set_op(id,
+                    make_operation(op.name(), op.tag(), std::move(scan), op.where(), op.attrs()));
 }
 
 // ---- cache_write --------------------------------------------------------------------------------

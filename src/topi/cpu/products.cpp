@@ -1,6 +1,7 @@
 // Matrix products on CPUs (topi/cpu.h).
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
@@ -162,9 +163,11 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
-/// Maximum number of rows for which the second factor is not packed, and of columns for which the
-/// first factor is not packed, for any number of rows and for more than kFewRows rows.
-constexpr std::int64_t kFewRows = 16, kVeryFewColumns = 4, kFewColumns = 8;
+/// Maximum number of rows of the first factor for which the second factor is not packed.
+constexpr std::int64_t kFewRows = 16;
+/// Maximum number of columns for which the first factor is not packed. It is kFewColumns if there
+/// are more than kFewRows rows.
+constexpr std::int64_t kVeryFewColumns = 4, kFewColumns = 8;
 
 /// Returns the dimension of the result that is long if the other one is short.
 std::size_t long_dimension(const ProductExtents& extents) {
@@ -214,7 +217,8 @@ std::pair<IterVar, IterVar> share_out_segments(const Stage& out, const Request& 
 
 /// Stores the stage as tiles of `width` elements of the long dimension. Returns the loops over the
 /// tiles, over the short dimension and over the elements of a tile.
-std::array<IterVar, 3> lay_out_in_tiles(const Stage& stage, const ResultDimensions& at, int width) {
+std::tuple<IterVar, IterVar, IterVar> lay_out_in_tiles(const Stage& stage,
+                                                       const ResultDimensions& at, int width) {
   const std::vector<IterVar> loops = stage.transform_layout(
       [&](std::span<const Var> i) {
         std::vector<Expr> result(i.begin(), i.end() - 2);
@@ -247,7 +251,7 @@ void arrange_sum_of_rows(const Schedule& s, const Request& request, const Target
     out.reorder({segments, few, vector, lane}).vectorize(lane);
     sums = s[request.core];
     sums.compute_at(out, segments);
-    std::tie(vector, few, lane) = std::tuple_cat(lay_out_in_tiles(sums, at, lanes));
+    std::tie(vector, few, lane) = lay_out_in_tiles(sums, at, lanes);
   } else {
     order.push_back(segments);
   }
@@ -1084,8 +1088,8 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
   // Each dot product adds its lanes, whereas packing B costs the same for any number of rows.
   if (large == 1)
     return vectors >= std::max(kVectors, *extents.rows) * neighbours_at_once(request.core);
-  // The alternative is a tile with vectors of fewer lanes: it takes kTimeOfATerm times as long per
-  // term as a vector of terms takes here.
+  // The alternative is a tile with narrower vectors. For each term, it takes kTimeOfATerm times as
+  // long as a dot product takes for a vector of terms.
   constexpr std::int64_t kMinVectors = 6;
   constexpr double kTimeOfATerm = 0.7;
   if (*extents.columns > kVeryFewColumns &&

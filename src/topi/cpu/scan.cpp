@@ -3,7 +3,6 @@
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
-#include "tenon/te/stage_data.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/walk.h"
 #include "tenon/topi/scan.h"
@@ -122,16 +121,6 @@ void arrange_blocks(const Schedule& s, const RunningSums& sums, int lanes) {
   }
 }
 
-/// Whether the scan has no schedule and only `reader` reads it. Unlike is_only_for, this accepts a
-/// scan whose operation is not the declared one, because te replaces operations of scans.
-bool is_scan_only_for(const Stage& scan, const te::Operation& reader) {
-  const te::StageData& data = scan.data();
-  return data.has_default_loops() && std::holds_alternative<te::AttachRoot>(data.attach) &&
-         !data.group && std::ranges::all_of(scan.readers(), [&](const Stage& other) {
-           return other.op().same_as(reader);
-         });
-}
-
 }  // namespace
 
 bool arrange_running_sums(const Schedule& s, const Tensor& out, const TargetFacts& target) {
@@ -139,7 +128,7 @@ bool arrange_running_sums(const Schedule& s, const Tensor& out, const TargetFact
   if (!sums) return false;
   const bool is_free = is_only_for(s, s[sums->of_blocks], {out.op()}) &&
                        is_only_for(s, s[sums->within], {sums->of_blocks.op()}) &&
-                       is_scan_only_for(s[sums->scan], sums->within.op()) &&
+                       is_only_for(s, s[sums->scan], {sums->within.op()}) &&
                        te::is_untouched(s[sums->blocks]) &&
                        !is_one_of(sums->blocks.op(), s.outputs());
   if (!is_free) return false;
